@@ -242,7 +242,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     store,
     vault,
     clock: systemClock,
-    isSameCapture: (a, b) => scoreOf(pack, a, b) >= replayScore(pack),
+    isSameCapture: (_model, a, b) => scoreOf(pack, a, b) >= replayScore(pack),
   })
   const embedding = randomEmbedding(dimensions)
   const reference = await store.transaction('installation', async (tx) => {
@@ -257,6 +257,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
       await captures.remember(tx, fresh, {
         digests: [randomBytes(64)],
         faces: captures.facesOf(fresh, new Map([[0, randomEmbedding(dimensions)]])),
+        model: pack.modelId,
       })
     return made
   })
@@ -285,7 +286,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
     ['parse the body', () => decodeImages(parse(body, 'application/json', '') as ImageInput)],
     ['find the user', () => vault.find(store.read, blindIndex, 'user')],
     ['open the reference', () => vault.openReference(fresh, reference)],
-    ['seal a capture', () => vault.sealCapture(fresh, vault.captureOf(fresh, embedding))],
+    ['seal a capture', () => vault.sealCapture(fresh, vault.captureOf(fresh, embedding), pack.modelId)],
     ['digest the image', () => vault.captureDigest(fresh, image)],
     [
       'replay check',
@@ -293,7 +294,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
         const recollection = await captures.recall({ id: 'user', subject: fresh }, [image], dimensions)
         const { digests } = recollection
         const faces = captures.facesOf(fresh, new Map([[0, embedding]]))
-        return captures.findReplay({ digests, faces }, recollection)
+        return captures.findReplay({ digests, faces, model: pack.modelId }, recollection)
       },
     ],
     ['hash the action', () => actionHash(canonicalJson(claims.action))],
@@ -306,6 +307,7 @@ async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workben
           await captures.remember(tx, other, {
             digests: [vault.captureDigest(other, image)],
             faces: captures.facesOf(other, new Map([[0, embedding]])),
+            model: pack.modelId,
           })
           await audit.append(tx, tenant.id, {
             event: 'verify',

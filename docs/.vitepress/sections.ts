@@ -47,6 +47,7 @@ export const SECTIONS: readonly Section[] = [
         'Let an application that speaks OpenID Connect ask for a verdict. For developers and operators.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
+      'guides/changing-models.md': 'Change the model pack while people go on verifying. For operators.',
       'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',
       'guides/air-gapped.md': 'Install where no network is. For operators.',
       'guides/accuracy.md':

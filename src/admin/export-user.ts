@@ -55,6 +55,14 @@ export class ExportUser {
       user,
       /** Captures of the last day, which are remembered to recognize replays; each is a vector and a digest. */
       remembered_captures: captures.newest.length,
+      /** Templates of the user's face, by the model that made them. */
+      templates: subject.reference
+        ? [subject.reference, ...subject.following].map((template) => ({
+            model: template.model,
+            created_at: isoTime(template.createdAt),
+            views: vault.describeReference(subject, template).photoCount,
+          }))
+        : [],
       passkeys: passkeys.map(({ id, createdAt, lastUsedAt }) => ({
         passkey_id: id,
         created_at: isoTime(createdAt),

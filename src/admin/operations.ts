@@ -14,7 +14,12 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { ExportUser } from './export-user.js'
 import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
+<<<<<<< HEAD
 import { OpenIdOperations } from './openid-operations.js'
+=======
+import { ModelOperations } from './model-operations.js'
+import { ModelSweep } from './model-sweep.js'
+>>>>>>> main
 import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'
@@ -52,6 +57,8 @@ export class Operations {
   readonly secondFactors: SecondFactorOperations
   readonly webhooks: WebhookOperations
   readonly policies: PolicyOperations
+  readonly models: ModelOperations
+  readonly modelSweep: ModelSweep
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
   readonly openIdClients: OpenIdOperations
@@ -70,6 +77,8 @@ export class Operations {
     this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
     this.sessions = new SessionOperations(audited, store, clock)
     this.policies = new PolicyOperations(audited, store, clock)
+    this.models = new ModelOperations(audited, store, clock)
+    this.modelSweep = new ModelSweep({ store, audited, models: this.models, vault, clock })
     const policies = new PolicyBook()
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })

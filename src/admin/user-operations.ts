@@ -70,6 +70,12 @@ export class UserOperations {
     )
   }
 
+  /** Ids of the models of which a user has templates; none where the user is not enrolled. */
+  async modelsOf({ id }: TenantRecord, { environment, userId }: UserAddress): Promise<string[]> {
+    const found = await this.store.read.subject(this.vault.blindIndex(id, environment, userId))
+    return found?.reference ? [found.reference, ...found.following].map(({ model }) => model) : []
+  }
+
   /**
    * Erases the user. In production the audit log records the erasure, even where there was nobody to erase.
    * @param by who acts, or the unit of work of the API call

@@ -1,4 +1,5 @@
 /** POST /v1/capture-sessions: a link to the hosted capture page, for one user and one action. */
+
 import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../client/readable-text.js'
@@ -15,6 +16,7 @@ import {
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
+import { decidingProvider } from '../verification/deciding-model.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
 import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
@@ -174,7 +176,7 @@ type Parts = VerifiableParts &
   Pick<Services, 'captureSessions' | 'capturePage' | 'openidOrigin' | 'config' | 'policies' | 'passkeys'>
 
 export function createCaptureSession(services: Parts): UserEndpoint<Input> {
-  const { captureSessions, provider } = services
+  const { captureSessions } = services
   return {
     ...createCaptureSessionDescription,
     aboutUser: true,
@@ -188,7 +190,12 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       assertReadable(input)
       const origin = services.capturePage()
       if (origin === null) throw new DomainError('capture_page_unavailable')
+<<<<<<< HEAD
       assertReturnAllowed(tenant, input.return_url, services.openidOrigin())
+=======
+      assertReturnAllowed(tenant, input.return_url)
+      const provider = decidingProvider(services.provider, tenant)
+>>>>>>> main
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       if (purpose === 'verify') {

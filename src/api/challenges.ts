@@ -5,8 +5,10 @@ import { MODES, STEPS } from '../biometrics/challenge/steps.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
+import { templateOf } from '../users/templates.js'
 import type { UserCall } from '../verification/call.js'
 import { NONCE_LENGTH, PURPOSES, type Purpose } from '../verification/challenge-book.js'
+import { decidingProvider } from '../verification/deciding-model.js'
 import { activeMethod } from '../verification/liveness.js'
 import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
@@ -145,7 +147,7 @@ type Input = Static<typeof body>
 type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'passkeys' | 'policies'>
 
 export function createChallenge(services: Parts): UserEndpoint<Input> {
-  const { challenges, provider, config } = services
+  const { challenges, config } = services
   return {
     ...createChallengeDescription,
     aboutUser: true,
@@ -155,6 +157,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       const action = actionFor(purpose, input.action)
+      const provider = decidingProvider(services.provider, tenant)
       const given = displayFor(input)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
@@ -218,11 +221,12 @@ export type VerifiableParts = Pick<Services, 'vault' | 'store' | 'lockout' | 'pr
  */
 export async function assertVerifiable(
   { vault, store, lockout, provider, clock }: VerifiableParts,
-  { user }: Pick<UserCall<unknown>, 'user'>,
+  { user, tenant }: Pick<UserCall<unknown>, 'user' | 'tenant'>,
 ): Promise<void> {
   const subject = await vault.find(store.read, user.blindIndex, user.id)
   const reference = subject?.reference
-  if (reference && reference.model !== provider.model) throw new DomainError('reference_model_mismatch')
+  if (reference && !templateOf(subject, decidingProvider(provider, tenant).model))
+    throw new DomainError('reference_model_mismatch')
   const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
   if (refusal) throw lockedOut(refusal.waitMs)
   if (!reference && provider.needsReference(user.id)) throw new DomainError('reference_not_found')

@@ -1,4 +1,5 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
+
 import Type, { type Static } from 'typebox'
 import { passkeyView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -6,6 +7,7 @@ import type { PasskeyContent } from '../users/passkey-vault.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { captureIntegrity } from '../verification/capture-integrity.js'
+import { decidingProvider, followingProvider } from '../verification/deciding-model.js'
 import { decodeImages } from '../verification/images.js'
 import { openChallenge } from '../verification/opened-challenge.js'
 import { requiredSettings } from '../verification/passkey-proof.js'
@@ -215,7 +217,10 @@ export function enroll(services: Parts): UserEndpoint<Input> {
       const existing = await vault.find(store.read, user.blindIndex, user.id)
       if (existing?.reference) enrolment.assertReplaceable(call, existing)
     }
-    const enrolling = provider.enrol(call, evidence, { assessOnly: input.dry_run ?? false })
+    const deciding = decidingProvider(provider, call.tenant)
+    const following = input.dry_run ? null : followingProvider(provider, call.tenant)
+    const given = following ? { ...call, alsoEmbed: [following.model] } : call
+    const enrolling = deciding.enrol(given, evidence, { assessOnly: input.dry_run ?? false })
     // Hashed while the engine computes, and before the transaction, which holds a lock of the database.
     const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(evidence.images)])
     Object.assign(call.timings, enrolled.timingsMs)
@@ -224,10 +229,10 @@ export function enroll(services: Parts): UserEndpoint<Input> {
       return {
         status: 200,
         body: {
-          ...assessmentOf({ call, enrolled, integrity }, enrolled.photoCount, provider.model),
+          ...assessmentOf({ call, enrolled, integrity }, enrolled.photoCount, deciding.model),
           status: 'assessed',
         },
-        audit: { model: provider.model, dry_run: true },
+        audit: { model: deciding.model, dry_run: true },
       }
     const photos = { call, hashes, enrolled, integrity }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))

@@ -2,13 +2,14 @@
 
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { ReferenceRecord, WebhookEndpointRecord } from '../storage/records.js'
+import type { WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
+import { type TemplateRecord, templateOf } from '../users/templates.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
 import type { CaptureInput, UserCall } from '../verification/call.js'
 import type { CaptureIntegrity } from '../verification/capture-integrity.js'
-import { assertComparable } from '../verification/decision-policy.js'
+import { comparableTemplate, decidingProvider, followingProvider } from '../verification/deciding-model.js'
 import { CLEAR } from '../verification/lockout.js'
 import { announceLockout } from '../verification/lockout-event.js'
 import { noteUse } from '../verification/note-use.js'
@@ -37,6 +38,12 @@ interface Photos {
   enrolled: Enrolled
   /** Signals of the capture; null where the request brought no report. */
   integrity: CaptureIntegrity | null
+}
+
+/** Content of a template of the model that follows. */
+interface Following {
+  model: string
+  reference: FusedReference
 }
 
 /** The parts of the service that write a reference. */
@@ -84,6 +91,7 @@ export class Enrolment {
     const { reference: embedding, weight, photoCount } = enrolled
     return this.put(tx, photos, subject, {
       reference: { embedding, weight, photoCount },
+      following: this.followingOf(photos),
       consent: consentOf(input),
       audit: {
         replaced: Boolean(found?.reference),
@@ -98,14 +106,16 @@ export class Enrolment {
    * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Outcome | Refusal> {
-    const { vault, provider, config } = this.services
+    const { vault, config } = this.services
     const { call, enrolled } = photos
+    const provider = decidingProvider(this.services.provider, call.tenant)
     const [found, endpoints] = await Promise.all([
       vault.find(tx, call.user.blindIndex, call.user.id),
       tx.webhookEndpoints(call.tenant.id),
     ])
-    const { subject, record } = this.extensible(found, call)
-    const { consent, ...present } = vault.openReference(subject, record)
+    const { subject, template } = this.extensible(found, call)
+    const { consent } = vault.describeReference(subject, subject.reference!)
+    const { consent: _, ...present } = vault.openReference(subject, template)
     const { threshold } = provider.operatingPoint(call.tenant.fmr ?? config.fmr)
     let reference: FusedReference
     try {
@@ -116,6 +126,7 @@ export class Enrolment {
     }
     return this.put(tx, photos, subject, {
       reference,
+      following: this.followingOf(photos, subject),
       consent: consentOf(call.input) ?? consent,
       audit: { added: reference.photoCount - present.photoCount },
       endpoints,
@@ -125,14 +136,32 @@ export class Enrolment {
   /** The subject and the reference to which photos may be added. */
   private extensible(
     subject: Subject | null,
-    { environment }: EnrolCall,
-  ): { subject: Subject; record: ReferenceRecord } {
+    { environment, tenant }: EnrolCall,
+  ): { subject: Subject; template: TemplateRecord } {
     const { provider, lockout, clock } = this.services
-    if (!subject?.reference) throw new DomainError('reference_not_found')
-    assertComparable(subject.reference, provider, environment)
+    const template = comparableTemplate(subject, decidingProvider(provider, tenant), environment)
+    if (!subject || !template) throw new DomainError('reference_not_found')
     const refusal = lockout.refusalOfAddition(subject.record, clock.now())
     if (refusal) throw new DomainError('locked_out', { retryAfterMs: refusal.waitMs })
-    return { subject, record: subject.reference }
+    return { subject, template }
+  }
+
+  /**
+   * The template of the model that follows, made of the same photos as the reference.
+   * @param present the user to whose templates the photos are added; undefined where they replace or begin them
+   * @returns null where nothing follows, or the model that follows could not embed each photo or has no template to add them to
+   */
+  private followingOf({ call, enrolled }: Photos, present?: Subject): Following | null {
+    const { provider, vault } = this.services
+    const following = followingProvider(provider, call.tenant)
+    const added = following && enrolled.others[following.model]
+    if (!added) return null
+    const { model } = following
+    const { photoCount } = enrolled
+    if (!present) return { model, reference: { ...added, photoCount } }
+    const template = templateOf(present, model)
+    if (!template) return null
+    return { model, reference: following.join(vault.openReference(present, template), [added], photoCount) }
   }
 
   private async refuseAddition(
@@ -153,20 +182,24 @@ export class Enrolment {
     subject: Subject,
     parts: {
       reference: FusedReference
+      following: Following | null
       consent: Consent | null
       audit: { replaced?: boolean; added?: number; verification_id?: string }
       /** The tenant's webhook endpoints. */
       endpoints: WebhookEndpointRecord[]
     },
   ): Promise<Outcome> {
-    const { vault, captures, provider } = this.services
-    const { reference, consent, audit, endpoints } = parts
-    const { model } = provider
+    const { vault, captures } = this.services
+    const { reference, following, consent, audit, endpoints } = parts
+    const { model } = decidingProvider(this.services.provider, call.tenant)
     await noteUse(vault, tx, call, subject, this.services.clock.now())
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
+    if (following)
+      await vault.putFollowing(tx, subject, record.id, following.model, { ...following.reference, consent })
     await captures.remember(tx, subject, {
       digests: captures.digest(subject, hashes, reference.embedding.length),
       faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
+      model,
     })
     const occurrence = {
       tenantId: call.tenant.id,
@@ -197,6 +230,7 @@ export class Enrolment {
         reference_id: record.id,
         model,
         views: reference.photoCount,
+        ...(following ? { reference_followed: following.model } : {}),
         ...audit,
         ...integrityView(integrity),
         consent_recorded: call.input.consent !== undefined,

@@ -2,6 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { userView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
+import { templateOf } from '../users/templates.js'
+import { decidingProvider } from '../verification/deciding-model.js'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -73,7 +75,7 @@ export function getUser({ vault, store, provider, lockout, clock }: Parts): User
   return {
     ...getUserDescription,
     aboutUser: true,
-    async handle({ user }) {
+    async handle({ user, tenant }) {
       const subject = await vault.find(store.read, user.blindIndex, user.id)
       if (!subject?.reference) throw new DomainError('reference_not_found')
       const { record, reference } = subject
@@ -89,7 +91,7 @@ export function getUser({ vault, store, provider, lockout, clock }: Parts): User
         },
         await store.read.countPasskeys(record.id),
       )
-      const comparable = reference.model === provider.model
+      const comparable = templateOf(subject, decidingProvider(provider, tenant).model) !== null
       return { status: 200, body: { ...view, reference: { ...view.reference, comparable } } }
     },
   }

@@ -220,7 +220,7 @@ type Parts = DecisionParts &
   >
 
 export function verify(services: Parts): UserEndpoint<Input> {
-  const { vault, provider, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
+  const { vault, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
   const policy = new DecisionPolicy(services)
 
   return {
@@ -290,7 +290,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const facts = {
         ...view,
         acr: signed.acr,
-        model: provider.model,
+        model: terms.model,
         replay_suspected: replaySuspected,
         ...(input.challenge ? { challenge_id: input.challenge.challenge_id } : {}),
       }
@@ -332,7 +332,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
           ...integrityView(integrity),
-          model: provider.model,
+          model: terms.model,
           display: call.display ?? null,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
@@ -346,7 +346,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: {
           ...{ verdict: view.verdict, reason, score: view.score, effect, ...integrity },
-          ...{ threshold: view.threshold, quality: assessed?.quality.score ?? null, model: provider.model },
+          ...{
+            threshold: view.threshold,
+            quality: assessed?.quality.score ?? null,
+            model: verdict.terms.model,
+          },
         },
         sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
         audit: {
@@ -361,6 +365,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           verification_id: verificationId,
           liveness_score: livenessOf(verdict).score,
           ...integrityView(integrity),
+          ...(verdict.followed ? { reference_followed: verdict.followed } : {}),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },
@@ -408,7 +413,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
       liveness: livenessView(livenessOf(verdict)),
       challengeId: call.input.challenge?.challenge_id,
       passkey,
-      model: provider.model,
+      model: verdict.terms.model,
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()

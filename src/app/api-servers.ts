@@ -89,7 +89,8 @@ type EnvironmentParts = Pick<
 function productionParts(core: Core, { config, clock, provider }: SharedParts): EnvironmentParts {
   const { store, vault } = core
   const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
-  const { isSameCapture } = provider
+  const isSameCapture = (model: string, a: Float32Array, b: Float32Array) =>
+    (provider.forModel(model) ?? provider).isSameCapture(a, b)
   return {
     provider,
     lockout: new AttemptLockout(attempts),

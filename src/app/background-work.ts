@@ -62,6 +62,7 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
       sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
       requestLogMs: config.requestLogDays * DAY_MS,
       reportExpired: (isOn) => captureEvents.reportExpired(isOn),
+      advanceModels: (isOn) => core.operations.modelSweep.advance(isOn),
       eraseInactive: (isOn) => core.operations.inactiveUsers.run(isOn),
     }),
     keyWatch,

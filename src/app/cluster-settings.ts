@@ -9,11 +9,12 @@ const FINGERPRINT_CHARACTERS = 12
 /** @returns values by the name of their setting */
 export function clusterSettings(
   config: Config,
-  { pack }: Pick<Engine, 'pack'>,
+  { pack, packs }: Pick<Engine, 'pack' | 'packs'>,
   listeners: ServiceListeners,
 ): Record<string, string> {
   return {
     COUNTERSIGN_MODEL_PACK: `${pack.modelId} ${packFingerprint(pack.manifest).slice(0, FINGERPRINT_CHARACTERS)}`,
+    COUNTERSIGN_FOLLOWING_PACKS: [...packs.keys()].slice(1).join(' ') || 'none',
     COUNTERSIGN_FMR: String(config.fmr),
     COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
     COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,

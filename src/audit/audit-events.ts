@@ -13,6 +13,7 @@ export const AUDIT_EVENTS = [
   'tenant_created',
   'contract_changed',
   'policy_changed',
+  'models_changed',
   'capture_page_changed',
   'capture_consented',
   'capture_code_failed',

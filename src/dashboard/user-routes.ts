@@ -1,5 +1,6 @@
 /** The routes that look up, unlock, export and erase a tenant's user, and that list and revoke the user's passkeys. */
 import { erasureView } from '../admin/views.js'
+import { tenantModels } from '../tenants/tenant-models.js'
 import * as bodies from './bodies.js'
 import type { TenantTable } from './route.js'
 
@@ -11,7 +12,9 @@ export const USER_ROUTES = {
       const user = await core.operations.users.find(tenant, { environment, userId })
       if (!user) return { user }
       // References of the sandbox belong to no model, so that they stay comparable after a change of model.
-      const comparable = environment === 'sandbox' || user.reference.model === engine.pack.modelId
+      const deciding = tenantModels(tenant)?.deciding ?? engine.pack.modelId
+      const models = await core.operations.users.modelsOf(tenant, { environment, userId })
+      const comparable = environment === 'sandbox' || models.includes(deciding)
       return { user: { ...user, reference: { ...user.reference, comparable } } }
     },
   },

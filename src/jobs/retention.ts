@@ -48,6 +48,8 @@ export class RetentionJob {
       reportExpired?: (isOn: () => boolean) => Promise<void>
       /** Erases users whom nobody uses, where their tenant's policy asks for it; stops when `isOn` returns false. */
       eraseInactive?: (isOn: () => boolean) => Promise<void>
+      /** Advances a change of the model pack; stops when `isOn` returns false. */
+      advanceModels?: (isOn: () => boolean) => Promise<void>
     },
     private readonly uptime = () => performance.now(),
   ) {
@@ -118,5 +120,6 @@ export class RetentionJob {
     await this.deleteOldRequests(earliestRequestId(now - this.options.requestLogMs))
     await this.eraseUnusedSandboxUsers(now - this.options.sandboxRetentionMs)
     if (isOn()) await this.options.eraseInactive?.(isOn)
+    if (isOn()) await this.options.advanceModels?.(isOn)
   }
 }

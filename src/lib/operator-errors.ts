@@ -17,6 +17,7 @@ const FACTORS = 'operations/operators.md#second-factor'
 const SESSIONS = 'operations/operators.md#sessions'
 const TENANTS = 'operations/tenants.md#tenants'
 const KEYS = 'guides/production.md#keys-for-parts-of-your-backend'
+const MODELS = 'guides/changing-models.md'
 const POLICY = 'guides/policy.md'
 const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
@@ -116,6 +117,21 @@ export const OPERATOR_ERRORS = {
   policy_not_found: entry(
     POLICY,
     'Copy the hash from a verdict or an audit entry of this tenant; `countersign policy history <tenant>` lists all.',
+  ),
+  // Changes of the model pack
+  no_model_migration: entry(MODELS, 'Begin a change with `countersign models migrate --to <pack>`.'),
+  model_migration_under_way: entry(MODELS, 'See how far it is: `countersign models migrate --status`.'),
+  model_pack_not_served: entry(
+    MODELS,
+    'Name the pack in COUNTERSIGN_FOLLOWING_PACKS, restart that service, and run the command again.',
+  ),
+  model_coverage_too_low: entry(
+    MODELS,
+    'Wait until more users have verified, or add `--force`: the users without a template are asked to enroll.',
+  ),
+  model_decisions_differ: entry(
+    MODELS,
+    'Move the decision of every tenant with `countersign models migrate --decide`, or back with `--back`.',
   ),
   services_outdated: entry(
     'postgresql.md',

@@ -6,12 +6,13 @@ import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
-import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
+import type { ApiKeyRecord, ModelMigrationRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { generateApiKey, hashApiKey, parseApiKey } from './api-key.js'
 import { checkedGrants, type KeyGrants } from './key-grants.js'
 import type { RateContract } from './rate-limiter.js'
 import type { ActiveSecrets, RevealedSecret, SigningSecrets } from './signing-secrets.js'
+import { tenantModelsJson } from './tenant-models.js'
 
 /** The burst of a production contract holds the requests of this many seconds. */
 const BURST_SECONDS = 2
@@ -112,6 +113,7 @@ export class Tenancy {
           : `A tenant named ${name} was deleted; its audit log stays under that name.`,
       )
     const now = this.clock.now()
+    const migration = await tx.modelMigration()
     const ratePerSecond = contract.ratePerSecond ?? this.defaults.rateLimit
     const tenant: TenantRecord = {
       id: prefixedId('ten', now),
@@ -126,7 +128,7 @@ export class Tenancy {
       policyHash: null,
       sandboxPolicyHash: null,
       passkeys: null,
-      models: null,
+      models: migration ? modelsOfNewTenant(migration) : null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,
@@ -394,4 +396,13 @@ export function assertNotSuspended({ name, suspendedAt }: TenantRecord): void {
 
 function burstOf(ratePerSecond: number): number {
   return Math.max(1, Math.ceil(ratePerSecond * BURST_SECONDS))
+}
+
+/** A tenant that is made during a change of the model pack takes part in it. */
+function modelsOfNewTenant({ from, to, strictFmr, finishingAt }: ModelMigrationRecord): string {
+  return tenantModelsJson(
+    finishingAt === null
+      ? { deciding: from, following: to, strictFmr }
+      : { deciding: to, following: null, strictFmr: null },
+  )
 }

@@ -1,29 +1,28 @@
 /** Users and their references at rest. A keyed pseudonym finds a user; a data key of the user's own seals the reference, which is lost for ever with that key. */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Environment } from '../config/config.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
-import type { ReferenceRecord, SubjectRecord } from '../storage/records.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { FollowingReferenceRecord, ReferenceRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import { aligned, bytesOf, type Consent, packTemplate, TRANSFORM, unpackTemplate } from './sealed-template.js'
 import { TemplateTransform } from './template-transform.js'
+import type { TemplateRecord, Templates } from './templates.js'
 
-export interface Consent {
-  id: string
-  at: string
-}
+export type { Consent } from './sealed-template.js'
 
 /** A user with an unwrapped data key, for the length of one request. */
-export interface Subject {
+export interface Subject extends Templates {
   record: SubjectRecord
   dataKey: Buffer
   /** Name of the user in the audit log, 32 hex digits. */
   pseudonym: string
   /** Transform of the user's stored captures for embeddings of this length. It is made once in a request. */
   captureTransform: (dimensions: number) => TemplateTransform
-  reference: ReferenceRecord | null
 }
 
 export interface ReferenceContent {
@@ -36,19 +35,22 @@ export interface ReferenceContent {
   consent: Consent | null
 }
 
-/** JSON before the embedding in a sealed reference. */
-interface ReferenceHeader {
-  consent: Consent | null
-  transform?: typeof TRANSFORM
-  /** Number of photos. Absent from references that were made before photos were counted: they are of one photo of full weight. */
-  views?: number
-  weight?: number
+const DROPPED = 'The template was deleted with its model pack: enroll the user again with `"replace": true`.'
+
+/** A capture whose plaintext names the model that embedded it. An earlier version reads such a capture as longer, and compares it with none. */
+const TAGGED_CAPTURE = 2
+const MODEL_TAG_BYTES = 4
+
+/** A remembered capture in the space of `captureOf`. */
+export interface RememberedFace {
+  face: Float32Array
+  /** `modelTag` of the model that embedded the capture; null for one that an earlier version remembered. */
+  modelTag: number | null
 }
 
-/** Version of `TemplateTransform` that new templates are stored with. */
-const TRANSFORM = 1
-
 export class TemplateVault {
+  private readonly modelTags = new Map<string, number>()
+
   constructor(
     private readonly keys: Pick<ServiceKeys, 'wrapping' | 'epochs' | 'lookup'>,
     private readonly clock: Clock,
@@ -80,6 +82,7 @@ export class TemplateVault {
       pseudonym: pseudonym(dataKey, userId),
       captureTransform: this.transformOf(found.subject.tenantId, found.subject.id),
       reference: found.reference,
+      following: found.following,
     }
   }
 
@@ -111,39 +114,88 @@ export class TemplateVault {
       pseudonym: pseudonym(dataKey, userId),
       captureTransform: this.transformOf(tenantId, id),
       reference: null,
+      following: [],
     }
   }
 
-  /** Stores a reference, which replaces an earlier one of the same subject. */
+  /** Stores a reference, which replaces an earlier one of the same subject and the templates next to it. */
   async putReference(
     tx: StoreTransaction,
     subject: Subject,
     model: string,
-    { embedding, photoCount, weight, consent }: ReferenceContent,
+    content: ReferenceContent,
   ): Promise<ReferenceRecord> {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
-    const { length: dimensions } = embedding
-    const header = { consent, dimensions, transform: TRANSFORM, views: photoCount, weight }
-    const transform = this.transformOf(subject.record.tenantId, id)(dimensions)
-    const plaintext = pack(header, bytesOf(transform.apply(embedding)))
-    const reference: ReferenceRecord = {
-      id,
-      subjectId: subject.record.id,
-      model,
-      sealed: seal(subject.dataKey, plaintext, id),
-      createdAt,
-    }
+    const sealed = this.sealTemplate(subject, id, content)
+    const reference: ReferenceRecord = { id, subjectId: subject.record.id, model, sealed, createdAt }
     await tx.putReference(reference)
     return reference
   }
 
-  /** Number of photos and consent of a reference, without its embedding. */
-  describeReference(
+  /**
+   * Stores a template of another model next to a reference.
+   * @param only as of `ModelWriter.putFollowingReference`
+   * @returns false where nothing was written, because reference or models have changed meanwhile
+   */
+  putFollowing(
+    tx: StoreTransaction,
     subject: Subject,
-    reference: ReferenceRecord,
+    referenceId: string,
+    model: string,
+    content: ReferenceContent,
+    only?: { tenantId: string; models: string },
+  ): Promise<boolean> {
+    const createdAt = this.clock.now()
+    const id = prefixedId('ref', createdAt)
+    const sealed = this.sealTemplate(subject, id, content)
+    const template: FollowingReferenceRecord = { id, referenceId, model, sealed, createdAt }
+    return tx.putFollowingReference(template, only)
+  }
+
+  /**
+   * Seals a template so that it can be stored under the id of a reference.
+   * @param content null to keep only what describes the template, without its embedding
+   */
+  sealAs(
+    subject: Pick<Subject, 'record' | 'dataKey'>,
+    reference: TemplateRecord,
+    content: ReferenceContent | null,
+  ): Buffer {
+    if (content) return this.sealTemplate(subject, reference.id, content)
+    const { header } = unpackTemplate(open(subject.dataKey, reference.sealed, reference.id))
+    const emptied = packTemplate({ ...header, dimensions: 0, dropped: true }, Buffer.alloc(0))
+    return seal(subject.dataKey, emptied, reference.id)
+  }
+
+  private sealTemplate(
+    { record, dataKey }: Pick<Subject, 'record' | 'dataKey'>,
+    id: string,
+    { embedding, photoCount: views, weight, consent }: ReferenceContent,
+  ): Buffer {
+    const { length: dimensions } = embedding
+    const values = this.transformOf(record.tenantId, id)(dimensions).apply(embedding)
+    return seal(
+      dataKey,
+      packTemplate({ consent, dimensions, transform: TRANSFORM, views, weight }, bytesOf(values)),
+      id,
+    )
+  }
+
+  /** Whether the embedding of the template was deleted. */
+  isDropped(
+    subject: Pick<Subject, 'dataKey'>,
+    { id, sealed }: Pick<TemplateRecord, 'id' | 'sealed'>,
+  ): boolean {
+    return unpackTemplate(open(subject.dataKey, sealed, id)).header.dropped === true
+  }
+
+  /** Number of photos and consent of a template, without its embedding. */
+  describeReference(
+    subject: Pick<Subject, 'dataKey'>,
+    reference: Pick<TemplateRecord, 'id' | 'sealed'>,
   ): Pick<ReferenceContent, 'photoCount' | 'consent'> {
-    const { views: photoCount = 1, consent } = unpack(
+    const { views: photoCount = 1, consent } = unpackTemplate(
       open(subject.dataKey, reference.sealed, reference.id),
     ).header
     return { photoCount, consent }
@@ -159,12 +211,16 @@ export class TemplateVault {
     { id, sealed }: ReferenceRecord,
     consent: Consent,
   ): Promise<Consent | null> {
-    const { header, bytes } = unpack(open(dataKey, sealed, id))
-    await tx.resealReference({ id, sealed: seal(dataKey, pack({ ...header, consent }, bytes), id) })
+    const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
+    await tx.resealReference({ id, sealed: seal(dataKey, packTemplate({ ...header, consent }, bytes), id) })
     return header.consent
   }
 
-  openReference(subject: Subject, reference: ReferenceRecord): ReferenceContent {
+  /** @throws DomainError reference_model_mismatch for a template that was dropped when its model pack went */
+  openReference(
+    subject: Pick<Subject, 'record' | 'dataKey'> & Partial<Templates>,
+    reference: Pick<TemplateRecord, 'id' | 'sealed'>,
+  ): ReferenceContent {
     return this.contentOf(reference, subject.dataKey, subject.record.tenantId)
   }
 
@@ -178,9 +234,14 @@ export class TemplateVault {
     }
   }
 
-  private contentOf({ id, sealed }: ReferenceRecord, dataKey: Buffer, tenantId: string): ReferenceContent {
-    const { header, bytes } = unpack(open(dataKey, sealed, id))
+  private contentOf(
+    { id, sealed }: Pick<TemplateRecord, 'id' | 'sealed'>,
+    dataKey: Buffer,
+    tenantId: string,
+  ): ReferenceContent {
+    const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
     const { consent, transform, views: photoCount = 1, weight = 1 } = header
+    if (header.dropped) throw new DomainError('reference_model_mismatch', { message: DROPPED })
     // References from before transforms hold the embedding as it is, in float32.
     if (transform === undefined)
       return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
@@ -220,17 +281,34 @@ export class TemplateVault {
     return open(dataKey, sealed, 'user-id').toString()
   }
 
-  sealCapture(subject: Subject, capture: Float32Array): Buffer {
-    return seal(subject.dataKey, Buffer.concat([Buffer.of(TRANSFORM), bytesOf(capture)]), 'capture')
+  /** @param model that embedded the capture */
+  sealCapture(subject: Subject, capture: Float32Array, model: string): Buffer {
+    const tag = Buffer.alloc(MODEL_TAG_BYTES)
+    tag.writeUInt32LE(this.modelTag(model))
+    const plaintext = Buffer.concat([Buffer.of(TAGGED_CAPTURE), tag, bytesOf(capture)])
+    return seal(subject.dataKey, plaintext, 'capture')
   }
 
   /** @returns the capture in the space of `captureOf` */
-  openCapture(subject: Subject, sealed: Buffer): Float32Array {
+  openCapture(subject: Subject, sealed: Buffer): RememberedFace {
     const plaintext = open(subject.dataKey, sealed, 'capture')
-    if (plaintext.length % Float32Array.BYTES_PER_ELEMENT === 1)
-      return new Float32Array(aligned(plaintext.subarray(1)))
     // Captures from before transforms have no leading byte and hold the embedding as it is.
-    return this.captureOf(subject, new Float32Array(aligned(plaintext)))
+    if (plaintext.length % Float32Array.BYTES_PER_ELEMENT !== 1)
+      return { face: this.captureOf(subject, new Float32Array(aligned(plaintext))), modelTag: null }
+    const isTagged = plaintext[0] === TAGGED_CAPTURE
+    const start = isTagged ? 1 + MODEL_TAG_BYTES : 1
+    const face = new Float32Array(aligned(plaintext.subarray(start)))
+    return { face, modelTag: isTagged ? plaintext.readUInt32LE(1) : null }
+  }
+
+  /** A number that stands for a model next to a remembered capture. */
+  modelTag(model: string): number {
+    let tag = this.modelTags.get(model)
+    if (tag === undefined) {
+      tag = createHash('sha256').update(model).digest().readUInt32LE(0)
+      this.modelTags.set(model, tag)
+    }
+    return tag
   }
 
   /** Makes transforms under a key for this tenant and generation of templates only: templates of two generations cannot be compared. */
@@ -252,19 +330,6 @@ export function ownerOf({ record, dataKey }: Subject): { blindIndex: Buffer; id:
   return { blindIndex: record.blindIndex, id: record.id, dataKey }
 }
 
-function unpack(plaintext: Buffer): { header: ReferenceHeader; bytes: Buffer } {
-  const headerEnd = 4 + plaintext.readUInt32LE(0)
-  const header = JSON.parse(plaintext.toString('utf8', 4, headerEnd)) as ReferenceHeader
-  return { header, bytes: plaintext.subarray(headerEnd) }
-}
-
-function pack(header: object, bytes: Buffer): Buffer {
-  const text = Buffer.from(JSON.stringify(header))
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(text.length)
-  return Buffer.concat([length, text, bytes])
-}
-
 function pseudonym(dataKey: Buffer, userId: string): string {
   return createHmac('sha256', subkey(dataKey, 'audit-pseudonym')).update(userId).digest('hex').slice(0, 32)
 }
@@ -272,13 +337,4 @@ function pseudonym(dataKey: Buffer, userId: string): string {
 /** Derives a key for one purpose by the expand step of HKDF (RFC 5869). A key of random bytes needs no extract step. */
 function subkey(dataKey: Buffer, purpose: string): Buffer {
   return createHmac('sha256', dataKey).update(`countersign/v1/${purpose}\x01`).digest()
-}
-
-function bytesOf(values: Float32Array | Float64Array): Buffer {
-  return Buffer.from(values.buffer, values.byteOffset, values.byteLength)
-}
-
-/** Copies the bytes, because a typed array needs an alignment that a slice of a decrypted buffer may lack. */
-function aligned(bytes: Buffer): ArrayBuffer {
-  return new Uint8Array(bytes).buffer
 }

@@ -131,6 +131,14 @@ export interface BiometricProvider {
    * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
   guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
+  /** The provider of another model of the same engine; null for a model that is not loaded, and in the sandbox, which has none. */
+  forModel(model: string): BiometricProvider | null
+  /** The threshold for a rate that may be stricter than those measured; null where the pack gives none. @param fmr requested rate, 0 to 1 */
+  strictThreshold(fmr: number): number | null
+  /** Similarity of two embeddings of this model, on the scale of thresholds. */
+  similarity(a: Float32Array, b: Float32Array): number
+  /** Adds embeddings of this model to a reference without comparing them. @param photoCount number of photos that they were made of */
+  join(reference: FusedReference, added: readonly WeightedEmbedding[], photoCount: number): FusedReference
   /** Whether a verify of this user is refused while the user is not enrolled. False for the sandbox's scripted users. */
   needsReference(userId: string): boolean
 }

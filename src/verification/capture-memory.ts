@@ -3,7 +3,7 @@
 import { sha256 } from '../crypto/sha256.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type { Subject, TemplateVault } from '../users/template-vault.js'
+import type { RememberedFace, Subject, TemplateVault } from '../users/template-vault.js'
 
 const REPLAY_WINDOW_MS = DAY_MS
 /** Number of remembered faces that one verify opens, the newest ones. Files are compared with all remembered digests. */
@@ -15,6 +15,8 @@ export interface Capture {
   digests: Buffer[]
   /** Face of each usable image, by the image's index: made by `CaptureMemory.facesOf`. */
   faces: ReadonlyMap<number, Float32Array>
+  /** Id of the model that embedded the faces. */
+  model: string
 }
 
 /** Why a capture counts as replayed: the same file, or a nearly identical face. */
@@ -26,7 +28,7 @@ export interface Recollection {
   digests: Buffer[]
   /** Whether one of the images was remembered before. */
   hasFile: boolean
-  faces: Float32Array[]
+  faces: RememberedFace[]
   /** Row id of the last capture that was read. */
   last: number
 }
@@ -75,8 +77,8 @@ interface StoredCapturesParts {
   store: Store
   vault: TemplateVault
   clock: Clock
-  /** Whether two embeddings of one length are so alike that they are of one capture. */
-  isSameCapture: (a: Float32Array, b: Float32Array) => boolean
+  /** Whether two embeddings of one model and one length are so alike that they are of one capture. */
+  isSameCapture: (model: string, a: Float32Array, b: Float32Array) => boolean
 }
 
 export class StoredCaptures implements CaptureMemory {
@@ -126,7 +128,7 @@ export class StoredCaptures implements CaptureMemory {
     return this.holdsFace(faces, capture) ? 'face' : null
   }
 
-  async remember(tx: StoreTransaction, subject: Subject, { digests, faces }: Capture): Promise<void> {
+  async remember(tx: StoreTransaction, subject: Subject, { digests, faces, model }: Capture): Promise<void> {
     const { vault, clock } = this.parts
     for (const [index, digest] of digests.entries()) {
       const face = faces.get(index)
@@ -134,16 +136,19 @@ export class StoredCaptures implements CaptureMemory {
         subjectId: subject.record.id,
         digest,
         // Unusable images, and most frames of a challenge, have only a digest.
-        sealed: face ? vault.sealCapture(subject, face) : Buffer.alloc(0),
+        sealed: face ? vault.sealCapture(subject, face, model) : Buffer.alloc(0),
         seenAt: clock.now(),
       })
     }
   }
 
-  private holdsFace(remembered: Float32Array[], { faces }: Capture): boolean {
-    const { isSameCapture } = this.parts
-    return remembered.some((seen) =>
-      [...faces.values()].some((face) => seen.length === face.length && isSameCapture(seen, face)),
+  /** Faces of two models are never compared. */
+  private holdsFace(remembered: readonly RememberedFace[], { faces, model }: Capture): boolean {
+    const { isSameCapture, vault } = this.parts
+    return remembered.some(
+      ({ face: seen, modelTag }) =>
+        (modelTag === null || modelTag === vault.modelTag(model)) &&
+        [...faces.values()].some((face) => seen.length === face.length && isSameCapture(model, seen, face)),
     )
   }
 }

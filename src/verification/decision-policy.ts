@@ -1,12 +1,12 @@
 /** Reaches the verdict of a verify from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
 import { modesOf } from '../biometrics/challenge/steps.js'
-import type { Config, Environment } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
-import type { ReferenceRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
+import type { TemplateRecord } from '../users/templates.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Lockout, LockoutRefusal } from './attempt-lockout.js'
 import {
@@ -18,6 +18,7 @@ import {
 import type { CaptureInput, UserCall } from './call.js'
 import type { CaptureIntegrity } from './capture-integrity.js'
 import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
+import { comparableTemplate, decidingProvider } from './deciding-model.js'
 import { imageCount } from './images.js'
 import { acrOf } from './liveness.js'
 import type { LockoutReason } from './lockout.js'
@@ -25,8 +26,10 @@ import { announceLockout } from './lockout-event.js'
 import type { Possession } from './passkey-check.js'
 import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
 import type { Reason } from './reasons.js'
+import { ReferenceFollowing } from './reference-following.js'
 import { needsSecondApprover, type SecondApproval } from './second-approval.js'
 import type { UserQuota } from './user-quota.js'
+import { countedAs, holdsTwins, reasonAgainst, refusesReplay, replayed } from './verdict-reasons.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
 /** Evidence of a verify: images, and what is known before they are examined. */
@@ -77,8 +80,17 @@ export interface Verdict {
   waitMs?: number | undefined
   /** Lockout that this verdict began for the user. */
   effect?: LockoutReason | undefined
+  /** Model of which this verdict has added a template to the user's reference; null or undefined for none. */
+  followed?: string | null
   /** Requirements of the policy that are not met: then no verdict may be given. Empty for any verdict. */
   unmet: ErrorDetail[]
+}
+
+/** Whose images are compared with which template, by the provider of the model that decides. */
+interface Compared {
+  subject: Subject | null
+  template: TemplateRecord | null
+  provider: BiometricProvider
 }
 
 /** The parts that `DecisionPolicy` reaches a verdict with. */
@@ -95,35 +107,28 @@ export interface DecisionParts {
   secondApproval: SecondApproval
 }
 
-/** Refuses a reference that another model made. @throws DomainError reference_model_mismatch */
-export function assertComparable(
-  { model }: Pick<ReferenceRecord, 'model'>,
-  provider: Pick<BiometricProvider, 'model'>,
-  environment: Environment,
-): void {
-  if (model !== provider.model)
-    throw new DomainError('reference_model_mismatch', {
-      message: `The reference was made with model ${model}; ${environment} runs ${provider.model}.`,
-    })
-}
-
 export class DecisionPolicy {
-  constructor(private readonly parts: DecisionParts) {}
+  private readonly following: ReferenceFollowing
+
+  constructor(private readonly parts: DecisionParts) {
+    this.following = new ReferenceFollowing(parts)
+  }
 
   /**
    * Has the images compared, unless the user is locked out, or the policy would refuse an approval in any case.
    * @throws DomainError reference_not_found, reference_model_mismatch, policy_not_met, and the errors of `BiometricProvider.verify`
    */
   async examine(call: VerifyCall, evidence: VerifyEvidence, terms: VerdictTerms): Promise<Examination> {
-    const { vault, store, provider, clock, lockout } = this.parts
-    const { environment, user } = call
+    const { vault, store, clock, lockout } = this.parts
+    const { environment, user, tenant } = call
+    const provider = decidingProvider(this.parts.provider, tenant)
     const subject = await vault.find(store.read, user.blindIndex, user.id)
-    if (subject?.reference) assertComparable(subject.reference, provider, environment)
+    const template = comparableTemplate(subject, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
     const { possession, integrity } = evidence
     if (refusal) return { subject, possession, integrity, refusal }
     if (terms.policy) await this.assertOffered(call, subject, evidence, terms)
-    return this.compare(call, subject, evidence, terms.point.threshold)
+    return this.compare(call, { subject, template, provider }, evidence, terms.point.threshold)
   }
 
   /**
@@ -164,25 +169,44 @@ export class DecisionPolicy {
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, outbox, call, { subject, begun: effect })
-    return { ...verdict, effect }
+    return { ...verdict, effect, followed: await this.follow(tx, call, verdict, integrity) }
+  }
+
+  /** An approval that stands, of a capture without signals that was never seen before, may add a template of the model that follows. */
+  private async follow(
+    tx: StoreTransaction,
+    call: VerifyCall,
+    verdict: Verdict,
+    integrity: CaptureIntegrity | null,
+  ): Promise<string | null> {
+    const { subject, comparison, terms, reason, replaySuspected, unmet } = verdict
+    const hasSignals = integrity !== null && integrity.signals.length > 0
+    const isClear = reason === null && !replaySuspected && unmet.length === 0 && !hasSignals
+    if (!isClear || !subject || !comparison) return null
+    return this.following.follow(tx, call, subject, comparison, terms)
   }
 
   private async compare(
     call: UserCall<CaptureInput>,
-    subject: Subject | null,
+    { subject, template, provider }: Compared,
     evidence: VerifyEvidence,
     threshold: number,
   ): Promise<Examination> {
-    const { vault, provider, captures } = this.parts
-    const sealed = subject?.reference
+    const { vault, captures } = this.parts
     let embedding: Float32Array | undefined
-    const reference = sealed
+    const reference = template
       ? () => {
-          embedding ??= vault.openReference(subject, sealed).embedding
+          embedding ??= vault.openReference(subject!, template).embedding
           return embedding
         }
       : null
-    const comparing = provider.verify(call, evidence, reference, threshold)
+    const alsoEmbed = this.following.modelsToEmbed(call, subject)
+    const comparing = provider.verify(
+      alsoEmbed.length > 0 ? { ...call, alsoEmbed } : call,
+      evidence,
+      reference,
+      threshold,
+    )
     const user = { id: call.user.id, subject }
     // The engine computes while this thread opens the reference and what is remembered.
     const recall = async () => captures.recall(user, evidence.images, reference?.().length ?? 0)
@@ -190,7 +214,11 @@ export class DecisionPolicy {
     Object.assign(call.timings, comparison.timingsMs)
     const { digests } = recollection
     const embeddings = embeddingsByImage(comparison.samples)
-    const capture = { digests, faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES }
+    const capture = {
+      digests,
+      faces: subject ? captures.facesOf(subject, embeddings) : NO_FACES,
+      model: provider.model,
+    }
     const replay = captures.findReplay(capture, recollection)
     return {
       subject,
@@ -211,7 +239,8 @@ export class DecisionPolicy {
     { images, challenge, possession, integrity }: VerifyEvidence,
     terms: VerdictTerms,
   ): Promise<void> {
-    const { vault, store, provider, clock, secondApproval } = this.parts
+    const { vault, store, clock, secondApproval } = this.parts
+    const provider = decidingProvider(this.parts.provider, call.tenant)
     const at = clock.now()
     const acr = offeredAcr(provider, challenge && modesOf(challenge.steps), possession)
     const unmet = [
@@ -273,11 +302,6 @@ export class DecisionPolicy {
   }
 }
 
-/** An approval that waits for a second person is one of this user's: the face matched, and the policy asks no more of it. */
-function countedAs({ reason }: Verdict, at: number): { approved: boolean; at: number } {
-  return { approved: reason === null || reason === 'second_approval_required', at }
-}
-
 function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs }: LockoutRefusal): Verdict {
   return {
     subject,
@@ -289,34 +313,4 @@ function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs 
     waitMs,
     unmet: [],
   }
-}
-
-/** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */
-function refusesReplay(policy: Config['replayPolicy'], found: Replay | null): boolean {
-  if (policy === 'report') return false
-  return policy === 'reject' ? found !== null : found === 'file'
-}
-
-function reasonAgainst({ matches, sample }: Comparison, isRefused: boolean): Reason | null {
-  if (sample.liveness.passed === false) return 'liveness_failed'
-  if (!matches) return 'no_match'
-  return isRefused ? 'replayed_capture' : null
-}
-
-/** Whether two images are the same file: frames of a camera differ, so that equal ones were not captured. */
-function holdsTwins(digests: readonly Buffer[]): boolean {
-  return new Set(digests.map((digest) => digest.toString('latin1'))).size < digests.length
-}
-
-/** The comparison with a liveness that failed, because its frames were captured before. */
-function replayed(comparison: Comparison): Comparison {
-  const { sample } = comparison
-  const { findings = [], guidance = 'try_again' } = sample.liveness
-  const liveness = {
-    ...sample.liveness,
-    passed: false,
-    guidance,
-    findings: [...new Set([...findings, 'replayed' as const])],
-  }
-  return { ...comparison, sample: { ...sample, liveness } }
 }

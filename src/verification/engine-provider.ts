@@ -2,6 +2,7 @@
 
 import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
+import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
@@ -82,6 +83,10 @@ export class EngineProvider implements BiometricProvider {
       this.operatingPoints.set(asked, point)
     }
     return point
+  }
+
+  strictThreshold(fmr: number): number | null {
+    return strictThreshold(this.pack, fmr)?.threshold ?? null
   }
 
   /** Similarity of two embeddings, on the scale of thresholds. */

@@ -1,4 +1,5 @@
 /** Opens the challenge of a request, describes its frames, and refuses a request whose liveness is less than the policy demands. */
+
 import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
 import type { ChallengeFrames } from '../biometrics/types.js'
 import type { Config } from '../config/config.js'
@@ -8,6 +9,7 @@ import type { Store } from '../storage/store.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import type { Call, CaptureInput, UserCall } from './call.js'
 import type { Challenge, ChallengeBook, ChallengeSubject } from './challenge-book.js'
+import { decidingProvider } from './deciding-model.js'
 import { missingLiveness, strictest } from './liveness.js'
 
 export interface OpenedChallenge {
@@ -66,7 +68,8 @@ export function assertLivenessOffered(
     tenant.requireLiveness ?? 'none',
     input.require_liveness ?? 'none',
   )
-  const missing = missingLiveness(requirement, { passive: provider.passiveLiveness !== null, modes })
+  const { passiveLiveness } = decidingProvider(provider, tenant)
+  const missing = missingLiveness(requirement, { passive: passiveLiveness !== null, modes })
   if (missing === 'passive') throw new DomainError('liveness_unavailable')
   if (missing === 'active') throw new DomainError('liveness_required')
 }

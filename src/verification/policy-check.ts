@@ -3,6 +3,7 @@ import type { Mode } from '../biometrics/challenge/steps.js'
 import { unmetMovements, unmetOf } from '../client/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
+import { templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import type { CaptureIntegrity } from './capture-integrity.js'
 import { acrOf, activeMethodOf } from './liveness.js'
@@ -40,7 +41,7 @@ export function offeredAcr(
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
 export function unmetRequirements(
-  { policy, point }: VerdictTerms,
+  { policy, point, model }: VerdictTerms,
   { acr, images, isReported, subject, at }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
@@ -49,7 +50,8 @@ export function unmetRequirements(
   const reference = sealed && {
     createdAt: sealed.createdAt,
     describe() {
-      const { photoCount, consent } = vault.describeReference(subject, sealed)
+      const { consent } = vault.describeReference(subject, sealed)
+      const { photoCount } = vault.describeReference(subject, templateOf(subject, model) ?? sealed)
       return { photoCount, consentId: consent?.id ?? null }
     },
   }

@@ -99,6 +99,22 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
+  forModel(): null {
+    return null
+  }
+
+  strictThreshold(): null {
+    return null
+  }
+
+  similarity(): number {
+    return 0
+  }
+
+  join(reference: FusedReference, _added: unknown, photoCount: number): FusedReference {
+    return { ...reference, photoCount: reference.photoCount + photoCount }
+  }
+
   extend(_call: unknown, reference: FusedReference, added: Enrolled): FusedReference {
     return { ...reference, photoCount: reference.photoCount + added.photoCount }
   }

@@ -5,8 +5,11 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type PolicyBook, policyHashIn } from '../tenants/policy-book.js'
 import type { BiometricProvider, OperatingPoint } from './biometric-provider.js'
 import type { UserCall } from './call.js'
+import { decidingProvider } from './deciding-model.js'
 
 export interface VerdictTerms {
+  /** Id of the model that decides for the tenant. */
+  model: string
   /** The stricter of the contract's operating point and the rule's. */
   point: OperatingPoint
   /** The rule that decides about the action, and the hash of its policy; null where the tenant has no policy. */
@@ -14,7 +17,7 @@ export interface VerdictTerms {
 }
 
 export interface TermsParts {
-  provider: Pick<BiometricProvider, 'operatingPoint'>
+  provider: Pick<BiometricProvider, 'operatingPoint' | 'forModel' | 'model'>
   config: Pick<Config, 'fmr'>
   policies: PolicyBook
 }
@@ -42,15 +45,17 @@ export async function termsInForce(
 }
 
 async function termsUnder(
-  { provider, config, policies }: TermsParts,
+  { provider: anyProvider, config, policies }: TermsParts,
   store: StoreReader,
   { input, tenant }: ActionCall,
   hash: string | null,
 ): Promise<VerdictTerms> {
+  const provider = decidingProvider(anyProvider, tenant)
+  const { model } = provider
   const contract = tenant.fmr ?? config.fmr
-  if (hash === null) return { point: provider.operatingPoint(contract), policy: null }
+  if (hash === null) return { model, point: provider.operatingPoint(contract), policy: null }
   const policy = await policies.read(store, tenant.id, hash)
   const rule = ruleFor(policy, input.action)
   const point = provider.operatingPoint(Math.min(contract, rule.require.max_fmr ?? contract))
-  return { point, policy: { hash, rule, erasesUnused: policy.retention !== undefined } }
+  return { model, point, policy: { hash, rule, erasesUnused: policy.retention !== undefined } }
 }

@@ -161,7 +161,7 @@ async function call(user: string, tenant: TenantRecord, event: 'enroll' | 'verif
     await tx.insertCapture({
       subjectId: subject.record.id,
       digest: vault.captureDigest(subject, createHash('sha256').update(image).digest()),
-      sealed: vault.sealCapture(subject, vault.captureOf(subject, embedding())),
+      sealed: vault.sealCapture(subject, vault.captureOf(subject, embedding()), 'm@1'),
       seenAt: Date.now(),
     })
     await begun.execution.keep(

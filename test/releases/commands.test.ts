@@ -76,6 +76,7 @@ const ARGUMENTS: Record<string, string[]> = {
   completion: ['bash'],
   'models pull': ['none'],
   'models build': ['none'],
+  'models migrate': ['--status'],
 }
 
 let place: Workplace

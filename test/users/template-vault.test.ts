@@ -50,7 +50,9 @@ describe('a stored template', () => {
     expect(Math.abs(cosine(stored(subject, record), face))).toBeLessThan(0.5)
     const capture = vault.captureOf(subject, face)
     expect(Math.abs(cosine(capture, face))).toBeLessThan(0.5)
-    expect(vault.openCapture(subject, vault.sealCapture(subject, capture))).toEqual(capture)
+    const remembered = vault.openCapture(subject, vault.sealCapture(subject, capture, 'pack@1'))
+    expect(remembered).toEqual({ face: capture, modelTag: vault.modelTag('pack@1') })
+    expect(vault.modelTag('pack@2')).not.toBe(remembered.modelTag)
   })
 
   it('stores templates that cannot be compared with the same face of another tenant or enrollment', async () => {
@@ -81,6 +83,9 @@ describe('a stored template', () => {
       consent: null,
     })
     const capture = seal(subject.dataKey, bytes, 'capture')
-    expect(vault.openCapture(subject, capture)).toEqual(vault.captureOf(subject, face))
+    expect(vault.openCapture(subject, capture)).toEqual({
+      face: vault.captureOf(subject, face),
+      modelTag: null,
+    })
   })
 })

@@ -13,6 +13,7 @@ import { type Cell, listing } from '../lib/style.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
 import { registerDriftCommand } from './models-drift.js'
 import { registerImportCommand } from './models-import.js'
+import { registerMigrateCommand } from './models-migrate.js'
 import { registerPullCommand } from './models-pull.js'
 import { registerVerifyCommand } from './models-verify.js'
 import { npmCacheIn } from './prepare-models.js'
@@ -29,6 +30,7 @@ export function registerModelsCommands(models: Command): void {
   registerPullCommand(models)
   registerCalibrateCommand(models)
   registerVerifyCommand(models)
+  registerMigrateCommand(models)
   registerDriftCommand(models)
 
   models

@@ -24,6 +24,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   tenant_created: { text: 'Tenant created', isOfUser: false },
   contract_changed: { text: 'Contract changed', isOfUser: false },
   erasure_scheduled: { text: 'Erasure announced', isOfUser: true },
+  models_changed: { text: 'Model pack changed', isOfUser: false },
   policy_changed: { text: 'Policy changed', isOfUser: false },
   capture_page_changed: { text: 'Capture page changed', isOfUser: false },
   capture_consented: { text: 'Consent given', isOfUser: true },

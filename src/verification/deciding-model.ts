@@ -1,0 +1,50 @@
+/** Finds the provider of the model that decides for a tenant, and of the model whose templates are kept too. */
+import type { Environment } from '../config/config.js'
+import { DomainError } from '../lib/domain-error.js'
+import type { TenantRecord } from '../storage/records.js'
+import { tenantModels } from '../tenants/tenant-models.js'
+import { type TemplateRecord, type Templates, templateOf } from '../users/templates.js'
+import type { BiometricProvider } from './biometric-provider.js'
+
+type TenantOfModels = Pick<TenantRecord, 'models'>
+
+/**
+ * The provider whose bounds, thresholds and templates count for a tenant. A service that has not loaded the tenant's model decides by its
+ * own: users with a template of that model are verified, and the others are asked to enroll.
+ */
+export function decidingProvider<Provider extends Pick<BiometricProvider, 'forModel'>>(
+  provider: Provider,
+  tenant: TenantOfModels,
+): Provider {
+  const models = tenantModels(tenant)
+  // Every provider of an engine is of the same kind.
+  return ((models && provider.forModel(models.deciding)) as Provider | null) ?? provider
+}
+
+/** The provider of the model that does not decide and whose templates are kept; null where there is none, or it is not loaded. */
+export function followingProvider(
+  provider: BiometricProvider,
+  tenant: TenantOfModels,
+): BiometricProvider | null {
+  const models = tenantModels(tenant)
+  if (!models?.following) return null
+  const deciding = decidingProvider(provider, tenant)
+  // A service that decides by another model than the tenant's adds no template: it has not asked the right one.
+  return deciding.model === models.deciding ? provider.forModel(models.following) : null
+}
+
+/**
+ * The user's template of the model that decides; null for a user who is not enrolled.
+ * @throws DomainError reference_model_mismatch for a user who has templates of other models only
+ */
+export function comparableTemplate(
+  user: Templates | null,
+  { model }: Pick<BiometricProvider, 'model'>,
+  environment: Environment,
+): TemplateRecord | null {
+  const template = user && templateOf(user, model)
+  if (template || !user?.reference) return template
+  throw new DomainError('reference_model_mismatch', {
+    message: `The reference was made with model ${user.reference.model}; ${environment} runs ${model}.`,
+  })
+}

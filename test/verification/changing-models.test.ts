@@ -1,0 +1,263 @@
+/** Tests of a change from one model pack to another: templates that follow, the decision that moves, and what is left at the end. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
+import { tenantModels } from '../../src/tenants/tenant-models.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, type FaceName, face } from '../support/faces.js'
+import { writeShiftedPack } from '../support/packs.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+const OLD = 'baseline@1.0.0'
+const NEW = 'shifted@1.0.0'
+const action = 'log in'
+let folder: string
+let running: TestService
+let tenant: TestTenant
+let api: ApiClient
+const photo: Partial<Record<FaceName, string>> = {}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+  await writeShiftedPack(folder, inject('modelsDir'))
+  running = await startService(
+    { COUNTERSIGN_FOLLOWING_PACKS: folder, COUNTERSIGN_REPLAY_POLICY: 'report' },
+    { ownEngine: true },
+  )
+  for (const name of ['ada', 'adaToday', 'adaElsewhere', 'grace'] as const)
+    photo[name] = base64(await face(name))
+})
+afterAll(async () => {
+  await running.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  // A change that a test has finished at the new pack is over: its tenant takes no part in the next one.
+  if (tenant) await store().transaction({ tenantId: tenant.id }, (tx) => tx.setTenantModels(tenant.id, null))
+  tenant = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
+  api = await running.production(tenant)
+})
+
+const operations = () => running.service.core.operations
+const store = () => running.service.core.store
+const record = async () => (await store().read.tenantById(tenant.id))!
+const begin = (changes = {}) =>
+  operations().models.begin(COMMAND_LINE, {
+    ...{ from: OLD, to: NEW, strictFmr: null, atCoverage: null, atTime: null },
+    ...changes,
+  })
+const decide = async (by: 'from' | 'to', isForced = false) =>
+  operations().models.decide(await record(), COMMAND_LINE, by, { isForced })
+/** Ends the change with every tenant at the model of this one. */
+async function finish(by: 'from' | 'to' = 'to') {
+  await operations().models.decide(null, COMMAND_LINE, by, { isForced: true })
+  const migration = await operations().models.finish(COMMAND_LINE)
+  running.clock.advance(2 * MINUTE_MS)
+  return operations().modelSweep.sweep(migration)
+}
+const subjectOf = async (userId: string) => {
+  const { vault } = running.service.core
+  return (await vault.find(store().read, vault.blindIndex(tenant.id, 'production', userId), userId))!
+}
+const modelsOf = async (userId: string) => {
+  const { reference, following } = await subjectOf(userId)
+  return [reference!.model, ...following.map(({ model }) => model)]
+}
+const photosOf = async (userId: string, model: string) => {
+  const subject = await subjectOf(userId)
+  const template = [subject.reference!, ...subject.following].find((one) => one.model === model)!
+  return running.service.core.vault.describeReference(subject, template).photoCount
+}
+const enroll = async (user_id: string, name: FaceName = 'ada', more = {}) =>
+  (await api.enroll({ user_id, image: photo[name], ...more })).status
+const verify = async (user_id: string, name: FaceName = 'adaToday') =>
+  (await api.verify({ user_id, image: photo[name], action })).body
+const lastVerify = async () => {
+  const [entry] = await store().read.recentAuditEntriesOfEvent(
+    tenant.id,
+    'verify',
+    Number.MAX_SAFE_INTEGER,
+    1,
+  )
+  return JSON.parse(entry!.entry)
+}
+
+describe('templates of the new pack', () => {
+  it('are added by a strong verify, in its transaction, and named in its audit entry', async () => {
+    expect(await enroll('ada')).toBe(201)
+    expect(await modelsOf('ada')).toEqual([OLD])
+    await begin()
+    try {
+      const { jwt, ...verdict } = await verify('ada')
+      expect(verdict).toMatchObject({ verdict: 'approved', model: OLD })
+      expect(await modelsOf('ada')).toEqual([OLD, NEW])
+      expect((await lastVerify()).reference_followed).toBe(NEW)
+      await verify('ada')
+      expect(await lastVerify()).not.toHaveProperty('reference_followed')
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('are added by no rejected verify, no stranger, no replay and no match below the strict bound', async () => {
+    for (const name of ['stranger', 'replay', 'weak']) expect(await enroll(name)).toBe(201)
+    const strictFmr = 1e-12
+    await begin({ strictFmr })
+    try {
+      expect((await verify('stranger', 'grace')).verdict).toBe('rejected')
+      expect((await verify('replay', 'ada')).replay).toEqual({ suspected: true })
+      expect((await verify('weak')).verdict).toBe('approved')
+      for (const name of ['stranger', 'replay', 'weak']) expect(await modelsOf(name)).toEqual([OLD])
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('are written with every enrollment, and go with a reference that is replaced', async () => {
+    await begin()
+    try {
+      expect(await enroll('ada')).toBe(201)
+      expect(await modelsOf('ada')).toEqual([OLD, NEW])
+      const before = (await subjectOf('ada')).following[0]!.id
+      expect(await enroll('ada', 'adaToday', { replace: true })).toBe(201)
+      expect(await modelsOf('ada')).toEqual([OLD, NEW])
+      expect((await subjectOf('ada')).following[0]!.id).not.toBe(before)
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('take in the photos that are added to the reference, or are dropped where there is none to add them to', async () => {
+    expect(await enroll('late')).toBe(201)
+    await begin()
+    try {
+      expect(await enroll('ada')).toBe(201)
+      for (const name of ['ada', 'late']) expect(await enroll(name, 'adaToday', { add: true })).toBe(201)
+      expect([await photosOf('ada', OLD), await photosOf('ada', NEW)]).toEqual([2, 2])
+      expect(await modelsOf('late')).toEqual([OLD])
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('grow by strong verifies until they have as many photos as the reference', async () => {
+    expect(await enroll('ada')).toBe(201)
+    expect(await enroll('ada', 'adaToday', { add: true })).toBe(201)
+    await begin()
+    try {
+      for (const [side, photos] of [
+        [400, 1],
+        [380, 2],
+        [360, 2],
+      ]) {
+        // A day later no earlier photo is remembered, which would make this one a replay.
+        running.clock.advance(2 * DAY_MS)
+        const image = base64(await face('ada', side))
+        expect((await api.verify({ user_id: 'ada', image, action })).body.verdict).toBe('approved')
+        expect([side, await photosOf('ada', NEW)]).toEqual([side, photos])
+      }
+    } finally {
+      await finish('from')
+    }
+  })
+})
+
+describe('the decision', () => {
+  it('moves to the new pack where enough users have its template, and back', async () => {
+    for (const name of ['ada', 'late']) expect(await enroll(name)).toBe(201)
+    await begin()
+    try {
+      expect((await verify('ada')).verdict).toBe('approved')
+      await expect(decide('to')).rejects.toMatchObject({ code: 'model_coverage_too_low' })
+      expect(tenantModels(await record())!.deciding).toBe(OLD)
+      expect(await decide('to', true)).toHaveLength(1)
+      expect(await verify('ada')).toMatchObject({ verdict: 'approved', model: NEW })
+      expect(await verify('ada', 'grace')).toMatchObject({ verdict: 'rejected', model: NEW })
+      expect(await verify('late')).toMatchObject({ code: 'reference_model_mismatch' })
+      expect((await api.call('GET', '/v1/users/ada')).body.reference).toMatchObject({ comparable: true })
+      expect((await api.call('GET', '/v1/users/late')).body.reference).toMatchObject({ comparable: false })
+      expect(await enroll('late', 'ada', { replace: true })).toBe(201)
+      expect(await modelsOf('late')).toEqual([NEW, OLD])
+      expect(await decide('from')).toHaveLength(1)
+      for (const name of ['ada', 'late'])
+        expect(await verify(name)).toMatchObject({ verdict: 'approved', model: OLD })
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('moves automatically at a coverage, and at a time', async () => {
+    const isOn = () => true
+    for (const name of ['ada', 'late']) expect(await enroll(name)).toBe(201)
+    await begin({ atCoverage: 1 })
+    try {
+      await verify('ada')
+      await operations().modelSweep.advance(isOn)
+      expect(tenantModels(await record())!.deciding).toBe(OLD)
+      await verify('late')
+      await operations().modelSweep.advance(isOn)
+      expect(tenantModels(await record())!.deciding).toBe(NEW)
+      await decide('from')
+      const atTime = running.clock.now() + MINUTE_MS
+      await operations().models.setConditions(COMMAND_LINE, { atCoverage: null, atTime })
+      await operations().modelSweep.advance(isOn)
+      expect(tenantModels(await record())!.deciding).toBe(OLD)
+      running.clock.advance(MINUTE_MS)
+      await operations().modelSweep.advance(isOn)
+      expect(tenantModels(await record())!.deciding).toBe(NEW)
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('is refused for a pack that a running service has not loaded', async () => {
+    await expect(begin({ to: 'other@1.0.0' })).rejects.toMatchObject({ code: 'model_pack_not_served' })
+    expect(await store().read.modelMigration()).toBeUndefined()
+  })
+})
+
+describe('the end of a change', () => {
+  it('keeps ids, times, photos and consent of references, and deletes every template of the old pack', async () => {
+    const consent = { id: 'c-1', agreed_at: '2026-11-01T00:00:00Z' }
+    expect(await enroll('ada', 'ada', { consent })).toBe(201)
+    expect(await enroll('late')).toBe(201)
+    const before = (await subjectOf('ada')).reference!
+    await begin()
+    await verify('ada')
+    expect(await operations().models.status()).toMatchObject({ migration: { from: OLD, to: NEW } })
+    const swept = await finish()
+    expect(swept).toMatchObject({ moved: 1 })
+    expect(await store().read.modelMigration()).toBeUndefined()
+    const after = await subjectOf('ada')
+    expect(after).toMatchObject({
+      reference: { id: before.id, createdAt: before.createdAt, model: NEW },
+      following: [],
+    })
+    const { vault } = running.service.core
+    expect(vault.describeReference(after, after.reference!)).toEqual({
+      photoCount: 1,
+      consent: { id: 'c-1', at: '2026-11-01T00:00:00Z' },
+    })
+    expect(await verify('ada')).toMatchObject({ verdict: 'approved', model: NEW })
+    expect(await verify('late')).toMatchObject({ code: 'reference_model_mismatch' })
+    const late = await subjectOf('late')
+    expect(vault.isDropped(late, late.reference!)).toBe(true)
+    expect(() => vault.openReference(late, late.reference!)).toThrow(/deleted with its model pack/)
+  })
+
+  it('is refused while tenants decide by different models', async () => {
+    await running.tenant()
+    await begin()
+    try {
+      expect(await decide('to')).toHaveLength(1)
+      await expect(operations().models.finish(COMMAND_LINE)).rejects.toMatchObject({
+        code: 'model_decisions_differ',
+      })
+    } finally {
+      await finish('from')
+    }
+  })
+})
