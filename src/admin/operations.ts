@@ -14,12 +14,9 @@ import type { Outbox } from '../webhooks/outbox.js'
 import { ExportUser } from './export-user.js'
 import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
-<<<<<<< HEAD
-import { OpenIdOperations } from './openid-operations.js'
-=======
 import { ModelOperations } from './model-operations.js'
 import { ModelSweep } from './model-sweep.js'
->>>>>>> main
+import { OpenIdOperations } from './openid-operations.js'
 import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'

@@ -190,12 +190,8 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       assertReadable(input)
       const origin = services.capturePage()
       if (origin === null) throw new DomainError('capture_page_unavailable')
-<<<<<<< HEAD
       assertReturnAllowed(tenant, input.return_url, services.openidOrigin())
-=======
-      assertReturnAllowed(tenant, input.return_url)
       const provider = decidingProvider(services.provider, tenant)
->>>>>>> main
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       if (purpose === 'verify') {
