@@ -608,6 +608,12 @@ export interface Consent {
   agreed_at: string
 }
 
+/** Body of POST /v1/users/{user_id}/consent. */
+export interface RecordConsentRequest {
+  /** A person’s consent. */
+  consent: Consent
+}
+
 /** Answer of `POST /v1/users/{user_id}/consent`: the consent that is recorded now. */
 export interface RecordedConsent {
   user_id: string

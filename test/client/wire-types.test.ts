@@ -54,6 +54,8 @@ const SCHEMAS: Record<string, Json> = {
   CaptureSession: response(paths['/v1/capture-sessions/{session_id}'].get, 200),
   User: response(paths['/v1/users/{user_id}'].get, 200),
   Verification: response(paths['/v1/verifications/{verification_id}'].get, 200),
+  RecordConsentRequest: request(paths['/v1/users/{user_id}/consent'].post),
+  RecordedConsent: response(paths['/v1/users/{user_id}/consent'].post, 200),
   PasskeyRegistrationRequest: request(paths['/v1/users/{user_id}/passkeys/registration'].post),
   PasskeyRegistrationChallenge: response(paths['/v1/users/{user_id}/passkeys/registration'].post, 201),
   PasskeyRegistration: request(paths['/v1/users/{user_id}/passkeys'].post),

@@ -170,6 +170,11 @@ function typesOf({ schemas }: Json): WireType[] {
     { name: 'Guidance', schema: schemas.Guidance, doc: 'Answer of `POST /v1/guidance`.' },
     { name: 'Consent', schema: schemas.Consent },
     {
+      name: 'RecordConsentRequest',
+      schema: schemas.RecordConsentRequest,
+      doc: 'Body of POST /v1/users/{user_id}/consent.',
+    },
+    {
       name: 'RecordedConsent',
       schema: schemas.RecordedConsent,
       doc: 'Answer of `POST /v1/users/{user_id}/consent`: the consent that is recorded now.',
