@@ -155,6 +155,8 @@ describe('an engine with an accelerator', () => {
       await engine.injectFault({ kind: 'crash-on-next-task' })
       await Promise.all(photos.map((photo) => embed(engine, photo)))
       await expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/SIGSEGV/))
+      // The new process has no lane to break.
+      await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
       expect(incidents).toEqual(['engine_process_lost'])
     },
     LIMIT_MS,
@@ -167,6 +169,8 @@ describe('an engine with an accelerator', () => {
       await engine.injectFault({ kind: 'accelerator-hang' })
       await Promise.all(photos.map((photo) => embed(engine, photo)))
       await expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/did not end/))
+      // The new process has no lane to break.
+      await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
       expect(incidents).toEqual(['accelerator_hung', 'engine_process_lost'])
     },
     LIMIT_MS,
