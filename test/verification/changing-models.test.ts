@@ -102,15 +102,36 @@ describe('templates of the new pack', () => {
     }
   })
 
-  it('are added by no rejected verify, no stranger, no replay and no match below the strict bound', async () => {
-    for (const name of ['stranger', 'replay', 'weak']) expect(await enroll(name)).toBe(201)
-    const strictFmr = 1e-12
-    await begin({ strictFmr })
+  it('are added by no rejected verify, and by no match below the strict bound', async () => {
+    for (const name of ['stranger', 'weak']) expect(await enroll(name)).toBe(201)
+    await begin({ strictFmr: 1e-12 })
     try {
       expect((await verify('stranger', 'grace')).verdict).toBe('rejected')
-      expect((await verify('replay', 'ada')).replay).toEqual({ suspected: true })
       expect((await verify('weak')).verdict).toBe('approved')
-      for (const name of ['stranger', 'replay', 'weak']) expect(await modelsOf(name)).toEqual([OLD])
+      for (const name of ['stranger', 'weak']) expect(await modelsOf(name)).toEqual([OLD])
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('are added by no replay and no capture with signals', async () => {
+    for (const name of ['replay', 'signals']) expect(await enroll(name)).toBe(201)
+    await begin()
+    try {
+      expect(await verify('replay', 'ada')).toMatchObject({
+        verdict: 'approved',
+        replay: { suspected: true },
+      })
+      const capture_integrity = { signals: ['virtual_camera'] }
+      const reported = await api.verify({
+        user_id: 'signals',
+        image: photo.adaToday,
+        action,
+        capture_integrity,
+      })
+      expect(reported.body).toMatchObject({ verdict: 'approved' })
+      expect(reported.body.capture_integrity.signals).not.toEqual([])
+      for (const name of ['replay', 'signals']) expect([name, await modelsOf(name)]).toEqual([name, [OLD]])
     } finally {
       await finish('from')
     }
