@@ -19,7 +19,7 @@ export const userSchema = Type.Object(
       model: Type.String({ description: 'The model pack that made the reference.' }),
       comparable: Type.Boolean({
         description:
-          'Whether the model pack that serves made the reference. If not, verify answers `reference_model_mismatch` until the user is enrolled again.',
+          'Whether the user has a template of the model pack that decides. If not, verify answers `reference_model_mismatch` until the user is enrolled again.',
       }),
       views: Type.Integer({ minimum: 1, description: 'Number of photos that the reference was made of.' }),
       consent: nullable(consent),

@@ -204,10 +204,12 @@ export function storeReader(database: Connection): StoreReader {
          WHERE subject.environment = ?`,
       )
       .pluck(),
-    referenceModels: database.prepare<[Environment], { model: string; amount: number }>(
+    referenceModels: database.prepare<[Environment, string], { model: string; amount: number }>(
       `SELECT reference.model AS model, count(*) AS amount
        FROM reference JOIN subject ON subject.id = reference.subject_id
-       WHERE subject.environment = ? GROUP BY reference.model ORDER BY reference.model`,
+       WHERE subject.environment = ? AND NOT EXISTS (SELECT 1 FROM following_reference AS following
+         WHERE following.reference_id = reference.id AND following.model LIKE ?)
+       GROUP BY reference.model ORDER BY reference.model`,
     ),
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
@@ -294,7 +296,7 @@ export function storeReader(database: Connection): StoreReader {
       sql.recentAuditEntries.all(tenantId, before, limit),
     auditVerification: async () => sql.auditVerification.get(),
     lastBackupAt: async () => (await sql.lastBackup.get()) ?? null,
-    referenceModels: async (environment) => sql.referenceModels.all(environment),
+    referenceModels: async (environment, besides) => sql.referenceModels.all(environment, besides),
     counts: async () => ({
       tenants: (await sql.tenantCount.get())!,
       references: {

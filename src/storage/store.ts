@@ -174,8 +174,14 @@ export interface StoreReader
   /** Counted intervals from `since` on, oldest first. */
   traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
   trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
-  /** The model packs that made the references of an environment, and the number of references of each. */
-  referenceModels(environment: Environment): Promise<Array<{ model: string; amount: number }>>
+  /**
+   * The model packs that made the references of an environment, and the number of references of each.
+   * @param besides pattern of SQL's LIKE: references next to which a template of such a model is kept are not counted
+   */
+  referenceModels(
+    environment: Environment,
+    besides: string,
+  ): Promise<Array<{ model: string; amount: number }>>
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 

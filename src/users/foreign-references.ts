@@ -5,14 +5,15 @@ import type { StoreReader } from '../storage/store.js'
 export type ServedModel = string
 
 /**
- * Counts the production references that other model packs made.
+ * Counts the production references that other model packs made, and next to which there is no template of the pack that serves.
  * @returns sentences with their number, their packs and the setting to change; null where the serving pack made every reference
  */
 export async function foreignReferences(
   read: Pick<StoreReader, 'referenceModels'>,
   served: ServedModel,
 ): Promise<string | null> {
-  const others = (await read.referenceModels('production')).filter(({ model }) =>
+  const pattern = served.includes('@') ? served : `${served}@%`
+  const others = (await read.referenceModels('production', pattern)).filter(({ model }) =>
     served.includes('@') ? model !== served : idOf(model) !== served,
   )
   if (others.length === 0) return null

@@ -40,6 +40,17 @@ overStores((stores) => {
       expect(await following()).toHaveLength(2)
     })
 
+    it('takes its reference out of the count of references of other models', async () => {
+      await enrolled('ada', 'eve')
+      const { model } = reference('ada')
+      const counted = (pattern: string) => read().referenceModels('production', pattern)
+      const next = followingReference('next', { referenceId: 'ref_ada', model: 'next@2.0.0' })
+      await write((tx) => tx.putFollowingReference(next))
+      expect(await counted('next@1.0.0')).toEqual([{ model, amount: 2 }])
+      for (const pattern of ['next@2.0.0', 'next@%'])
+        expect(await counted(pattern)).toEqual([{ model, amount: 1 }])
+    })
+
     it('goes with the reference that is replaced, also where SQL of an earlier version replaces it', async () => {
       await enrolled('ada', 'eve')
       await write(async (tx) => {
