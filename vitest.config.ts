@@ -7,6 +7,7 @@ const CAMPAIGNS = [
   'test/biometrics/evaluation.test.ts',
   'test/biometrics/kernels/sanitizers.test.ts',
   'test/cli/models-agree.test.ts',
+  'test/evaluation/following-lfw.test.ts',
   'test/evaluation/own-users-lfw.test.ts',
   'test/client/behaviour.test.ts',
   'test/client/examples.test.ts',

@@ -910,8 +910,8 @@ export interface User {
     /** The model pack that made the reference. */
     model: string
     /**
-     * Whether the model pack that serves made the reference. If not, verify answers `reference_model_mismatch` until the
-     * user is enrolled again.
+     * Whether the user has a template of the model pack that decides. If not, verify answers `reference_model_mismatch`
+     * until the user is enrolled again.
      */
     comparable: boolean
     /** Number of photos that the reference was made of. */

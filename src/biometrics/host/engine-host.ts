@@ -13,8 +13,8 @@ import type { HostSetup, WorkerEnd, WorkerSetup } from '../channel/engine-protoc
 import { encodeFrame, FrameReader } from '../channel/frames.js'
 import type { WorkerIncident } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
+import { acceleratorsOf } from '../pipeline/accelerators.js'
 import { configureDecoders } from '../pipeline/decode-pixels.js'
-import { acceleratorsOf } from '../pipeline/execution-provider.js'
 import type { ProviderStatus } from '../types.js'
 import type { ThreadSetup } from '../worker/worker.js'
 

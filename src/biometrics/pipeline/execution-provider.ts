@@ -1,6 +1,7 @@
 /** Selects the hardware that runs the networks: providers are tried in order, and every fallback keeps its reason. */
 import { env, InferenceSession } from 'onnxruntime-node'
 import type { ProviderStatus } from '../types.js'
+import { STAND_IN_PROVIDER } from './accelerators.js'
 
 /**
  * Calls `attempt` with each provider until one succeeds; `cpu` is always the last resort and its failure is thrown.
@@ -25,18 +26,6 @@ export async function withFirstWorkingProvider<T>(
 
 // Only fatal messages are printed: every other failure comes back as an exception with its reason.
 env.logLevel = 'fatal'
-
-/**
- * Provider that stands in for an accelerator: the processor, behind the lane that every accelerator has. With it the
- * lane can be tried and measured on a machine without one.
- */
-export const STAND_IN_PROVIDER = 'cpu-lane'
-
-/** The accelerators among the providers, in order of preference: those before `cpu`. */
-export function acceleratorsOf(providers: readonly string[]): string[] {
-  const end = providers.indexOf('cpu')
-  return [...new Set(end < 0 ? providers : providers.slice(0, end))]
-}
 
 /**
  * Loads a network from memory for one provider. Blocks the calling thread while ONNX Runtime optimises the graph.
