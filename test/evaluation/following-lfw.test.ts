@@ -2,8 +2,9 @@
  * How far two verifies carry the people of LFW from one model pack to another, how often a stranger would, and how the moved references
  * compare with fresh ones.
  */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { loadModelPack, type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
@@ -21,7 +22,7 @@ import {
 } from '../biometrics/fixtures.js'
 
 const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
-/** A folder of an installed pack that decides before the change, instead of the pack for evaluations. */
+/** A folder of an installed pack that decides before the change, instead of the baseline. */
 const PACK = process.env.TEST_PACK
 /** The reference, two verifies, and one photo on which moved and fresh references are compared. */
 const PHOTOS = 4
@@ -44,7 +45,7 @@ describe.skipIf(evaluationDataMissing())('people of LFW on their way to another 
 
   beforeAll(async () => {
     const nextDir = writeEvaluationPack()
-    const oldDir = PACK ?? nextDir
+    const oldDir = PACK ?? join(inject('modelsDir'), 'baseline')
     ;[old, next] = await Promise.all([loadModelPack(oldDir), loadModelPack(nextDir)])
     const data = await readPeople(LFW)
     const seen = data.people.map(() => 0)

@@ -27,6 +27,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/client/frameworks.test.ts': 'Python with fastapi and uvicorn',
   'test/cluster/haproxy.test.ts': 'haproxy',
   'test/cluster/two-nodes.test.ts': 'haproxy',
+  'test/evaluation/following-lfw.test.ts': 'evaluation data',
   'test/evaluation/own-users-lfw.test.ts': 'evaluation data',
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',
