@@ -188,7 +188,7 @@ const LISTENED: ReadonlyArray<[NodeJS.EventEmitter, string]> = [
 async function runHere(args: string[], env: Record<string, string | undefined>): Promise<CommandResult> {
   if (isRunning) throw new TypeError('Commands that run at once need processes of their own: spawn().')
   isRunning = true
-  const before = { env: process.env, exitCode: process.exitCode, umask: process.umask() }
+  const before = { env: { ...process.env }, exitCode: process.exitCode, umask: process.umask() }
   const heard = LISTENED.map(([emitter, event]) => emitter.listeners(event))
   const output = { stdout: '', stderr: '' }
   const restore = (['stdout', 'stderr'] as const).map((name) => {
@@ -201,7 +201,7 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
       process[name].write = write
     }
   })
-  process.env = env
+  exchangeEnvironment(env)
   process.exitCode = undefined
   try {
     await withSharedEngine(() => runProgram(args))
@@ -212,12 +212,18 @@ async function runHere(args: string[], env: Record<string, string | undefined>):
       for (const listener of emitter.listeners(event) as Array<() => void>)
         if (!heard[i]!.includes(listener)) emitter.off(event, listener)
     })
-    process.env = before.env
+    exchangeEnvironment(before.env)
     process.umask(before.umask)
     process.exitCode = before.exitCode
     process.umask(before.umask)
     isRunning = false
   }
+}
+
+/** Changes the variables themselves: native addons read them past `process.env`, once, when they load. */
+function exchangeEnvironment(env: Record<string, string | undefined>): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name]
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value
 }
 
 /** Asks again until `isSo`; the test's own time limit ends it. */

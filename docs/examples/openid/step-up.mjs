@@ -15,7 +15,7 @@ const provider = await openid.discovery(
   isLocal ? { execute: [openid.allowInsecureRequests] } : {},
 )
 
-/** What each sign-in waits for, by its `state`. Stands for the session of the person's browser. */
+/** The person and the secrets of each sign-in, by its `state`. Stands for the session of the person's browser. */
 const waiting = new Map()
 
 createServer(async (request, response) => {
