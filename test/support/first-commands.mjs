@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 const COMMANDS = [
   'npm run test:faults -- --kills 2',
   'npm run test:hostile -- --inputs 200',
-  'npm run test:liveness -- --photos 2 --rounds 1',
+  'npm run test:liveness -- --photos 2 --rounds 3',
 ]
 /** A command that takes longer stands still. */
 const LONGEST_MS = 15 * 60_000
