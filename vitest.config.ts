@@ -7,7 +7,9 @@ const CAMPAIGNS = [
   'test/biometrics/evaluation.test.ts',
   'test/biometrics/kernels/sanitizers.test.ts',
   'test/cli/models-agree.test.ts',
+  'test/evaluation/ageing-lfw.test.ts',
   'test/evaluation/following-lfw.test.ts',
+  'test/evaluation/translation-lfw.test.ts',
   'test/evaluation/own-users-lfw.test.ts',
   'test/client/behaviour.test.ts',
   'test/client/examples.test.ts',
@@ -26,7 +28,7 @@ const CAMPAIGNS = [
 const PAGES = ['test/**/*.browser.test.ts']
 
 /** Real time before a browser's camera, which nothing else may slow down: `npm run test:films`. */
-const FILMS = ['test/capture/verdict.test.ts']
+const FILMS = ['test/capture/verdict.test.ts', 'test/openid/films.test.ts']
 /** What only PostgreSQL has. */
 const POSTGRES = [
   'test/chaos/campaign.test.ts',
@@ -37,14 +39,19 @@ const POSTGRES = [
 const CONTRACT = [
   'test/admin/inactive-users.test.ts',
   'test/audit/*.test.ts',
+  'test/cli/calibrate-from-users.test.ts',
   'test/crypto/external-signer.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
-  'test/dashboard/{people,second-factor,sessions,users}.test.ts',
+  'test/dashboard/{models,people,second-factor,sessions,users}.test.ts',
   'test/idempotency/idempotency.test.ts',
   'test/jobs/audit-verification.test.ts',
   'test/tenants/api-keys.test.ts',
+  'test/keys/openid-key-rotation.test.ts',
+  'test/openid/entra-method.test.ts',
+  'test/openid/keycloak.test.ts',
   'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,policy,public-verdict,rotate-signing,verify}.test.ts',
-  'test/verification/{lockout,replays}.test.ts',
+  'test/shadow/shadow.test.ts',
+  'test/verification/{changing-models,lockout,replays}.test.ts',
 ]
 
 const MAX_WORKERS = 8
@@ -76,7 +83,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: [...POSTGRES, ...CONTRACT],
+          include: [...POSTGRES, ...CONTRACT, 'test/faults/changing-packs.test.ts'],
           env: { COUNTERSIGN_TEST_STORE: 'postgres' },
           isolate: false,
           maxWorkers,

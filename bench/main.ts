@@ -25,6 +25,7 @@ import {
 import { packs } from './packs.js'
 import { peers } from './peers.js'
 import { scaling } from './scaling.js'
+import { shadow } from './shadow.js'
 import { soak } from './soak.js'
 import { stages } from './stages.js'
 import type { Suite } from './suite.js'
@@ -44,18 +45,21 @@ const SUITES: readonly Suite[] = [
   soak,
   cluster,
   packs,
+  shadow,
 ]
 /**
  * Suites that run only when named: one installs some 700 MB of packages first, one is for machines with an
- * accelerator, one takes an hour, one needs PostgreSQL, and one builds a second pack.
+ * accelerator, one takes an hour, one needs PostgreSQL, one builds a second pack, and one compares a service with itself.
  */
-const ON_DEMAND: readonly Suite[] = [peers, lane, soak, cluster, packs]
+const ON_DEMAND: readonly Suite[] = [peers, lane, soak, cluster, packs, shadow]
 /**
  * Takes every result again that the documents show. The other suites take an accelerator, an hour, a machine of many
- * cores, or a second pack.
+ * cores, or a second pack, or show a ratio that few read.
  */
 const ALL = 'all'
-const SHOWN: readonly Suite[] = SUITES.filter((suite) => ![lane, soak, cluster, packs].includes(suite))
+const SHOWN: readonly Suite[] = SUITES.filter(
+  (suite) => ![lane, soak, cluster, packs, shadow].includes(suite),
+)
 
 interface Options {
   seconds?: number

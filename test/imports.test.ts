@@ -11,7 +11,7 @@ const RANKS = [
   ['dashboard', 'capture-page', 'openid'],
   ['http'],
   ['api'],
-  ['admin', 'evidence'],
+  ['admin', 'evidence', 'shadow'],
   ['verification'],
   ['webhooks', 'keys', 'jobs', 'drift'],
   ['cluster'],

@@ -25,6 +25,8 @@ export interface ServiceOptions {
   cpuProfileDir?: string | undefined
   /** A module that is preloaded into each of the service's processes and threads, and its environment. */
   probe?: { module: URL; env: Record<string, string> }
+  /** Further settings, by the name of their variable. Default: none. */
+  settings?: Record<string, string>
   /** The HTTP server; by default the service's own choice. */
   transport?: TransportName
   /** An earlier, stopped service: its data folder and its key are used again. */
@@ -68,7 +70,7 @@ export interface RunningService extends TenantCredentials {
 
 /** @param image any usable JPEG: the sandbox verify that issues the production key needs one */
 export async function startService(
-  { pack, cpuProfileDir, probe, transport, successorOf }: ServiceOptions,
+  { pack, cpuProfileDir, probe, settings, transport, successorOf }: ServiceOptions,
   image: Buffer,
 ): Promise<RunningService> {
   const dataDir = successorOf?.dataDir ?? (await temporaryDir())
@@ -83,6 +85,7 @@ export async function startService(
     ...(transport ? { COUNTERSIGN_HTTP: transport } : {}),
     // The load sends one photo many times.
     COUNTERSIGN_REPLAY_POLICY: 'report',
+    ...settings,
     ...probe?.env,
   }
   if (cpuProfileDir) mkdirSync(cpuProfileDir, { recursive: true })

@@ -43,17 +43,30 @@ export const SECTIONS: readonly Section[] = [
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
       'guides/public-verdicts.md':
         'Let a gateway, a partner or an auditor check verdicts without a secret. For developers of a backend.',
+      'guides/identity-providers.md':
+        'Which page is for Entra ID, Keycloak, Okta, Auth0, Ory and others. For operators and developers.',
       'guides/openid.md':
         'Let an application that speaks OpenID Connect ask for a verdict. For developers and operators.',
+      'guides/openid-entra.md':
+        'Let Microsoft Entra ID ask for a verdict as the second factor. For operators.',
+      'guides/openid-okta.md': 'Let Okta ask for a face as a factor of its sign-in. For operators.',
+      'guides/openid-auth0.md': 'Let an Action of Auth0 ask for a face. For operators of Auth0.',
+      'guides/openid-ory.md': 'Let a login app of Ory Hydra ask for a face. For developers of a backend.',
+      'guides/openid-keycloak.md':
+        'Let Keycloak ask for a person by CIBA, without Java. For operators of Keycloak.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
       'guides/changing-models.md': 'Change the model pack while people go on verifying. For operators.',
+      'guides/references-that-age.md':
+        'Let references follow faces that age, within bounds. For operators and security reviewers.',
       'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',
       'guides/air-gapped.md': 'Install where no network is. For operators.',
       'guides/accuracy.md':
         'Measure error rates on your own people. For the person who chooses the threshold.',
       'guides/own-false-match-rate.md':
         'Measure the false match rate between your own users, without labels. For operators.',
+      'guides/shadow.md':
+        'Try another pack, rate or quality bound on live verifies without any effect. For operators.',
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
       'guides/gpu.md': 'Run the networks on a GPU, and what is known of it. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',
@@ -70,6 +83,8 @@ export const SECTIONS: readonly Section[] = [
       'operations/audit-log.md': 'Check that nobody changed the audit log. For operators and auditors.',
       'operations/monitoring.md': 'Addresses, metrics, logs and traces. For operators.',
       'operations/drift.md': 'Notice a camera or people that change, before users complain. For operators.',
+      'operations/openid-conformance.md':
+        'Which rules of the OpenID conformance plans hold, by which test. For security reviewers.',
       'operations/tls.md': 'Set up certificates, and renew them. For operators.',
       'operations/several-processes.md': 'Use all cores of a large machine. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',

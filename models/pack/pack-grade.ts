@@ -72,9 +72,9 @@ function faultsOf(pack: ModelPack, fmr: number): { whole: string[]; groups: Grou
   return { whole: isEnough ? [] : [`${people} people are too few to show the rate`], groups }
 }
 
-/** @param acceptedPack id of the pack whose grade and lowest rate the operator accepts */
-export function isAccepted(pack: ModelPack, acceptedPack: string | undefined): boolean {
-  return acceptedPack === pack.manifest.id
+/** @param acceptedPacks ids of the packs whose grade and lowest rate the operator accepts */
+export function isAccepted(pack: ModelPack, acceptedPacks: readonly string[]): boolean {
+  return acceptedPacks.includes(pack.manifest.id)
 }
 
 /**
@@ -87,7 +87,7 @@ export function assertFmrReached(
   pack: ModelPack,
   fmr: number,
   setting: string,
-  acceptedPack: string | undefined,
+  acceptedPacks: readonly string[],
 ): void {
   const attained = thresholdForFmr(pack, fmr)
   const asked = `${setting} asks for a false match rate of ${fmr}`
@@ -98,10 +98,10 @@ export function assertFmrReached(
       `${asked}; the calibration of ${pack.modelId} ends at ${attained.fmr}. Name a rate from ${Math.min(...rates)} to ${Math.max(...rates)}, or calibrate the pack on photos of your own (countersign models calibrate).`,
     )
   }
-  if (attained.basis === 'extrapolated' && !isAccepted(pack, acceptedPack))
+  if (attained.basis === 'extrapolated' && !isAccepted(pack, acceptedPacks))
     throw new PackGradeError(
       'fmr_not_reached',
-      `${asked}, which nobody has measured with ${pack.modelId}. Either name a rate that was measured, calibrate the pack on photos of your own (countersign models calibrate), or accept what it has: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}.`,
+      `${asked}, which nobody has measured with ${pack.modelId}. Either name a rate that was measured, calibrate the pack on photos of your own (countersign models calibrate), or accept what it has: COUNTERSIGN_ACCEPT_PACK=${[...acceptedPacks, pack.manifest.id].join(',')}.`,
     )
 }
 
@@ -109,16 +109,39 @@ export function assertFmrReached(
  * Throws unless the pack may decide at the configured rate.
  * @throws PackGradeError fmr_not_reached, pack_not_accepted
  */
-export function assertServable(pack: ModelPack, fmr: number, acceptedPack: string | undefined): void {
-  assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPack)
-  if (gradeOf(pack, fmr).grade === 'production' || isAccepted(pack, acceptedPack)) return
-  // The operator accepted another pack and means that one, so the error does not advise to accept this one.
-  const advice =
-    acceptedPack === undefined
-      ? `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${pack.manifest.id}; every verdict then says so.`
-      : (unknownPack('COUNTERSIGN_ACCEPT_PACK', acceptedPack, dirname(pack.dir)) ??
-        `COUNTERSIGN_ACCEPT_PACK accepts ${acceptedPack}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${acceptedPack}.`)
-  throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr)} ${advice}`)
+export function assertServable(pack: ModelPack, fmr: number, acceptedPacks: readonly string[]): void {
+  assertMayDecide(pack, fmr, acceptedPacks, () => {
+    const [accepted] = acceptedPacks
+    if (accepted === undefined) return adviceToAccept(pack, acceptedPacks)
+    // The operator accepted another pack and means that one, so the error does not advise to accept this one.
+    return (
+      unknownPack('COUNTERSIGN_ACCEPT_PACK', accepted, dirname(pack.dir)) ??
+      `COUNTERSIGN_ACCEPT_PACK accepts ${accepted}, and COUNTERSIGN_MODEL_PACK is ${pack.manifest.id}: to serve what you accepted, set COUNTERSIGN_MODEL_PACK=${accepted}.`
+    )
+  })
+}
+
+/**
+ * Throws unless a pack that follows may decide at the configured rate: a change of the model pack lets it decide without another start.
+ * @throws PackGradeError fmr_not_reached, pack_not_accepted
+ */
+export function assertMayFollow(pack: ModelPack, fmr: number, acceptedPacks: readonly string[]): void {
+  assertMayDecide(pack, fmr, acceptedPacks, () => adviceToAccept(pack, acceptedPacks))
+}
+
+function assertMayDecide(
+  pack: ModelPack,
+  fmr: number,
+  acceptedPacks: readonly string[],
+  advice: () => string,
+): void {
+  assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPacks)
+  if (gradeOf(pack, fmr).grade === 'production' || isAccepted(pack, acceptedPacks)) return
+  throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr)} ${advice()}`)
+}
+
+function adviceToAccept({ manifest: { id } }: ModelPack, acceptedPacks: readonly string[]): string {
+  return `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${[...acceptedPacks, id].join(',')}; every verdict then says so.`
 }
 
 /**

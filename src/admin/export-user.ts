@@ -5,6 +5,7 @@ import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
+import type { TemplateRecord, Templates } from '../users/templates.js'
 import type { UserAddress, UserOperations } from './user-operations.js'
 import { optionalTime } from './views.js'
 
@@ -55,14 +56,13 @@ export class ExportUser {
       user,
       /** Captures of the last day, which are remembered to recognize replays; each is a vector and a digest. */
       remembered_captures: captures.newest.length,
-      /** Templates of the user's face, by the model that made them. */
-      templates: subject.reference
-        ? [subject.reference, ...subject.following].map((template) => ({
-            model: template.model,
-            created_at: isoTime(template.createdAt),
-            views: vault.describeReference(subject, template).photoCount,
-          }))
-        : [],
+      /** Templates of the user's face, by the model that made them; `aged` where captures of verifies were taken in. */
+      templates: templatesOf(subject).map((template) => ({
+        model: template.model,
+        created_at: isoTime(template.createdAt),
+        views: vault.describeReference(subject, template).photoCount,
+        ...(template === subject.aged ? { aged: true } : {}),
+      })),
       passkeys: passkeys.map(({ id, createdAt, lastUsedAt }) => ({
         passkey_id: id,
         created_at: isoTime(createdAt),
@@ -88,4 +88,8 @@ export class ExportUser {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
+}
+
+function templatesOf({ reference, following, aged }: Templates): TemplateRecord[] {
+  return reference ? [reference, ...following, ...(aged ? [aged] : [])] : []
 }

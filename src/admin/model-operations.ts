@@ -126,6 +126,8 @@ export class ModelOperations {
       const following = migration[by === 'to' ? 'from' : 'to']
       const { strictFmr } = migration
       await tx.setTenantModels(tenantId, tenantModelsJson({ deciding, following, strictFmr }))
+      // Scores and refusals of another model are no drift.
+      await tx.setDriftSince(tenantId, this.clock.now())
       const facts = { change: 'decision_moved', deciding, previous: before?.deciding ?? null }
       const result = (await tx.tenantById(tenantId))!
       return { result, facts: { event: 'models_changed', ...facts } }
@@ -134,22 +136,28 @@ export class ModelOperations {
 
   /**
    * Begins to delete the templates of the model that decides for no tenant. `ModelSweep` does the rest.
+   * @param dropping the model whose templates the caller means; undefined for whichever decides for no tenant
    * @returns the change, whose `to` is the model that stays
-   * @throws ModelOperationError no_model_migration, model_decisions_differ, services_outdated
+   * @throws ModelOperationError no_model_migration, model_decisions_differ, model_pack_not_served, services_outdated
    */
-  async finish(actor: Actor): Promise<ModelMigrationRecord> {
-    await this.assertServed([])
+  async finish(actor: Actor, dropping?: string): Promise<ModelMigrationRecord> {
+    // A service without the pack that stays would enroll by the pack that goes, and lose those users.
+    await this.assertServed((await decidingModels(this.store.read)).filter((model) => model !== undefined))
     return this.audited.runForAll(actor, async (tx) => {
       const migration = await tx.modelMigration()
       if (!migration) throw noMigration()
-      const deciding = new Set((await liveTenants(tx)).map((one) => tenantModels(one)?.deciding))
-      const [model, other] = [...deciding]
+      const [model, other] = await decidingModels(tx)
       if (other !== undefined || (model !== migration.from && model !== migration.to))
         throw new ModelOperationError(
           'model_decisions_differ',
           'Not every tenant decides by the same model. Move the decision of every tenant first.',
         )
       const dropped = model === migration.to ? migration.from : migration.to
+      if (dropping !== undefined && dropping !== dropped)
+        throw new ModelOperationError(
+          'model_decisions_differ',
+          `The model ${model} decides, so that the templates of ${dropped} would be deleted, and not those of ${dropping}.`,
+        )
       const finishingAt = migration.finishingAt ?? this.clock.now()
       const finishing = { ...migration, from: dropped, to: model, finishingAt }
       await tx.putModelMigration(finishing)
@@ -243,6 +251,11 @@ async function underWay(tx: StoreTransaction): Promise<ModelMigrationRecord> {
 
 async function liveTenants(read: Pick<Store['read'], 'tenants'>): Promise<TenantRecord[]> {
   return (await read.tenants()).filter(({ deletedAt }) => deletedAt === null)
+}
+
+/** Ids of the models that decide for live tenants; undefined among them where a tenant has none. */
+async function decidingModels(read: Pick<Store['read'], 'tenants'>): Promise<Array<string | undefined>> {
+  return [...new Set((await liveTenants(read)).map((one) => tenantModels(one)?.deciding))]
 }
 
 /** When enough users are covered at the pace since a time; null for never, or where it is so already. */

@@ -7,13 +7,16 @@ import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import type { ModelMigrationRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { ModelOperations } from './model-operations.js'
+import type { MigrationStatus, ModelOperations } from './model-operations.js'
 
 /** Name of the actor in audit entries. */
 const SCHEDULE: Actor = { name: 'schedule', requestId: null }
 const USERS_AT_ONCE = 50
 /** How long calls that began before the end may go on and write a template of the model that goes. */
 const CALLS_END_MS = MINUTE_MS
+
+/** Coverage is counted again after a thousand times as long as the last count took: SQLite serves no call meanwhile. */
+const REST_PER_COUNT = 1000
 
 export interface Swept {
   /** References whose content is now that of the model that stays. */
@@ -33,25 +36,45 @@ export interface ModelSweepParts {
 }
 
 export class ModelSweep {
+  private counted: { startedAt: number; nextAt: number; status: MigrationStatus } | null = null
+
   constructor(private readonly parts: ModelSweepParts) {}
+
+  /** How far the change that is under way was when `advance` last counted it; null for none, and while it finishes. */
+  get progress(): MigrationStatus | null {
+    return this.counted?.status ?? null
+  }
 
   /** Does what is due now. @param isOn called before each transaction; stops when it returns false */
   async advance(isOn: () => boolean): Promise<void> {
     const migration = await this.parts.store.read.modelMigration()
+    const isRunning = migration !== undefined && migration.finishingAt === null
+    if (!isRunning) this.counted = null
     if (!migration || !isOn()) return
-    if (migration.finishingAt !== null) await this.sweep(migration, isOn)
-    else await this.moveDecisions(migration, isOn)
+    if (!isRunning) await this.sweep(migration, isOn)
+    else {
+      await this.parts.models.adoptTenants(SCHEDULE)
+      await this.count(migration)
+      await this.moveDecisions(migration, isOn)
+    }
   }
 
-  /** Moves the decision of tenants whose coverage is reached, or of all when the time has come. */
+  private async count({ startedAt }: ModelMigrationRecord): Promise<void> {
+    const { models, clock } = this.parts
+    if (this.counted?.startedAt === startedAt && clock.now() < this.counted.nextAt) return
+    const begunAt = performance.now()
+    const status = await models.status()
+    const tookMs = performance.now() - begunAt
+    this.counted = { startedAt, nextAt: clock.now() + REST_PER_COUNT * tookMs, status }
+  }
+
+  /** Moves the decision of tenants whose coverage was reached at the last count, or of all when the time has come. */
   private async moveDecisions(migration: ModelMigrationRecord, isOn: () => boolean): Promise<void> {
     const { models, store, clock } = this.parts
     const { atCoverage, atTime, to } = migration
-    await models.adoptTenants(SCHEDULE)
     const isTime = atTime !== null && clock.now() >= atTime
     if (!isTime && atCoverage === null) return
-    const { tenants } = await models.status()
-    for (const { tenant, deciding, users, covered } of tenants) {
+    for (const { tenant, deciding, users, covered } of this.counted!.status.tenants) {
       const isDue = isTime || (users > 0 && covered >= atCoverage! * users)
       if (!isDue || deciding === to || !isOn()) continue
       const record = await store.read.tenantById(tenant.id)
@@ -82,10 +105,13 @@ export class ModelSweep {
         after = referenceId
       }
     for (let deleted = -1; deleted !== 0 && isOn(); swept.deleted += deleted)
-      deleted = await store.transaction('rows', (tx) => tx.deleteFollowingReferences(migration.from))
+      deleted = await store.transaction('rows', async (tx) =>
+        (await isEnding(tx, migration)) ? tx.deleteFollowingReferences(migration.from) : 0,
+      )
     const isQuiet = clock.now() - migration.finishingAt! >= CALLS_END_MS
     if (isQuiet && isOn())
       await audited.runForAll(SCHEDULE, async (tx) => {
+        if (!(await isEnding(tx, migration))) return { result: undefined, facts: null }
         await tx.putModelMigration(null)
         const { from, to } = migration
         return {
@@ -103,11 +129,12 @@ export class ModelSweep {
   private async sweepUser(
     tx: StoreTransaction,
     blindIndex: Buffer,
-    { from, to }: ModelMigrationRecord,
+    migration: ModelMigrationRecord,
   ): Promise<'moved' | 'emptied' | null> {
+    const { from, to } = migration
     const { vault } = this.parts
-    const found = await tx.subject(blindIndex)
-    if (found?.reference?.model !== from) return null
+    const [found, isDue] = await Promise.all([tx.subject(blindIndex), isEnding(tx, migration)])
+    if (!isDue || found?.reference?.model !== from) return null
     const { reference, following } = found
     const user = { record: found.subject, dataKey: vault.dataKey(found.subject) }
     const template = following.find(({ model }) => model === to)
@@ -122,4 +149,10 @@ export class ModelSweep {
     await tx.replaceTemplate({ id: reference.id, model: from, sealed: vault.sealAs(user, reference, null) })
     return 'emptied'
   }
+}
+
+/** False once another sweep has ended the change: by then the next change may add templates of the same pack. */
+async function isEnding(tx: StoreTransaction, { startedAt }: ModelMigrationRecord): Promise<boolean> {
+  const current = await tx.modelMigration()
+  return current?.startedAt === startedAt && current.finishingAt !== null
 }

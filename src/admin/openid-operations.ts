@@ -30,15 +30,44 @@ export class OpenIdOperations {
       return { result: client, facts: { event: 'openid_client_removed', ...factsOf(client) } }
     })
   }
+
+  /** Records that the provider refused a request of the application. @param facts with the code of the refusal */
+  refused({ record }: OpenIdClient, facts: { code: string; [fact: string]: unknown }): Promise<void> {
+    // A key of its own, because the entry follows from nothing else of the tenant.
+    const options = { serializationKey: record.id }
+    return this.audited.run(
+      record.tenantId,
+      PROVIDER,
+      async () => ({
+        result: undefined,
+        facts: { event: 'openid_refused', client: record.id, ...facts },
+      }),
+      options,
+    )
+  }
 }
 
-function factsOf({ record, name, redirectUris, acr, jwks }: OpenIdClient) {
+/** Actor of refusals: the request need not come from the application that it names. */
+const PROVIDER: Actor = { name: 'openid', requestId: null }
+
+function factsOf(client: OpenIdClient) {
+  const { record, name, redirectUris, acr, profile, helpUrl, keycloak, entra } = client
   return {
     client: record.id,
     environment: record.environment,
     name,
     redirect_uris: redirectUris,
     acr,
-    proves_itself_by: jwks ? 'private_key_jwt' : 'client_secret',
+    proves_itself_by: provesItselfBy(client),
+    ...(entra ? { entra_tenant: entra.tenantId, entra_application: entra.appId } : {}),
+    ...(profile === undefined ? {} : { profile }),
+    ...(helpUrl === undefined ? {} : { help_url: helpUrl }),
+    ...(keycloak ? { realm: keycloak.issuer, realm_url: keycloak.url, user_id: keycloak.user } : {}),
   }
+}
+
+function provesItselfBy({ jwks, keycloak, entra }: OpenIdClient): string {
+  if (keycloak) return 'token_of_the_realm'
+  if (entra) return 'signed_hint'
+  return jwks ? 'private_key_jwt' : 'client_secret'
 }

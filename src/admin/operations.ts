@@ -11,6 +11,8 @@ import type { Tenancy } from '../tenants/tenancy.js'
 import { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
+import { AgeingOperations } from './ageing-operations.js'
+import { DriftOperations } from './drift-operations.js'
 import { ExportUser } from './export-user.js'
 import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
@@ -56,6 +58,8 @@ export class Operations {
   readonly policies: PolicyOperations
   readonly models: ModelOperations
   readonly modelSweep: ModelSweep
+  readonly ageing: AgeingOperations
+  readonly drift: DriftOperations
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
   readonly openIdClients: OpenIdOperations
@@ -76,6 +80,8 @@ export class Operations {
     this.policies = new PolicyOperations(audited, store, clock)
     this.models = new ModelOperations(audited, store, clock)
     this.modelSweep = new ModelSweep({ store, audited, models: this.models, vault, clock })
+    this.ageing = new AgeingOperations(audited, store, vault)
+    this.drift = new DriftOperations(audited, clock)
     const policies = new PolicyBook()
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })

@@ -28,6 +28,8 @@ export interface UserSample {
   tenantOf: number[]
   /** Number of photos that the references were made of. */
   photos: number
+  /** Number of references that were left out, because their embedding was deleted with their model pack. */
+  dropped: number
   /** Overwrites the embeddings. */
   wipe(): void
 }
@@ -51,6 +53,7 @@ export class UserSamples {
       embeddings: [],
       tenantOf: [],
       photos: 0,
+      dropped: 0,
       wipe() {
         for (const embedding of this.embeddings) embedding.fill(0)
       },
@@ -98,11 +101,16 @@ export class UserSamples {
     await audited.run(id, actor, async () => ({ result: undefined, facts }))
     let drawn = 0
     for await (const page of this.pages(id, model)) {
-      for (const { subject, reference } of page.slice(0, share - drawn)) {
-        const { embedding, photoCount } = vault.openReferenceOf(subject, reference)
-        sample.embeddings.push(embedding)
+      for (const { subject, reference } of page) {
+        if (drawn === share) break
+        const content = vault.openReferenceOf(subject, reference)
+        if (content === null) {
+          sample.dropped++
+          continue
+        }
+        sample.embeddings.push(content.embedding)
         sample.tenantOf.push(tenant)
-        sample.photos += photoCount
+        sample.photos += content.photoCount
         drawn++
       }
       onProgress(sample.embeddings.length, total)

@@ -195,7 +195,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       if (purpose === 'verify') {
-        await assertVerifiable(services, call)
+        if (!call.isDiscreet) await assertVerifiable(services, call)
         const terms = await termsOf(services, services.store.read, call)
         assertMovementsMeet(terms, provider, input.modes ?? MODES)
       } else await assertEnrollable(services, call)
@@ -215,6 +215,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             replace: input.replace,
             verificationId: input.verification_id,
             returnUrl: input.return_url,
+            isDiscreet: call.isDiscreet,
             locale: input.locale,
             description: input.description,
             consent: input.consent && { version: input.consent.id, text: input.consent.text },

@@ -161,7 +161,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       const given = displayFor(input)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
-        await assertVerifiable(services, call)
+        if (!call.isDiscreet) await assertVerifiable(services, call)
         assertMovementsMeet(await termsOf(services, services.store.read, call), provider, modes)
       } else assertPlainUserId(input.user_id)
       const optionsFor = await passkeyOptions(services, call, purpose, input.passkey)

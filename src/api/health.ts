@@ -17,6 +17,12 @@ const report = Type.Object(
       engine: Type.Object({
         status: check,
         model: Type.String({ description: 'Model pack that serves.' }),
+        following_models: Type.Optional(
+          Type.Array(Type.String(), {
+            description:
+              'Model packs that are loaded next to it during a change of the pack. Absent where there is none.',
+          }),
+        ),
         grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
           description: 'Grade of the pack at the configured false match rate.',
         }),
@@ -90,6 +96,7 @@ export function health(services: HealthParts): Endpoint<undefined> {
           engine: {
             status: engine.status,
             model: engine.model,
+            ...(engine.following.length > 0 ? { following_models: engine.following } : {}),
             grade: services.provider.operatingPoint(services.config.fmr).grade,
             workers: engine.workers,
             queue: engine.queue,

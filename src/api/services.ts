@@ -6,6 +6,7 @@ import type { Config } from '../config/config.js'
 import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
+import type { Shadow } from '../shadow/shadow.js'
 import type { Store } from '../storage/store.js'
 import type { PolicyBook } from '../tenants/policy-book.js'
 import type { PasskeyVault } from '../users/passkey-vault.js'
@@ -30,6 +31,7 @@ export interface Services {
     Config,
     | 'fmr'
     | 'jwtTtlSeconds'
+    | 'referenceAgeingDays'
     | 'replayPolicy'
     | 'requireLiveness'
     | 'challengeTtlSeconds'
@@ -48,6 +50,8 @@ export interface Services {
   verdictLifetime: VerdictLifetime
   productionKeyIssue: ProductionKeyIssue
   verifications: VerificationBook
+  /** Shows verifies to a candidate; null in the sandbox, and where there is no candidate. */
+  shadow: Shadow | null
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval

@@ -217,6 +217,7 @@ type Parts = DecisionParts &
     | 'productionKeyIssue'
     | 'verifications'
     | 'policies'
+    | 'shadow'
   >
 
 export function verify(services: Parts): UserEndpoint<Input> {
@@ -261,7 +262,9 @@ export function verify(services: Parts): UserEndpoint<Input> {
   ): Promise<Commit> {
     const { input, tenant } = call
     const asked = await termsOf(services, store.read, call)
+    const shadowed = services.shadow?.watch(call, evidence, asked)
     const examination = await policy.examine(call, evidence, asked)
+    shadowed?.examined(examination)
     const { integrity } = evidence
 
     return async (tx) => {
@@ -366,6 +369,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           liveness_score: livenessOf(verdict).score,
           ...integrityView(integrity),
           ...(verdict.followed ? { reference_followed: verdict.followed } : {}),
+          ...(verdict.aged ? { reference_aged: { similarity: scoreView(verdict.aged.similarity) } } : {}),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
           ...livenessAudit(livenessOf(verdict)),
         },

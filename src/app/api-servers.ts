@@ -84,9 +84,10 @@ type EnvironmentParts = Pick<
   | 'productionKeyIssue'
   | 'verifications'
   | 'auditPages'
+  | 'shadow'
 >
 
-function productionParts(core: Core, { config, clock, provider }: SharedParts): EnvironmentParts {
+function productionParts(core: Core, { config, clock, provider, shadow }: SharedParts): EnvironmentParts {
   const { store, vault } = core
   const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
   const isSameCapture = (model: string, a: Float32Array, b: Float32Array) =>
@@ -101,6 +102,7 @@ function productionParts(core: Core, { config, clock, provider }: SharedParts): 
     productionKeyIssue: NO_KEY_ISSUE,
     verifications: new AuditedVerifications(store, vault),
     auditPages: new StoredAuditPages(store.read, (tenantId) => auditBreak(core, tenantId)),
+    shadow,
   }
 }
 
@@ -115,5 +117,6 @@ function sandboxParts({ config, engine, provider, clock, store }: SharedParts): 
     productionKeyIssue: SANDBOX_KEY_ISSUE,
     verifications: new SandboxVerifications(store, clock, config.sandboxRetentionDays * DAY_MS),
     auditPages: NO_AUDIT_PAGES,
+    shadow: null,
   }
 }

@@ -12,6 +12,12 @@ import { RetentionJob } from '../jobs/retention.js'
 import { ScheduledEpochRotation } from '../keys/scheduled-epoch-rotation.js'
 import { VerdictKeySchedule } from '../keys/verdict-key-schedule.js'
 import { DAY_MS, HOUR_MS } from '../lib/clock.js'
+import { candidateOf } from '../shadow/candidate.js'
+import { Shadow } from '../shadow/shadow.js'
+import { ShadowRecorder } from '../shadow/shadow-recorder.js'
+import type { TenantRecord } from '../storage/records.js'
+import { decidingModel } from '../tenants/tenant-models.js'
+import { EngineProvider } from '../verification/engine-provider.js'
 import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
 import { KeyWatch } from './key-watch.js'
@@ -29,16 +35,22 @@ export interface BackgroundWork {
   verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
   webhooks: WebhookSender
+  /** Set where the OpenID provider has a listener, whose applications it serves. */
+  openIdCallbacks?: { start(): void; stop(): Promise<void> }
   traffic: Traffic
   requestLog: RequestLog
   driftRecorder: DriftRecorder
   driftWatch: DriftWatch
+  shadowRecorder: ShadowRecorder
+  /** Null where there is no candidate. */
+  shadow: Shadow | null
 }
 
 /** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
 export function createBackgroundWork(resources: ServiceResources): BackgroundWork {
   const { config, clock, log, core, engine, metrics } = resources
   const { store } = core
+  const modelOf = (tenant: TenantRecord) => decidingModel(tenant, engine.pack.modelId, engine.packs)
   const leaderLease = new LeaderLease(store, log)
   const keyWatch = new KeyWatch(core, config, log)
   const captureEvents = new CaptureSessionEvents(
@@ -53,6 +65,7 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
       'an audit log was changed in the database: its end does not match its seal; run countersign audit verify',
     )
   })
+  const shadowRecorder = new ShadowRecorder({ store, clock, log })
   return {
     leaderLease,
     clockWatch: new ClockWatch(clock, log),
@@ -82,12 +95,28 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
     }),
     traffic: new Traffic(store, clock, log),
     requestLog: new RequestLog({ ...core, clock, log, config }),
-    driftRecorder: new DriftRecorder({ store, clock, log, model: engine.pack.modelId }),
+    driftRecorder: new DriftRecorder({ store, clock, log, modelOf }),
     driftWatch: new DriftWatch({
-      ...{ store, clock, log, leaderLease },
-      calibrationOf: (model) => (model === engine.pack.modelId ? engine.pack.calibration : undefined),
+      ...{ store, clock, log, leaderLease, modelOf },
+      calibrationOf: (model) => engine.packs.get(model)?.calibration,
     }),
+    shadowRecorder,
+    shadow: createShadow(resources, shadowRecorder),
   }
+}
+
+function createShadow(
+  { config, core, engine, log, metrics }: ServiceResources,
+  recorder: ShadowRecorder,
+): Shadow | null {
+  const candidate = candidateOf(config, engine.packs.values())
+  if (!candidate) return null
+  return new Shadow({
+    ...{ candidate, config, log, recorder, vault: core.vault, store: core.store },
+    provider: new EngineProvider(engine),
+    observer: metrics.shadow,
+    hasPlace: () => engine.hasSparePlace,
+  })
 }
 
 function createEpochRotation(
@@ -118,11 +147,13 @@ export async function startBackgroundWork(
   work.retention.start()
   work.auditVerification.start()
   work.webhooks.start()
+  work.openIdCallbacks?.start()
   work.epochRotation?.start()
   work.verdictKeySchedule.start()
   work.traffic.start()
   work.requestLog.start()
   work.driftRecorder.start()
   work.driftWatch.start()
+  work.shadowRecorder.start()
   work.clockWatch.start()
 }

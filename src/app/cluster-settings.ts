@@ -17,6 +17,7 @@ export function clusterSettings(
     COUNTERSIGN_FOLLOWING_PACKS: [...packs.keys()].slice(1).join(' ') || 'none',
     COUNTERSIGN_FMR: String(config.fmr),
     COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
+    COUNTERSIGN_REFERENCE_AGEING_DAYS: String(config.referenceAgeingDays),
     COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
     COUNTERSIGN_VERDICT_KEY_DAYS: String(config.verdictKeyDays),
     COUNTERSIGN_EPOCH_KEYS: config.epochKeys === undefined ? 'none' : 'given',

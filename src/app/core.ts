@@ -13,6 +13,7 @@ import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '..
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import { EpochFolder } from '../keys/epoch-folder.js'
 import { loadEpochs } from '../keys/epochs.js'
+import { OpenIdKeyRotation } from '../keys/openid-key-rotation.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { type Clock, systemClock } from '../lib/clock.js'
@@ -41,6 +42,7 @@ export interface Core {
   operations: Operations
   verdictKeys: VerdictKeyRing
   verdictKeyRotation: VerdictKeyRotation
+  openIdKeyRotation: OpenIdKeyRotation
   /** The master key under which the keyring is sealed. */
   masterKey: Buffer
 }
@@ -77,9 +79,10 @@ export async function openCore(
     const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
     const verdictKeys = new VerdictKeyRing(keys, clock, external)
     const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })
+    const openIdKeyRotation = new OpenIdKeyRotation({ store, audit, keys, clock })
     return {
       ...{ store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey },
-      ...{ verdictKeys, verdictKeyRotation },
+      ...{ verdictKeys, verdictKeyRotation, openIdKeyRotation },
     }
   } catch (error) {
     await store.close()

@@ -163,21 +163,25 @@ async function openCapturePage(
 
 /** Opens the OpenID provider, where an address for it is configured. Its library is loaded only then. */
 async function openOpenId(
-  { resources, listeners, shared, servers, certificates }: ListeningParts,
+  { resources, work, listeners, shared, servers, certificates }: ListeningParts,
   bodies: BodyQuota,
 ): Promise<void> {
   const { config } = resources
   const address = config.openidListen
   if (!address) return
   const { OpenIdServer } = await import('../openid/openid-server.js')
+  const { Refusals } = await import('../openid/refusals.js')
+  const { CallbackSender } = await import('../openid/keycloak/callback-sender.js')
   const apis = { production: servers.production.handle, sandbox: servers.sandbox.handle }
+  const { clients } = shared.operations.openIdClients
+  const refusals = new Refusals({ ...shared, clients, limiter: createRateLimiter(shared, shared.clock) })
+  const parts = { ...shared, clients, refusals, calls: new InternalApi({ ...shared, apis }) }
   const server = new OpenIdServer({
-    ...shared,
-    clients: shared.operations.openIdClients.clients,
+    ...parts,
     openIdKeys: new OpenIdKeys(shared.store, shared.keys, shared.clock),
-    calls: new InternalApi({ ...shared, apis }),
     origin: () => listeners.openidOrigin!,
   })
+  work.openIdCallbacks = new CallbackSender(parts)
   const tls = tlsFiles(config, 'openid')
   const handler = (request: IncomingRequest) => server.handle(request)
   const listener = await listeners.open('openid', address, { bodies, tls, handler })

@@ -1,14 +1,15 @@
 /** Opens the resources that a service opens first and closes last: database, model pack, engine, metrics and traces. */
 import type { Logger } from 'pino'
 import { loadModelPack } from '../../models/pack/model-pack.js'
-import { assertLivenessServed, assertServable } from '../../models/pack/pack-grade.js'
+import { assertLivenessServed, assertMayFollow, assertServable } from '../../models/pack/pack-grade.js'
 import { Engine } from '../biometrics/engine/engine.js'
-import { type Config, isPostgres, modelPackDir } from '../config/config.js'
+import { type Config, followingPackDirs, isPostgres, modelPackDir } from '../config/config.js'
 import { loadOperatorPassword, type OperatorPassword } from '../dashboard/operator-password.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
 import type { Tracing } from '../http/observation/tracing.js'
 import { type Clock, systemClock } from '../lib/clock.js'
+import { assertKnownBounds } from '../shadow/candidate.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { type Core, openCore } from './core.js'
 import { serviceEngineOptions } from './engine-options.js'
@@ -46,9 +47,15 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config)
   const pack = await loadModelPack(modelPackDir(config))
-  const acceptPack = options.acceptsAnyPack ? pack.manifest.id : config.acceptPack
-  assertServable(pack, config.fmr, acceptPack)
-  assertLivenessServed(pack, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
+  const following = await Promise.all(followingPackDirs(config).map(loadModelPack))
+  const acceptPacks = options.acceptsAnyPack
+    ? [pack, ...following].map(({ manifest }) => manifest.id)
+    : config.acceptPacks
+  assertServable(pack, config.fmr, acceptPacks)
+  for (const one of following) assertMayFollow(one, config.fmr, acceptPacks)
+  for (const one of [pack, ...following])
+    assertLivenessServed(one, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
+  assertKnownBounds(config)
   const transport = await chooseTransport(config.http)
   const core = isPostgres(config)
     ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
@@ -65,7 +72,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
       },
     })
     return {
-      config: { ...config, acceptPack },
+      config: { ...config, acceptPacks },
       ...{ clock, log, core, engine, metrics, tracing, operatorPassword, transport },
       sharesPorts: options.place !== undefined,
     }

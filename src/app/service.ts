@@ -13,7 +13,6 @@ import type { Clock } from '../lib/clock.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { createApiServer } from './api-servers.js'
 import { type BackgroundWork, createBackgroundWork, startBackgroundWork } from './background-work.js'
-import { candidateThreshold } from './candidate-threshold.js'
 import { clusterSettings } from './cluster-settings.js'
 import type { Core } from './core.js'
 import { ServiceListeners } from './listeners.js'
@@ -107,8 +106,9 @@ export class Service {
     metrics.watchReadiness(readiness)
     metrics.watchClock({ jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })
     metrics.watchDrift(work.driftWatch)
-    const { shadowFmr } = resources.config
-    if (shadowFmr !== undefined) metrics.watchShadow(candidateThreshold(engine, shadowFmr))
+    metrics.watchModelMigration(() =>
+      work.leaderLease.current() ? core.operations.modelSweep.progress : null,
+    )
     metrics.showTransport(transport)
     metrics.showBuild(core.store.schema)
   }

@@ -11,6 +11,7 @@ import { DESCRIPTIONS } from '../http/routing/routes.js'
 import { Idempotency } from '../idempotency/idempotency.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
+import type { Shadow } from '../shadow/shadow.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
@@ -40,6 +41,8 @@ export interface SharedParts extends Core {
   secondApproval: SecondApproval
   passkeys: PasskeyVault
   captureEvents: CaptureSessionEvents
+  /** Null where there is no candidate. */
+  shadow: Shadow | null
   captureSessions: CaptureSessionBook
   traffic: Traffic
   /** The OpenAPI document as JSON text, with the addresses at which the APIs really listen. */
@@ -50,7 +53,7 @@ export interface SharedParts extends Core {
 
 export function createSharedParts(
   { config, clock, log, core, engine, transport }: ServiceResources,
-  { captureEvents, traffic }: BackgroundWork,
+  { captureEvents, traffic, shadow }: BackgroundWork,
   listeners: ServiceListeners,
 ): SharedParts {
   const { store, keys, vault } = core
@@ -70,6 +73,7 @@ export function createSharedParts(
     secondApproval: new SecondApproval(vault),
     passkeys: new PasskeyVault(vault, clock),
     captureEvents,
+    shadow,
     captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
     traffic,
     openApi: openApiText(listeners),

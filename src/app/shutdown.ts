@@ -39,10 +39,12 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   work.keyWatch.stop()
   await parts.reloading()
   await listeners.close(['production', 'sandbox', 'capture', 'openid'], config.deadlineMs + DRAIN_GRACE_MS)
+  await work.shadow?.stop()
   core.store.leave()
   await Promise.all([
     engine.close(),
     work.webhooks.stop(),
+    work.openIdCallbacks?.stop(),
     work.epochRotation?.stop(),
     work.verdictKeySchedule.stop(),
   ])
@@ -52,7 +54,12 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   await work.clockWatch.stop()
   await Promise.all([verificationEnded, watchEnded])
   await listeners.close(['admin', 'metrics'], DRAIN_GRACE_MS)
-  await Promise.all([work.traffic.stop(), work.requestLog.stop(), work.driftRecorder.stop()])
+  await Promise.all([
+    work.traffic.stop(),
+    work.requestLog.stop(),
+    work.driftRecorder.stop(),
+    work.shadowRecorder.stop(),
+  ])
   await core.store.close()
   await tracing?.stop()
 }

@@ -104,13 +104,14 @@ export class AuditedUnitOfWork {
     })
   }
 
-  /** Runs `work` that concerns every tenant, and appends its entry to every log. */
+  /** Runs `work` that concerns every tenant, and appends its entry to every log, unless there is nothing to record. */
   runForAll<Result>(
     actor: Actor,
-    work: (tx: StoreTransaction) => Promise<AuditedResult<Result>>,
+    work: (tx: StoreTransaction) => Promise<AuditedResult<Result, AuditFacts | null>>,
   ): Promise<Result> {
     return this.store.transaction('installation', async (tx) => {
       const { result, facts } = await work(tx)
+      if (facts === null) return result
       const entry = entryOf(facts, actor)
       for (const { id } of await tx.tenants()) await this.audit.append(tx, id, entry)
       return result

@@ -1,4 +1,5 @@
 /** Public types of the engine: options, results and limits. */
+import type { QualityBounds } from '../../models/pack/quality-schema.js'
 import type { ChallengeFault, FrameNote } from './challenge/active-geometry.js'
 import type { Step } from './challenge/steps.js'
 import type {
@@ -33,6 +34,19 @@ export interface CallOptions {
   signal?: AbortSignal
   /** Scheduling class of the call. Default: an unnamed flow of weight 1 in production. */
   schedulingClass?: SchedulingClass
+  /**
+   * True for a call of which no caller waits. It runs only while fewer than half of the workers have other calls, never waits for
+   * a place, and gives its worker up when others need it; both as `overloaded`. A crash does not make it run again. Default false.
+   */
+  isSpare?: boolean | undefined
+}
+
+/** Bounds that hold in a call instead of those of the engine and of the pack that decides. */
+export interface OtherBounds {
+  /** Minimum width of the face box between its outer edges, in pixels. Default: that of the engine's limits. */
+  minFacePx?: number
+  /** Bounds at verify, which replace those of the pack end by end. Default: none. */
+  quality?: QualityBounds
 }
 
 /** Which packs look at the images of a call. */

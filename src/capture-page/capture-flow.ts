@@ -76,6 +76,7 @@ export class CaptureFlow {
       if (record.consentedAt !== null) return
       const user =
         record.purpose === 'verify' &&
+        !content.captureRequest.isDiscreet &&
         (await vault.find(tx, record.blindIndex, content.captureRequest.userId))
       if (user && lockoutReason(user.record, clock.now()) !== null) {
         Object.assign(record, { status: 'completed' })
@@ -211,7 +212,7 @@ export class CaptureFlow {
       captureAnswerKey(record.id, challenge.id),
       challenge.display,
     )
-    const { isJudged, isFinal, ending, waitsFor, advice } = outcomeOf(answer)
+    const { isJudged, isFinal, ending, waitsFor, advice } = outcomeOf(answer, captureRequest.isDiscreet)
     let triesLeft = 0
     const state = await this.changes.change(token, async ({ record, content }) => {
       content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
@@ -259,7 +260,7 @@ export class CaptureFlow {
   /** Whether the user is locked out: then no capture is made, since no verify would evaluate it. */
   async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
     const { store, vault, clock } = this.parts
-    if (record.purpose === 'enroll') return false
+    if (record.purpose === 'enroll' || content.captureRequest.isDiscreet) return false
     const user = await vault.find(store.read, record.blindIndex, content.captureRequest.userId)
     return user !== null && lockoutReason(user.record, clock.now()) !== null
   }

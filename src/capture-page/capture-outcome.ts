@@ -49,7 +49,27 @@ const ADVICE_OF_CODE: Record<string, Guidance> = {
   face_too_small: 'too_far',
 }
 
-export function outcomeOf({ status, body }: InternalAnswer): CaptureOutcome {
+/** @param isDiscreet whether the page must not show whether the user exists: then these answers look like a face that did not match */
+export function outcomeOf(answer: InternalAnswer, isDiscreet = false): CaptureOutcome {
+  const outcome = outcomeByAnswer(answer)
+  return isDiscreet && tellsOfUser(answer) ? withoutUser(answer, outcome) : outcome
+}
+
+/** Whether the answer shows that the user does not exist, or is locked out. */
+function tellsOfUser({ status, body }: InternalAnswer): boolean {
+  const { code, reason } = body
+  if (status === 200) return reason === 'locked_out' || reason === 'reference_disabled'
+  return code === 'reference_not_found' || code === 'reference_model_mismatch' || code === 'locked_out'
+}
+
+/** A rejection that can be tried again, with the advice on the capture. */
+function withoutUser({ body }: InternalAnswer, { advice }: CaptureOutcome): CaptureOutcome {
+  const [detail] = (body.details ?? []) as Array<{ guidance?: string }>
+  const guidance = GUIDANCE.find((known) => known === detail?.guidance)
+  return { isJudged: true, isFinal: false, advice: guidance ?? advice }
+}
+
+function outcomeByAnswer({ status, body }: InternalAnswer): CaptureOutcome {
   if (status === 429 || status >= 500) return { ...NOT_JUDGED, advice: 'busy' }
   if (status === 200) {
     const { verdict, reason, liveness } = body as {

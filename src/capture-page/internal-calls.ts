@@ -21,7 +21,7 @@ export class InternalCalls {
    * @throws DomainError when the key that created the session is no longer valid
    */
   post(
-    { record }: CaptureSession,
+    { record, content }: CaptureSession,
     request: IncomingRequest,
     path: string,
     fields: Record<string, unknown>,
@@ -29,9 +29,10 @@ export class InternalCalls {
     display?: ShownDisplay,
   ): Promise<InternalAnswer> {
     const captureSession = record.id
+    const { isDiscreet } = content.captureRequest
     return this.api.send(record, request, {
       method: 'POST',
-      ...{ path, fields, idempotencyKey, captureSession, display },
+      ...{ path, fields, idempotencyKey, captureSession, display, isDiscreet },
     })
   }
 }

@@ -1,50 +1,105 @@
 /** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict. */
 import { readFileSync } from 'node:fs'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { isoTime } from '../lib/clock.js'
-import { DEFAULT_ACR, type OpenIdClient } from '../tenants/openid-clients.js'
-import { action, type OutputOptions, print } from './lib/output.js'
+import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../tenants/entra-tenant.js'
+import {
+  DEFAULT_ACR,
+  type NewOpenIdClient,
+  OPENID_PROFILES,
+  type OpenIdClient,
+  type OpenIdProfile,
+} from '../tenants/openid-clients.js'
+import { action, type OutputOptions, print, UsageError } from './lib/output.js'
 import { fields, listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
+import { registerOpenIdKeysCommands } from './openid-keys.js'
 import { operate } from './tenant/tenant-options.js'
 
 interface AddOptions extends OutputOptions {
-  redirectUri: string[]
+  profile: OpenIdProfile | 'generic' | 'keycloak' | 'entra'
+  helpUrl?: string
+  redirectUri?: string[]
+  realmIssuer?: string
+  realmUrl?: string
+  userId: 'sub' | 'login_hint'
   acr: string
   sandbox?: boolean
   jwks?: string
+  tenantId?: string
+  appId?: string
+  cloud: string
+  metadataUrl?: string
 }
 
 export function registerOpenIdCommands(openid: Command): void {
+  registerOpenIdKeysCommands(openid)
+
   openid
     .command('add <tenant> <name>')
     .description('register an application and print its id and secret, which is shown only once')
-    .requiredOption('--redirect-uri <uris...>', 'addresses to which the provider may lead back, in full')
+    .option('--redirect-uri <uris...>', 'addresses to which the provider may lead back, in full')
+    .addOption(
+      new Option('--profile <name>', 'product that asks, or generic for any OpenID Connect')
+        .choices(['generic', 'keycloak', 'entra', ...OPENID_PROFILES])
+        .default('generic'),
+    )
+    .option('--realm-issuer <url>', 'issuer of the realm of Keycloak, as its tokens name it')
+    .option('--realm-url <url>', 'address at which this service reaches the realm; default: its issuer')
+    .addOption(
+      new Option(
+        '--user-id <name>',
+        'the name of a person in Keycloak by which they are enrolled: id or user name',
+      )
+        .choices(['sub', 'login_hint'])
+        .default('sub'),
+    )
     .option('--acr <acr>', 'least acr of an approval for the application', DEFAULT_ACR)
     .option(
       '--jwks <file>',
-      'file with the public keys of the application (private_key_jwt) instead of a secret',
+      'file with the public keys of the application (private_key_jwt) instead of a secret; entra: of Entra ID, where the service cannot reach it',
+    )
+    .option('--tenant-id <guid>', 'entra: directory (tenant) id')
+    .option('--app-id <guid>', 'entra: application (client) id of the app registration')
+    .addOption(
+      new Option('--cloud <name>', 'entra: cloud of the tenant')
+        .choices(Object.keys(ENTRA_CLOUDS))
+        .default('global'),
+    )
+    .option('--metadata-url <url>', "entra: address of the tenant's metadata, where a relay passes it on")
+    .option(
+      '--help-url <url>',
+      'address that a person sees who is not confirmed, such as a help page about enrollment',
     )
     .option('--sandbox', 'an application of the sandbox')
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, name: string, options: AddOptions) => {
-        const jwks = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
+        const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
         const environment = options.sandbox ? 'sandbox' : 'production'
         const made = await operate(tenant, ({ openIdClients }, found) =>
           openIdClients.add(found, COMMAND_LINE, environment, {
-            ...{ name, redirectUris: options.redirectUri, acr: options.acr, jwks },
+            ...{ name, redirectUris: options.redirectUri ?? [], acr: options.acr, jwks: keys },
+            helpUrl: options.helpUrl,
+            ...(options.profile === 'entra' ? entraIn(options, keys) : profileIn(options)),
           }),
         )
         const view = { ...clientView(made), client_secret: made.secret }
         print(options, view, () =>
           fields([
             ['Client id', view.client_id],
-            ['Client secret', view.client_secret ?? 'none: it signs with its own key'],
+            ...(made.keycloak ? [] : [['Client secret', view.client_secret ?? noSecretOf(made)] as const]),
             ['Environment', view.environment],
-            ['Leads back to', view.redirect_uris.join(', ')],
+            ...(made.keycloak
+              ? ([
+                  ['Realm', made.keycloak.issuer],
+                  ['Channel', `${channelPath(made)} below COUNTERSIGN_OPENID_URL`],
+                ] as const)
+              : [['Leads back to', view.redirect_uris.join(', ')] as const]),
             ['Least acr', view.acr],
+            ...(made.entra ? [['Enroll as', entraUserId(made.entra, '<object id>')] as const] : []),
+            ...(view.help_url === null ? [] : [['Help', view.help_url] as const]),
           ]),
         )
       }),
@@ -62,8 +117,10 @@ export function registerOpenIdCommands(openid: Command): void {
         })
         print(options, views, () =>
           listing(
-            ['CLIENT', 'NAME', 'ENVIRONMENT', 'ACR', 'CREATED'],
-            views.map((view) => [view.client_id, view.name, view.environment, view.acr, view.created_at]),
+            ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
+            views.map((view) => [
+              ...[view.client_id, view.name, view.profile, view.environment, view.acr, view.created_at],
+            ]),
           ),
         )
       }),
@@ -85,13 +142,63 @@ export function registerOpenIdCommands(openid: Command): void {
     )
 }
 
-function clientView({ record, name, redirectUris, acr }: OpenIdClient) {
+/** @throws UsageError */
+function profileIn({
+  profile,
+  realmIssuer,
+  realmUrl,
+  userId,
+}: AddOptions): Pick<NewOpenIdClient, 'profile' | 'keycloak'> {
+  if (profile !== 'keycloak') {
+    if (realmIssuer !== undefined || realmUrl !== undefined)
+      throw new UsageError(
+        'invalid_option',
+        '--realm-issuer and --realm-url are only for --profile keycloak.',
+      )
+    return { profile: profile === 'generic' || profile === 'entra' ? undefined : profile }
+  }
+  if (realmIssuer === undefined)
+    throw new UsageError('invalid_option', '--profile keycloak needs --realm-issuer.')
+  return { keycloak: { issuer: realmIssuer, url: realmUrl ?? realmIssuer, user: userId } }
+}
+
+/** @param keys pinned public keys of Entra ID, or null @throws EntraTenantError */
+function entraIn(
+  options: AddOptions,
+  keys: unknown,
+): Pick<NewOpenIdClient, 'redirectUris' | 'jwks' | 'entra'> {
+  const { redirectUri = [], tenantId = '', appId = '', cloud, metadataUrl } = options
+  const entra = entraTenant({ tenantId, appId, cloud, metadataUrl, jwks: keys })
+  return { redirectUris: [entraRedirectUri(entra), ...redirectUri], jwks: null, entra }
+}
+
+function noSecretOf({ entra }: OpenIdClient): string {
+  return entra ? 'none: Entra ID signs its hints' : 'none: it signs with its own key'
+}
+
+/** Path at which Keycloak asks for a person. */
+function channelPath({ record }: OpenIdClient): string {
+  return `${record.environment === 'sandbox' ? '/sandbox' : ''}/keycloak/${record.id}`
+}
+
+function clientView(client: OpenIdClient) {
+  const { record, name, redirectUris, acr, profile, helpUrl, keycloak, entra } = client
   return {
     client_id: record.id,
     name,
+    profile: keycloak ? 'keycloak' : entra ? 'entra' : (profile ?? 'generic'),
     environment: record.environment,
     redirect_uris: redirectUris,
     acr,
+    help_url: helpUrl ?? null,
+    ...(keycloak
+      ? {
+          realm: keycloak.issuer,
+          realm_url: keycloak.url,
+          user_id: keycloak.user,
+          channel: channelPath(client),
+        }
+      : {}),
     created_at: isoTime(record.createdAt),
   }
 }

@@ -25,7 +25,7 @@ export function registerVerdictKeysCommands(verdictKeys: Command): void {
         const views = await withCore(async ({ store }) =>
           verdictKeyViews(await store.read.verdictKeys(), systemClock.now()),
         )
-        print(options, views, () => table(views))
+        print(options, views, () => keyTable(views))
       }),
     )
 
@@ -47,12 +47,13 @@ export function registerVerdictKeysCommands(verdictKeys: Command): void {
           })
           return verdictKeyViews(await store.read.verdictKeys(), systemClock.now())
         })
-        print(options, views, () => table(views))
+        print(options, views, () => keyTable(views))
       }),
     )
 }
 
-function table(views: readonly VerdictKeyView[]): string {
+/** A table of signing keys, for people. */
+export function keyTable(views: readonly VerdictKeyView[]): string {
   return listing(
     ['KEY', 'ENVIRONMENT', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
     views.map(({ kid, environment, state, signs_from, published_until }) => [

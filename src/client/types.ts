@@ -204,6 +204,23 @@ export type WebhookEvent = WebhookFacts &
           } | null
         }
       }
+    | {
+        type: 'openid.link_ready'
+        /** A link for a person whom an identity provider asks for. Send the link to that person only. */
+        data: {
+          user_id: string
+          session_id: string
+          /** Opens in one browser, once. */
+          url: string
+          /** Name of the application of the OpenID provider. */
+          application: string
+          /** Client of the identity provider that asks. */
+          requested_by: string
+          /** Text that the person also sees where they began, or null for none. */
+          message: string | null
+          expires_at: string
+        }
+      }
     | { type: 'capture_session.cancelled' | 'capture_session.expired'; data: EndedCaptureSession }
     | { type: 'webhook.test'; data: Record<string, never> }
   )

@@ -938,14 +938,15 @@ export interface AuditEntry {
   created_at: string
   /**
    * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
-   * key_reissued, tenant_created, contract_changed, policy_changed, models_changed, capture_page_changed,
-   * capture_consented, capture_code_failed, consent_recorded, user_unlocked, user_exported, users_compared,
-   * passkey_settings_changed, passkey_registered, passkey_revoked, openid_client_added, openid_client_removed,
-   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
-   * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
-   * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
-   * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
-   * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
+   * key_reissued, tenant_created, contract_changed, policy_changed, models_changed, drift_restarted,
+   * capture_page_changed, capture_consented, capture_code_failed, consent_recorded, user_unlocked, ageing_undone,
+   * user_exported, users_compared, passkey_settings_changed, passkey_registered, passkey_revoked, openid_client_added,
+   * openid_client_removed, openid_refused, openid_key_rotated, webhook_added, webhook_removed, webhook_redelivered,
+   * database_restored, working_keys_changed, verdict_key_rotated, audit_break_found, operator_password_reset,
+   * operator_added, operator_changed, operator_removed, operator_password_chosen, person_added, person_changed,
+   * person_password_reset, person_password_chosen, person_removed, signed_in, sign_in_failed, login_link_made,
+   * operator_link_made, second_factor_added, second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended,
+   * tenant_resumed, tenant_deleted.
    */
   event: string
   /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */
@@ -989,6 +990,8 @@ export interface HealthResult {
       status: HealthStatus
       /** Model pack that serves. */
       model: string
+      /** Model packs that are loaded next to it during a change of the pack. Absent where there is none. */
+      following_models?: Array<string>
       /** Grade of the pack at the configured false match rate. */
       grade: ModelGrade
       workers: {

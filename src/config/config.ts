@@ -86,6 +86,11 @@ export function resolveConfig(
     problems.push(
       `${variableOf('followingPacks')} names the pack of ${variableOf('modelPack')}. Name only other packs.`,
     )
+  const loaded = [modelPackDir(config), ...followingPackDirs(config)]
+  if (config.shadowPack !== undefined && !loaded.includes(packDir(config.shadowPack, config.modelsDir)))
+    problems.push(
+      `${variableOf('shadowPack')} is ${config.shadowPack}, which no other setting loads. Name it in ${variableOf('followingPacks')} too.`,
+    )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
     if ((files[0] === undefined) !== (files[1] === undefined))
@@ -103,6 +108,10 @@ export function resolveConfig(
         `${variableOf('clientCa')} needs ${variableOf('http')}=node: uWebSockets.js does not report client certificates.`,
       )
   }
+  if (config.openidListen !== undefined && config.captureListen === undefined)
+    problems.push(
+      `${variableOf('openidListen')} needs ${variableOf('captureListen')}: the OpenID provider sends people to the hosted capture page. Set an address for the page, or leave the provider out.`,
+    )
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(
       `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations/keys-and-backups.md#backup-and-restore')}).`,
@@ -146,7 +155,8 @@ export function followingPackDirs({ followingPacks, modelsDir }: Config): string
   return followingPacks.map((pack) => packDir(pack, modelsDir))
 }
 
-function packDir(pack: string, modelsDir: string): string {
+/** The folder of a pack: a path as given, a name inside the models folder. */
+export function packDir(pack: string, modelsDir: string): string {
   return isAbsolute(pack) || pack.includes('/') ? resolve(pack) : join(modelsDir, pack)
 }
 

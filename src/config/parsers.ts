@@ -26,6 +26,16 @@ export function integer(minimum: number, maximum: number) {
   }
 }
 
+/** Like `integer`, or 0, which turns the setting off. */
+export function integerOrOff(minimum: number, maximum: number) {
+  return (text: string, variable: string): number => {
+    const value = Number(text)
+    if (value !== 0 && !(Number.isSafeInteger(value) && value >= minimum && value <= maximum))
+      fail(variable, text, `0 or a whole number from ${minimum} to ${maximum}`)
+    return value
+  }
+}
+
 export function processes(text: string, variable: string): number | 'auto' {
   const value = Number(text)
   if (text === 'auto') return text
@@ -130,15 +140,44 @@ export function nameList(value: string): string[] {
 /** Every worker loads the networks of each pack, and each pack embeds every face: more than two would cost too much. */
 const MAX_FOLLOWING_PACKS = 2
 
+/** Ids of packs, separated by commas. */
+export function packIds(value: string): string[] {
+  return value
+    .split(',')
+    .map((id) => id.trim())
+    .filter(Boolean)
+}
+
 /** Different names or paths of packs, separated by commas. */
 export function packList(value: string, variable: string): string[] {
-  const packs = value
-    .split(',')
-    .map((pack) => pack.trim())
-    .filter(Boolean)
+  const packs = packIds(value)
   if (packs.length > MAX_FOLLOWING_PACKS || new Set(packs).size < packs.length)
     fail(variable, value, `at most ${MAX_FOLLOWING_PACKS} different packs, separated by commas`)
   return packs
+}
+
+/** A share over 0 and at most 1. */
+export function share(text: string, variable: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 1)) fail(variable, text, 'a share over 0 and at most 1, such as 0.1')
+  return value
+}
+
+/** One end of a bound of a quality component. */
+export interface QualityEnd {
+  component: string
+  sign: '>=' | '<='
+  value: number
+}
+
+/** Ends of bounds, separated by commas, such as `sharpness>=10,head_pose_yaw<=25`. The names of components are not checked here. */
+export function qualityEnds(text: string, variable: string): QualityEnd[] {
+  return text.split(',').map((part) => {
+    const [, component, sign, value] = /^\s*([a-z_]+)\s*(>=|<=)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(part) ?? []
+    if (!component)
+      fail(variable, text, 'bounds separated by commas, such as sharpness>=10,head_pose_yaw<=25')
+    return { component, sign: sign as QualityEnd['sign'], value: Number(value) }
+  })
 }
 
 /** Addresses and networks of both families, separated by commas. */

@@ -9,16 +9,20 @@ import {
   boolean,
   falseMatchRate,
   integer,
+  integerOrOff,
   issuer,
   listenAddress,
   nameList,
   networkList,
   oneOf,
   origin,
+  packIds,
   packList,
   parseRate,
   path,
   processes,
+  qualityEnds,
+  share,
   tenantGroups,
   text,
 } from './parsers.js'
@@ -398,10 +402,11 @@ export const SETTING_GROUPS = {
       'Packs that are loaded next to MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks too. Default: none.',
       packList,
     ),
-    acceptPack: optional(
+    acceptPacks: derived(
       'ACCEPT_PACK',
-      'Id of a pack that may serve although its grade is evaluation or its calibration does not reach the rate. Verdicts are then signed with the rate that it attains, and say so. --demo accepts any pack.',
-      text,
+      () => [],
+      'Ids of packs, separated by commas, that may serve although their grade is evaluation or their calibration does not reach the rate. Verdicts are then signed with the rate that the pack attains, and say so. --demo accepts any pack. Default: none.',
+      packIds,
     ),
     compareUsers: optional(
       'COMPARE_USERS',
@@ -545,8 +550,29 @@ export const SETTING_GROUPS = {
     ),
     shadowFmr: optional(
       'SHADOW_FMR',
-      'A candidate for FMR or for a rate in a contract. countersign_shadow_verdicts_total counts which verdicts of production it would change, after they are given. Default: none.',
+      'A candidate for FMR or for a rate in a contract. What it would change of verdicts in production is counted after they are given; countersign models shadow shows it. Default: none.',
       falseMatchRate,
+    ),
+    shadowPack: optional(
+      'SHADOW_PACK',
+      'A candidate for MODEL_PACK, one of FOLLOWING_PACKS: it compares captures of users who have a template of it. Default: none.',
+      text,
+    ),
+    shadowMinFacePx: optional(
+      'SHADOW_MIN_FACE_PX',
+      'A candidate for MIN_FACE_PX, in pixels. Default: none.',
+      integer(16, 4096),
+    ),
+    shadowQuality: optional(
+      'SHADOW_QUALITY',
+      'Candidates for quality bounds at verify, separated by commas, such as sharpness>=10,head_pose_yaw<=25; each replaces that end of the bound of the pack. Default: none.',
+      qualityEnds,
+    ),
+    shadowShare: setting(
+      'SHADOW_SHARE',
+      '0.1',
+      'Share of verifies that a candidate pack or bound looks at again, over 0 and at most 1, chosen at random. Idle workers do it after the answer; what finds none within two seconds is dropped and counted. Where only SHADOW_FMR is set, no second look is needed and all are counted.',
+      share,
     ),
     lockoutAttempts: optional(
       'LOCKOUT_ATTEMPTS',
@@ -558,6 +584,12 @@ export const SETTING_GROUPS = {
       'reject_identical',
       'What verify does with a capture that was sent for the user within the last 24 hours: reject_identical rejects the same file and marks a nearly identical face, reject rejects both, report marks both.',
       oneOf('reject_identical', 'reject', 'report'),
+    ),
+    referenceAgeingDays: setting(
+      'REFERENCE_AGEING_DAYS',
+      '0',
+      'Days after which a reference takes in a capture of a strong match, counted from the enrollment and from the last capture that it took in. More at /docs/guides/references-that-age of the admin listener. 0: references stay as they were enrolled.',
+      integerOrOff(30, 3650),
     ),
     requireLiveness: setting(
       'REQUIRE_LIVENESS',

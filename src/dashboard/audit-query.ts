@@ -2,7 +2,6 @@
 
 import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime, MINUTE_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import {
@@ -12,6 +11,7 @@ import {
   type AuditPageQuery,
   type AuditQuery,
 } from './contract.js'
+import { invalidInput } from './invalid-input.js'
 import type { Query } from './route.js'
 
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
@@ -41,7 +41,7 @@ export interface AuditFilter {
 /** @throws DomainError invalid_request */
 export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
   const id = query.get('id') || null
-  if (id !== null && !MADE_ID.test(id)) throw invalid('id', 'must be a request id or a verification id')
+  if (id !== null && !MADE_ID.test(id)) throw invalidInput('id', 'must be a request id or a verification id')
   // The id begins with its time, near which the entry stands.
   const madeAt = id === null ? null : timeOfRequestId(id.replace('ver_', ''))
   return {
@@ -61,7 +61,7 @@ export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
 export function parseBefore(query: Query<AuditPageQuery>): number {
   const text = query.get('before')
   if (!text) return NEWEST
-  if (!/^\d{1,15}$/.test(text)) throw invalid('before', 'must be a whole number')
+  if (!/^\d{1,15}$/.test(text)) throw invalidInput('before', 'must be a whole number')
   return Number(text)
 }
 
@@ -172,7 +172,7 @@ export function outcomeOf({
 export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome | null {
   const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
   if (query.get('outcome') && !outcome)
-    throw invalid('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
+    throw invalidInput('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
   return outcome
 }
 
@@ -184,14 +184,10 @@ export function parseTime(
   const text = query.get(name)
   if (!text) return null
   const time = Date.parse(text)
-  if (Number.isNaN(time)) throw invalid(name, 'must be a time by ISO 8601')
+  if (Number.isNaN(time)) throw invalidInput(name, 'must be a time by ISO 8601')
   return time
 }
 
 function isoOf(time: number | null): string | null {
   return time === null ? null : isoTime(time)
-}
-
-function invalid(path: string, issue: string): DomainError {
-  return new DomainError('invalid_request', { details: [{ path, issue }] })
 }

@@ -101,6 +101,43 @@ export const verdictKeyRotation = Type.Object(
   closed,
 )
 
+/** When the decision moves automatically; null where only an operator moves it. */
+const moveConditions = {
+  /** Share of a tenant's users, over 0 and at most 1. */
+  at_coverage: Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 1 }), Type.Null()]),
+  /** ISO 8601. */
+  at_date: Type.Union([Type.String({ maxLength: 40 }), Type.Null()]),
+}
+const model = Type.String({ maxLength: 256 })
+
+export const modelChange = Type.Object(
+  {
+    /** Id of the model that is to decide in the end. */
+    to: model,
+    /** False match rate at which a capture must match; null for a tenth of the rate in force. */
+    strict_fmr: Type.Union([fmr, Type.Null()]),
+    ...moveConditions,
+  },
+  closed,
+)
+
+export const modelPlan = Type.Object(moveConditions, closed)
+
+export const modelDecision = Type.Object(
+  {
+    /** Id of the tenant; null for all. */
+    tenant: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
+    /** Moves it also where under 95 % of the users have a template. */
+    force: Type.Boolean(),
+  },
+  closed,
+)
+
+export const modelFinish = Type.Object(
+  { /** Id of the model whose templates are deleted. */ dropping: model },
+  closed,
+)
+
 export const capturePage = Type.Object(
   {
     /** Name that the page shows; null for the tenant's name. */
@@ -195,6 +232,20 @@ export const newWebhook = Type.Object(
 )
 
 export const webhookChoice = Type.Object({ webhook: Type.String({ maxLength: 64 }) }, closed)
+
+export const newOpenIdClient = Type.Object(
+  {
+    environment,
+    name: Type.String({ maxLength: 64 }),
+    profile: Type.Union([Type.Literal('generic'), Type.Literal('okta')]),
+    redirect_uris: Type.Array(Type.String({ maxLength: 2048 }), { minItems: 1, maxItems: 20 }),
+    acr: Type.String({ maxLength: 128 }),
+    help_url: Type.Union([Type.String({ maxLength: 2048 }), Type.Null()]),
+  },
+  closed,
+)
+
+export const openIdClientChoice = Type.Object({ client: Type.String({ maxLength: 64 }) }, closed)
 
 export const deliveryChoice = Type.Object({ delivery: Type.String({ maxLength: 64 }) }, closed)
 

@@ -4,6 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox'
 import type { ExportUser } from '../admin/export-user.js'
+import type { MigrationView, ProgressView } from '../admin/model-views.js'
 import type { inspectedPasskeyView } from '../admin/views.js'
 import type { erasureSchema } from '../api/delete.js'
 import type { userSchema } from '../api/get-user.js'
@@ -50,6 +51,14 @@ export interface OperatorRoutes {
   'POST /password': { body: typeof bodies.chosenPassword; answer: { chosen: true } }
   'POST /session/confirm': { body: typeof bodies.confirmation; answer: { fresh_until: string } }
   'GET /system': { answer: SystemView }
+  'GET /models': { answer: ModelsView }
+  'POST /models/begin': { body: typeof bodies.modelChange; answer: MigrationView }
+  /** Sets when the decision moves automatically. */
+  'POST /models/plan': { body: typeof bodies.modelPlan; answer: MigrationView }
+  'POST /models/decide': { body: typeof bodies.modelDecision; answer: MovedDecisions }
+  'POST /models/back': { body: typeof bodies.modelDecision; answer: MovedDecisions }
+  /** Begins to delete the templates of one model. The service deletes them within two minutes. */
+  'POST /models/finish': { body: typeof bodies.modelFinish; answer: MigrationView }
   'POST /verdict-keys/rotate': {
     body: typeof bodies.verdictKeyRotation
     answer: Pick<SystemView, 'verdict_keys'>
@@ -72,6 +81,9 @@ export interface TenantRoutes {
   'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
   'GET /passkeys': { answer: PasskeySettingsView }
   'POST /passkeys': { body: typeof bodies.passkeySettings; answer: PasskeySettingsView }
+  'GET /openid-clients': { answer: OpenIdClientList }
+  'POST /openid-clients': { body: typeof bodies.newOpenIdClient; answer: NewOpenIdClientSecret }
+  'POST /openid-clients/remove': { body: typeof bodies.openIdClientChoice; answer: { removed: string } }
   'GET /policy': { answer: PolicyView }
   'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
   /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
@@ -89,6 +101,8 @@ export interface TenantRoutes {
   'POST /people/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
   'POST /people/remove': { body: typeof bodies.namedOperator; answer: PersonView }
   'GET /drift': { answer: DriftList }
+  /** Compares with verifies from now on only. */
+  'POST /drift/restart': { answer: { since: string } }
   'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
@@ -426,6 +440,31 @@ export type ErasureView = Static<typeof erasureSchema>
 export type PasskeyView = ReturnType<typeof inspectedPasskeyView>
 export type ExportedUser = Awaited<ReturnType<ExportUser['run']>>
 
+export interface OpenIdClientList {
+  clients: OpenIdClientView[]
+  /** Whether production has a key, without which it has no applications. */
+  has_production: boolean
+}
+
+export interface OpenIdClientView {
+  client_id: string
+  environment: Environment
+  name: string
+  profile: string
+  redirect_uris: string[]
+  acr: string
+  help_url: string | null
+  /** False for an application that signs with a key of its own. */
+  has_secret: boolean
+  created_at: string
+}
+
+export interface NewOpenIdClientSecret {
+  client: OpenIdClientView
+  /** Shown only once. */
+  client_secret: string
+}
+
 export interface WebhookList {
   webhooks: WebhookView[]
   /** Types of event to choose from. */
@@ -721,6 +760,55 @@ export interface TriedCall {
   body: Record<string, unknown>
   signature_valid: boolean
   jwt?: { valid: boolean; kid: string | undefined; claims: unknown }
+}
+
+/** The model packs that the service has loaded, and the change from one to another. */
+export interface ModelsView {
+  /** The service's own pack is the first. */
+  packs: LoadedPackView[]
+  /** The change that is under way; null for none. */
+  migration: MigrationView | null
+  tenants: TenantModelView[]
+}
+
+export interface LoadedPackView {
+  model: string
+  description: string
+  grade: 'production' | 'evaluation'
+  /** False match rate and threshold that decide for a contract without a rate. */
+  fmr_in_force: number
+  threshold: number
+  /** The rate between the installation's own users; null where nobody measured it. */
+  own_rate: OwnRateView | null
+}
+
+export interface OwnRateView {
+  /** Day of the measurement. */
+  date: string
+  people: number
+  pairs: number
+  likely_duplicates: number
+  points: Array<{
+    fmr: number
+    threshold: number
+    /** Both ends of the 95 % interval of the rate at this threshold. */
+    interval: readonly [number, number]
+    basis: 'measured' | 'extrapolated'
+  }>
+}
+
+export interface TenantModelView {
+  tenant_id: string
+  name: string
+  /** Model that decides for the tenant. */
+  deciding: string
+  /** How far the change is; null while none is under way. */
+  progress: Omit<ProgressView, 'tenant_id' | 'name' | 'deciding'> | null
+}
+
+export interface MovedDecisions {
+  /** Names of the tenants whose decision has moved. */
+  moved: string[]
 }
 
 export interface SystemView {

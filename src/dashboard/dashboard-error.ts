@@ -1,6 +1,7 @@
 /** Turns refusals of the dashboard's API, its own and those of the parts that it calls, into the service's common error body. */
 
 import { PackGradeError } from '../../models/pack/pack-grade.js'
+import { ModelOperationError } from '../admin/model-operations.js'
 import { PersonError } from '../admin/people-operations.js'
 import { PolicyOperationError } from '../admin/policy-operations.js'
 import { SecondFactorError } from '../admin/second-factor-operations.js'
@@ -18,6 +19,7 @@ import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
+import { OpenIdClientError } from '../tenants/openid-clients.js'
 import { PasskeySettingsError } from '../tenants/passkey-settings.js'
 import { PolicyError } from '../tenants/policy.js'
 import { TenancyError } from '../tenants/tenancy.js'
@@ -70,6 +72,7 @@ const OPERATION_ERRORS = [
   SessionError,
   SecondFactorError,
   UserOperationError,
+  OpenIdClientError,
   WebhookOperationError,
   WebhookUrlError,
   PackGradeError,
@@ -78,6 +81,7 @@ const OPERATION_ERRORS = [
   PolicyError,
   PolicyOperationError,
   VerdictKeyError,
+  ModelOperationError,
 ]
 type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
 
@@ -99,6 +103,15 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   tenant_not_suspended: 409,
   tenant_deleted: 409,
   reference_disabled: 409,
+  invalid_redirect_uri: 400,
+  invalid_acr: 400,
+  invalid_name: 400,
+  invalid_help_url: 400,
+  invalid_jwks: 400,
+  secret_required: 400,
+  client_exists: 409,
+  client_not_found: 404,
+  realm_exists: 409,
   invalid_webhook_url: 400,
   invalid_events: 400,
   too_many_webhooks: 409,
@@ -123,6 +136,11 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_policy: 400,
   policy_not_found: 404,
   services_outdated: 409,
+  no_model_migration: 409,
+  model_migration_under_way: 409,
+  model_pack_not_served: 409,
+  model_coverage_too_low: 409,
+  model_decisions_differ: 409,
   operator_not_found: 404,
   last_admin: 409,
   session_not_found: 404,

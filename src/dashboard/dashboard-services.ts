@@ -42,7 +42,7 @@ export interface DashboardServices {
     | 'requestLogDays'
     | 'requestLogEntries'
     | 'fmr'
-    | 'acceptPack'
+    | 'acceptPacks'
     | 'tlsTerminatedUpstream'
     | 'metricsListen'
     | 'modelsDir'

@@ -37,6 +37,12 @@ export const OPERATOR_RIGHTS = {
   'POST /second-factor/remove': 'own',
   'POST /operators/second-factor/remove': 'admin',
   'GET /system': 'read',
+  'GET /models': 'read',
+  'POST /models/begin': 'admin',
+  'POST /models/plan': 'admin',
+  'POST /models/decide': 'admin',
+  'POST /models/back': 'admin',
+  'POST /models/finish': 'admin',
   'POST /verdict-keys/rotate': 'admin',
 } as const satisfies Record<keyof OperatorRoutes, Right>
 
@@ -54,6 +60,9 @@ export const TENANT_RIGHTS = {
   'POST /capture-page': 'write',
   'GET /passkeys': 'read',
   'POST /passkeys': 'write',
+  'GET /openid-clients': 'read',
+  'POST /openid-clients': 'write',
+  'POST /openid-clients/remove': 'write',
   'GET /policy': 'read',
   'GET /policy/version': 'read',
   // A POST that only reads: the draft of a policy is too long for an address.
@@ -68,6 +77,8 @@ export const TENANT_RIGHTS = {
   'POST /people/sign-out': 'write',
   'POST /people/remove': 'write',
   'GET /drift': 'read',
+  // Only for the operator, whose alert a new reference ends.
+  'POST /drift/restart': 'admin',
   'GET /traffic': 'read',
   'POST /keys/reveal': 'write',
   'POST /keys/reissue': 'write',

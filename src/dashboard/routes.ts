@@ -2,6 +2,8 @@
 import { AUDIT_ROUTES } from './audit-routes.js'
 import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
+import { MODEL_ROUTES } from './model-routes.js'
+import { OPENID_CLIENT_ROUTES } from './openid-client-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
 import { PASSKEY_ROUTES } from './passkey-routes.js'
 import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
@@ -19,6 +21,7 @@ import { WEBHOOK_ROUTES } from './webhook-routes.js'
 export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
   operator: {
     ...INSTALLATION_ROUTES,
+    ...MODEL_ROUTES,
     ...OPERATOR_ROUTES,
     ...SESSION_ROUTES,
     ...SECOND_FACTOR_ROUTES,
@@ -31,6 +34,7 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...PEOPLE_ROUTES,
     ...CAPTURE_PAGE_ROUTES,
     ...PASSKEY_ROUTES,
+    ...OPENID_CLIENT_ROUTES,
     ...POLICY_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,

@@ -62,5 +62,5 @@ export const TENANT_ADMIN_ROUTES = {
 export function assertReached({ engine, config }: DashboardServices, fmr: number): void {
   const problem = falseMatchRateProblem(fmr, 'The false match rate')
   if (problem) throw new PackGradeError('fmr_not_reached', problem)
-  assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPack)
+  assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPacks)
 }

@@ -11,6 +11,7 @@ import {
 import { driftViews } from '../drift/drift-view.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
+import { decidingModel } from '../tenants/tenant-models.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -53,10 +54,19 @@ export const TENANT_ROUTES = {
   'GET /drift': {
     async answer({ services, tenant }) {
       const { core, clock, engine } = services
-      const calibrationOf = (model: string) =>
-        model === engine.pack.modelId ? engine.pack.calibration : undefined
-      return { models: await driftViews(core.store.read, tenant.id, clock.now(), calibrationOf) }
+      const models = await driftViews(tenant, {
+        ...{ read: core.store.read, now: clock.now() },
+        calibrationOf: (model) => engine.packs.get(model)?.calibration,
+        modelOf: (one) => decidingModel(one, engine.pack.modelId, engine.packs),
+      })
+      return { models }
     },
+  },
+
+  'POST /drift/restart': {
+    answer: async ({ services, tenant, actor }) => ({
+      since: isoTime(await services.core.operations.drift.restart(tenant, actor)),
+    }),
   },
 
   'POST /keys/reveal': {

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
+import type { TenantRecord } from '../storage/records.js'
 import { type Store, StoreUnavailableError } from '../storage/store.js'
 import { addDriftCounts, type CountedRequest, countVerify, isCounted, noDriftCounts } from './drift-counts.js'
 import { type CountedPeriod, startOfPeriod } from './drift-report.js'
@@ -15,15 +16,15 @@ const SAVE_MS = 15 * SECOND_MS
 /** Tenants whose counts are written at the same time: few, so that no request waits long behind them. */
 const SAVED_AT_ONCE = 16
 
-/** Verifies that are not in the database yet: by model, then by the start of their period. */
-type Unsaved = Map<string, Map<number, CountedPeriod>>
+/** Verifies that are not in the database yet: by model, then by the start of their period. Refused pictures have no model yet. */
+type Unsaved = Map<string | null, Map<number, CountedPeriod>>
 
 export interface DriftRecorderParts {
   store: Pick<Store, 'transaction'>
   clock: Clock
   log: Logger
-  /** Id of the model pack that judges pictures which it refuses. */
-  model: string
+  /** Id of the model that decides for a tenant: pictures that were refused count as judged by it. */
+  modelOf: (tenant: TenantRecord) => string
 }
 
 export class DriftRecorder {
@@ -47,7 +48,7 @@ export class DriftRecorder {
   }
 
   readonly observe = (request: CountedRequest & { model?: string }): void => {
-    const { tenantId, model = this.parts.model } = request
+    const { tenantId, model = null } = request
     if (tenantId === undefined || !isCounted(request)) return
     const at = this.parts.clock.now()
     countVerify(this.countsOf(tenantId, model, { at, counts: noDriftCounts() }).counts, request)
@@ -75,9 +76,13 @@ export class DriftRecorder {
     this.unsaved.delete(tenantId)
     try {
       await this.parts.store.transaction({ tenantId }, async (tx) => {
+        const tenant = await tx.tenantById(tenantId)
         // The rows of a deleted tenant are deleted with it.
-        if ((await tx.tenantById(tenantId))?.deletedAt !== null) return
-        for (const [model, periods] of models) await addToRows(tx, { tenantId, model }, [...periods.values()])
+        if (tenant?.deletedAt !== null) return
+        for (const [named, periods] of models) {
+          const model = named ?? this.parts.modelOf(tenant)
+          await addToRows(tx, { tenantId, model }, [...periods.values()])
+        }
       })
     } catch (error) {
       // Any other error would come again with each save.
@@ -94,8 +99,8 @@ export class DriftRecorder {
   }
 
   /** The unsaved counts of a period, which begin as those given. */
-  private countsOf(tenantId: string, model: string, fresh: CountedPeriod): CountedPeriod {
-    const models = this.unsaved.get(tenantId) ?? new Map<string, Map<number, CountedPeriod>>()
+  private countsOf(tenantId: string, model: string | null, fresh: CountedPeriod): CountedPeriod {
+    const models = this.unsaved.get(tenantId) ?? new Map<string | null, Map<number, CountedPeriod>>()
     this.unsaved.set(tenantId, models)
     const periods = models.get(model) ?? new Map<number, CountedPeriod>()
     models.set(model, periods)

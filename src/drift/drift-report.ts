@@ -23,6 +23,8 @@ const LEAST_VALUES = 100
 /** Least values of the reference. */
 const LEAST_REFERENCE = 400
 export const WEEK_MS = 7 * DAY_MS
+/** Least time of the reference: a shorter one does not show how much days, nights and weekends differ. */
+const LEAST_REFERENCE_MS = WEEK_MS
 export const MONTH_MS = 28 * DAY_MS
 /** A population stability index from here on is by convention a large change, and one from 0.1 a moderate one. */
 export const LARGE_CHANGE = 0.25
@@ -87,17 +89,28 @@ export class DriftBaseline {
   readonly week: TimedCounts
   private readonly references = new Map<string, StabilityReference>()
   private readonly chance: number
+  private readonly isMonthLong: boolean
   private readonly ofWeek: DriftComparison[]
 
   /**
    * @param periods oldest first
    * @param at milliseconds since the Unix epoch
    * @param calibration undefined where the pack has none that was measured
+   * @param since verifies from before this time are not compared; 0 for all
    */
-  constructor(periods: readonly CountedPeriod[], at: number, calibration: Calibration | undefined) {
+  constructor(
+    periods: readonly CountedPeriod[],
+    at: number,
+    calibration: Calibration | undefined,
+    private readonly since = 0,
+  ) {
     const end = startOfPeriod(at)
-    this.week = timed(periods, end - WEEK_MS, end)
-    this.month = timed(periods, this.week.from - MONTH_MS, this.week.from)
+    // A period that began earlier has verifies from before that time too.
+    const compared = periods.filter((period) => period.at >= since)
+    this.week = timed(compared, end - WEEK_MS, end)
+    this.month = timed(compared, this.week.from - MONTH_MS, this.week.from)
+    const [first] = this.month.periods
+    this.isMonthLong = first !== undefined && this.month.to - first.at >= LEAST_REFERENCE_MS
     this.chance = CHANCE_A_MONTH / looksOfMonth(this.month)
     this.ofWeek = [
       ...this.compareWithMonth('week', this.week),
@@ -107,7 +120,10 @@ export class DriftBaseline {
 
   /** @param blocks the newest verifies, oldest first */
   report(blocks: readonly CountedPeriod[], now: number): DriftReport {
-    const latest = latestOf(blocks, now)
+    const latest = latestOf(
+      blocks.filter((block) => block.at >= this.since),
+      now,
+    )
     const comparisons = [...this.compareWithMonth('latest', latest), ...this.ofWeek]
     const isAlarm = (measure: Measure) =>
       comparisons.some((one) => one.measure === measure && one.state === 'alarm')
@@ -163,7 +179,8 @@ export class DriftBaseline {
     reference: StabilityReference,
   ): DriftComparison {
     const [counted, compared] = [totalOf(values), Math.round(reference.total)]
-    if (totalOf(total.outcomes) < LEAST_VERIFIES || counted < LEAST_VALUES || compared < LEAST_REFERENCE)
+    const isKnown = compared >= LEAST_REFERENCE && (asked.against === 'calibration' || this.isMonthLong)
+    if (totalOf(total.outcomes) < LEAST_VERIFIES || counted < LEAST_VALUES || !isKnown)
       return { ...asked, psi: 0, noise: 0, state: 'too_few', counted, compared }
     const index = reference.compare(values, clumping, this.chance)
     return { ...asked, ...index, state: stateOf(asked.against, index), counted, compared }

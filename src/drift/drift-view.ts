@@ -1,6 +1,7 @@
 /** The drift of a tenant as the command and the dashboard show it. */
 import type { Calibration } from '../../models/pack/calibration.js'
 import { DAY_MS, isoTime } from '../lib/clock.js'
+import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { DRIFT_BINS, type Histogram, type Measure, sumOfCounts, totalOf } from './drift-counts.js'
 import { type CountedPeriod, DriftBaseline, type DriftComparison, type DriftWindow } from './drift-report.js'
@@ -26,6 +27,10 @@ export interface DriftDay {
 
 export interface DriftView {
   model: string
+  /** Whether this model decides for the tenant now. Only then an alarm is raised. */
+  decides: boolean
+  /** Time from which verifies are compared; null for all that are kept. */
+  since: string | null
   month: DriftSide
   windows: Record<DriftWindow, DriftSide>
   comparisons: DriftComparison[]
@@ -34,19 +39,29 @@ export interface DriftView {
   days: DriftDay[]
 }
 
-/** One view for each model that judged verifies of the last five weeks. */
+export interface DriftViewParts {
+  read: Pick<StoreReader, 'drift'>
+  now: number
+  calibrationOf: (model: string) => Calibration | undefined
+  /** Id of the model that decides for the tenant. */
+  modelOf: (tenant: TenantRecord) => string
+}
+
+/** One view for each model that judged verifies of the last five weeks; the one that decides is the first. */
 export async function driftViews(
-  read: Pick<StoreReader, 'drift'>,
-  tenantId: string,
-  now: number,
-  calibrationOf: (model: string) => Calibration | undefined,
+  tenant: TenantRecord,
+  { read, now, calibrationOf, modelOf }: DriftViewParts,
 ): Promise<DriftView[]> {
-  const histories = await readHistories(read, tenantId, now)
-  return [...histories].map(([model, { periods, blocks }]) => {
-    const report = new DriftBaseline(periods, now, calibrationOf(model)).report(blocks, now)
-    const { month, windows, comparisons, alarms } = report
+  const { driftSince } = tenant
+  const histories = await readHistories(read, tenant.id, now)
+  const deciding = modelOf(tenant)
+  const views = [...histories].map(([model, { periods, blocks }]) => {
+    const baseline = new DriftBaseline(periods, now, calibrationOf(model), driftSince ?? 0)
+    const { month, windows, comparisons, alarms } = baseline.report(blocks, now)
     return {
       model,
+      decides: model === deciding,
+      since: driftSince === null ? null : isoTime(driftSince),
       month: sideView(month),
       windows: { latest: sideView(windows.latest), week: sideView(windows.week) },
       comparisons: comparisons.map((one) => ({ ...one, psi: rounded(one.psi), noise: rounded(one.noise) })),
@@ -54,6 +69,7 @@ export async function driftViews(
       days: daysOf(periods),
     }
   })
+  return views.toSorted((one, other) => Number(other.decides) - Number(one.decides))
 }
 
 function sideView({

@@ -1,13 +1,13 @@
 /**
- * Compares the latest verifies of every tenant with those of the month before, once a minute, as the leader. An alarm is logged when it
- * begins and when it ends; metrics show all comparisons.
+ * Compares the latest verifies of every tenant with those of the month before, once a minute, as the leader: those that the model judged
+ * which decides for the tenant. An alarm is logged when it begins and when it ends; metrics show all comparisons.
  */
 import type { Logger } from 'pino'
 import type { Calibration } from '../../models/pack/calibration.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
 import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
-import type { DriftRecord } from '../storage/records.js'
+import type { DriftRecord, TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import { MEASURES, type Measure } from './drift-counts.js'
 import { DriftBaseline, type DriftComparison, startOfPeriod, WEEK_MS } from './drift-report.js'
@@ -23,17 +23,21 @@ export interface WatchedDrift {
 }
 
 export interface DriftWatchParts {
-  store: { read: Pick<Store['read'], 'drift' | 'latestDrift' | 'tenantById'> }
+  store: { read: Pick<Store['read'], 'drift' | 'latestDrift' | 'tenants'> }
   clock: Clock
   log: Logger
   leaderLease: Pick<LeaderLease, 'current'>
   /** The calibration of a model; undefined where the model is not served or has none that was measured. */
   calibrationOf: (model: string) => Calibration | undefined
+  /** Id of the model that decides for a tenant. */
+  modelOf: (tenant: TenantRecord) => string
 }
 
 /** A tenant and model as the last look left them. */
 interface Known {
   period: number
+  /** Time from which verifies are compared. */
+  since: number | null
   baseline: DriftBaseline
   /** The blocks that were compared last. */
   blocks: string | null
@@ -76,31 +80,43 @@ export class DriftWatch {
     }
     const now = clock.now()
     const rows = (await store.read.latestDrift()).filter(({ at }) => at >= now - WEEK_MS)
+    const tenants = new Map((await store.read.tenants()).map((tenant) => [tenant.id, tenant]))
     const next = new Map<string, Known>()
     for (const row of rows) {
+      const tenant = tenants.get(row.tenantId)!
+      if (row.model !== this.parts.modelOf(tenant)) continue
       const name = `${row.tenantId} ${row.model}`
       const before = this.known.get(name)
-      const known = await this.compare(row, before, now)
+      const known = await this.compare(row, tenant, before, now)
       next.set(name, known)
       this.logChanges(known.watched, before?.watched.alarms ?? [])
     }
     this.known = next
   }
 
-  private async compare(row: DriftRecord, before: Known | undefined, now: number): Promise<Known> {
+  private async compare(
+    row: DriftRecord,
+    { name: tenantName, driftSince: since }: TenantRecord,
+    before: Known | undefined,
+    now: number,
+  ): Promise<Known> {
     const { tenantId, model, blocks } = row
     const period = startOfPeriod(now)
-    const isSamePeriod = before?.period === period
-    if (isSamePeriod && before.blocks === blocks) return before
-    const baseline = isSamePeriod ? before.baseline : await this.baselineOf(row, now)
-    const tenantName = before?.watched.tenantName ?? (await this.parts.store.read.tenantById(tenantId))!.name
+    const isKnown = before?.period === period && before.since === since
+    if (isKnown && before.blocks === blocks) return before
+    const baseline = isKnown ? before.baseline : await this.baselineOf(row, since, now)
     const { comparisons, alarms } = baseline.report(blocksOf(row), now)
-    return { period, baseline, blocks, watched: { tenantId, tenantName, model, comparisons, alarms } }
+    return { period, since, baseline, blocks, watched: { tenantId, tenantName, model, comparisons, alarms } }
   }
 
-  private async baselineOf({ tenantId, model }: DriftRecord, now: number): Promise<DriftBaseline> {
-    const histories = await readHistories(this.parts.store.read, tenantId, now)
-    return new DriftBaseline(histories.get(model)?.periods ?? [], now, this.parts.calibrationOf(model))
+  private async baselineOf(
+    { tenantId, model }: DriftRecord,
+    since: number | null,
+    now: number,
+  ): Promise<DriftBaseline> {
+    const { store, calibrationOf } = this.parts
+    const histories = await readHistories(store.read, tenantId, now)
+    return new DriftBaseline(histories.get(model)?.periods ?? [], now, calibrationOf(model), since ?? 0)
   }
 
   private logChanges({ tenantId, model, alarms }: WatchedDrift, before: readonly Measure[]): void {

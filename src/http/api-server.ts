@@ -103,6 +103,7 @@ export class ApiServer {
       keyId: null,
       keyTenantId: undefined,
       user: undefined,
+      afterAnswer: [],
       isChallenge: false,
       // A visitor of the hosted capture page is a person, whose address is never logged.
       address: internalCaller ? null : this.parts.addresses.of(request),
@@ -111,7 +112,10 @@ export class ApiServer {
     const outcome = await this.answer(request, context).catch((error) => this.refuse(error, context))
     const reply = this.signer.sign(request, context, outcome)
     const durationMs = performance.now() - context.startedMs
-    const afterwards = () => this.recorder.record(request, context, outcome, durationMs)
+    const afterwards = () => {
+      this.recorder.record(request, context, outcome, durationMs)
+      for (const work of context.afterAnswer) work({ code: outcome.code, ...outcome.observed })
+    }
     return { ...reply, afterwards }
   }
 
@@ -245,8 +249,10 @@ export class ApiServer {
       signal: request.signal,
       schedulingClass,
       timings: context.timings,
+      afterAnswer: context.afterAnswer,
       captureSession: context.internalCaller?.captureSession,
       display: context.internalCaller?.display,
+      isDiscreet: context.internalCaller?.isDiscreet,
     }
     context.user = call.user ?? undefined
     context.isChallenge = isRecord(input) && input.challenge !== undefined

@@ -33,6 +33,8 @@ export interface InternalRequest {
   captureSession?: string | undefined
   /** Text that the page showed for the action. */
   display?: ShownDisplay | undefined
+  /** Whether the person must not learn whether the user exists. */
+  isDiscreet?: boolean | undefined
 }
 
 export interface InternalAnswer {
@@ -50,7 +52,7 @@ export class InternalApi {
   async send(
     { tenantId, keyId, environment }: InternalCustomer,
     browser: Pick<IncomingRequest, 'remoteAddress' | 'encrypted' | 'signal'>,
-    { method, path, fields, idempotencyKey, captureSession, display }: InternalRequest,
+    { method, path, fields, idempotencyKey, captureSession, display, isDiscreet }: InternalRequest,
   ): Promise<InternalAnswer> {
     const { store, tenancy, secrets, apis } = this.parts
     const caller = await tenancy.callerAgain(tenantId, keyId)
@@ -71,7 +73,7 @@ export class InternalApi {
         signal,
         body: async () => body,
       },
-      { identity, captureSession, display },
+      { identity, captureSession, display, isDiscreet },
     )
     answer.afterwards?.()
     const text = answer.body.toString()

@@ -1,5 +1,5 @@
 /** The facts about a request while it is processed, filled in stage by stage. */
-import type { CalledUser } from '../verification/call.js'
+import type { AfterAnswer, CalledUser } from '../verification/call.js'
 import type { Timings } from '../verification/stages.js'
 import type { Identity, InternalCaller } from './authentication/recent-callers.js'
 import type { RequestTrace } from './observation/tracing.js'
@@ -23,6 +23,8 @@ export interface RequestContext {
   keyTenantId: string | undefined
   /** The user that the request is about; undefined until that is known. */
   user: CalledUser | undefined
+  /** Work to be done once the answer is out. */
+  readonly afterAnswer: AfterAnswer[]
   /** Whether the request brings the frames of a challenge. */
   isChallenge: boolean
   /** IP address of the caller, as `ClientAddresses` finds it; null for a request of the hosted capture page. */

@@ -23,6 +23,9 @@ const USERS = 'operations/tenants.md#users-who-are-locked-out'
 const WEBHOOKS = 'guides/webhooks.md'
 const CAPTURE = 'guides/hosted-page.md'
 const OPENID = 'guides/openid.md'
+const ENTRA = 'guides/openid-entra.md'
+const KEYCLOAK = 'guides/openid-keycloak.md'
+const OPENID_KEYS = 'guides/rotation.md#the-keys-of-the-openid-provider'
 const PASSKEYS = 'guides/passkeys.md#turn-passkeys-on'
 const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
@@ -169,9 +172,25 @@ export const OPERATOR_ERRORS = {
     'Give an acr of the table in docs/verdict.md, such as urn:countersign:acr:face-active.',
   ),
   invalid_name: entry(OPENID, 'Give a short name of letters, digits, dots and dashes.'),
+  invalid_realm: entry(
+    KEYCLOAK,
+    'Give the issuer as the realm’s discovery document names it, such as https://sso.bank.example/realms/bank.',
+  ),
+  realm_exists: entry(KEYCLOAK, 'Use the application that exists, or remove it first.'),
   invalid_jwks: entry(OPENID, 'Give the public keys of the application as a JWK set.'),
+  invalid_help_url: entry(OPENID, 'Name an https address.'),
+  secret_required: entry(OPENID, 'Leave `--jwks` out.'),
   client_exists: entry(OPENID, '`countersign openid list <tenant>` shows the applications.'),
   client_not_found: entry(OPENID, '`countersign openid list <tenant>` shows the applications.'),
+
+  invalid_entra_tenant: entry(
+    ENTRA,
+    'Copy the directory (tenant) id and the application (client) id from the app registration in Entra ID.',
+  ),
+  openid_key_waits: entry(
+    OPENID_KEYS,
+    'Wait until the published key signs. To remove a key that somebody else may know, rotate with --emergency.',
+  ),
 
   // Passkeys
   invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),

@@ -62,13 +62,19 @@ export function createOpenIdProvider(
       long: { secure: isSecure(issuer) },
     },
     acrValues: ACR_VALUES,
-    claims: { openid: ['sub', 'acr', 'amr', 'auth_time', 'verdict'] },
-    scopes: ['openid'],
+    claims: { openid: ['sub', 'acr', 'amr', 'auth_time', 'verdict'], profile: ['preferred_username'] },
+    scopes: ['openid', 'profile'],
+    // The ID token has the claims of every scope: not every application asks the userinfo endpoint.
+    conformIdTokenClaims: false,
     subjectTypes: ['public'],
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
     clientDefaults: { grant_types: ['authorization_code'], response_types: ['code'] },
-    pkce: { required: () => true },
+    // A request that the application has signed is as safe from exchange as a pushed one with PKCE: its `nonce` binds the ID token.
+    pkce: {
+      required: (_ctx: unknown, client: { requireSignedRequestObject?: boolean }) =>
+        !client.requireSignedRequestObject,
+    },
     ttl: TTL,
     features: {
       devInteractions: { enabled: false },
@@ -95,7 +101,11 @@ export function createOpenIdProvider(
     },
     findAccount: (_ctx: unknown, accountId: string, token?: { grantId?: string }) => ({
       accountId,
-      claims: async () => ({ sub: accountId, ...(await factsOf(parts, environment, token?.grantId)) }),
+      claims: async () => ({
+        sub: accountId,
+        preferred_username: accountId,
+        ...(await factsOf(parts, environment, token?.grantId)),
+      }),
     }),
     loadExistingGrant: (ctx: KoaContextWithOIDC) => grantOnce(parts, environment, ctx),
     renderError: (ctx: KoaContextWithOIDC, { error, error_description: text }: Record<string, unknown>) => {
@@ -123,7 +133,7 @@ function freshVerdictPolicy(): InstanceType<typeof Prompt>[] {
 async function grantOnce(parts: OpenIdProviderParts, environment: Environment, ctx: KoaContextWithOIDC) {
   const { provider, client, session, result } = ctx.oidc
   const grant = new provider.Grant({ clientId: client!.clientId, accountId: session!.accountId! })
-  grant.addOIDCScope('openid')
+  grant.addOIDCScope('openid profile')
   // The types of the library do not know the lifetime.
   const id = await (grant as unknown as { save(seconds: number): Promise<string> }).save(TTL.Grant)
   const facts = (result as { facts?: VerdictFacts } | undefined)?.facts
@@ -155,17 +165,22 @@ class ClientAdapter extends StateAdapter {
 
   override async find(id: string) {
     const client = await this.known.clients.find(this.known.store.read, id)
-    return client && client.record.environment === this.environment ? clientMetadata(client) : undefined
+    if (client?.record.environment !== this.environment) return undefined
+    // Keycloak asks by its authentication channel only, and Entra ID at an issuer of its own.
+    return client.keycloak || client.entra ? undefined : clientMetadata(client)
   }
 }
 
+/** Okta pushes no requests, but signs them with the client secret (RFC 9101): the library drops every parameter that is not signed. */
+const SIGNED = { require_signed_request_object: true, request_object_signing_alg: 'HS256' }
+
 /** Metadata by RFC 7591. A hint of the person counts only where the application itself has sent it, so every request is pushed. */
-function clientMetadata({ record, name, redirectUris, secret, jwks }: OpenIdClient) {
+function clientMetadata({ record, name, redirectUris, secret, jwks, profile }: OpenIdClient) {
   return {
     client_id: record.id,
     client_name: name,
     redirect_uris: redirectUris,
-    require_pushed_authorization_requests: true,
+    ...(profile === 'okta' ? SIGNED : { require_pushed_authorization_requests: true }),
     id_token_signed_response_alg: 'RS256',
     authorization_details_types: ACTION_TYPES,
     ...(jwks

@@ -11,10 +11,17 @@ import type { Environment } from '../config/config.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
 import type { OpenIdKeys } from '../keys/openid-keys.js'
+import { EntraKeys } from './entra/entra-keys.js'
+import { EntraMethod } from './entra/entra-method.js'
+import { AuthenticationChannel, type AuthenticationChannelParts } from './keycloak/authentication-channel.js'
+import { CallbackBook } from './keycloak/callback-book.js'
+import { RealmTokens } from './keycloak/realm-token.js'
+import { LibraryRefusals } from './library-refusals.js'
 import { createOpenIdProvider } from './openid-provider.js'
+import { refusedPage } from './refused-page.js'
 import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
 
-export interface OpenIdServerParts extends SignInParts {
+export interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'outbox' | 'vault'> {
   openIdKeys: OpenIdKeys
   /** Public origin of the listener. */
   origin: () => string
@@ -25,17 +32,38 @@ export interface OpenIdServerParts extends SignInParts {
 const BODY_MS = 10_000
 const MAX_BODY_BYTES = 65_536
 const INTERACTION = /^\/interaction\/([\w-]{1,64})(\/done)?$/
+/** Where a sign-in goes on after the person's part. */
+const RESUMED = /^\/auth\/([\w-]{1,64})$/
 const SANDBOX_PATH = '/sandbox'
+/** The issuer for Entra ID lies below that of its environment. */
+const ENTRA_PATH = '/entra'
+const AUTHORIZATION_PATH = '/auth'
 
 interface Issuer {
+  environment: Environment
+  /** Ids of the keys, the one that signs first. */
+  kids: string
   provider: Provider
+  /** Requests that the library has refused. */
+  refused: LibraryRefusals
   signIn: SignIn
+  entra: EntraMethod
 }
 
 export class OpenIdServer {
-  private readonly issuers = new Map<Environment, Promise<Issuer>>()
+  private readonly issuers = new Map<Environment, Issuer>()
+  private readonly entraKeys: EntraKeys
 
-  constructor(private readonly parts: OpenIdServerParts) {}
+  private readonly channels: Record<Environment, AuthenticationChannel>
+
+  constructor(private readonly parts: OpenIdServerParts) {
+    const { keys, clock } = parts
+    const common = { ...parts, book: new CallbackBook(keys), tokens: new RealmTokens(clock) }
+    const channel = (environment: Environment) =>
+      new AuthenticationChannel(common, environment, () => this.issuerUrl(environment))
+    this.channels = { production: channel('production'), sandbox: channel('sandbox') }
+    this.entraKeys = new EntraKeys(clock)
+  }
 
   /** Answers a request. Never rejects. */
   async handle(request: IncomingRequest): Promise<Reply> {
@@ -58,8 +86,16 @@ export class OpenIdServer {
   private async answer(request: IncomingRequest): Promise<Reply> {
     const isSandbox = request.path === SANDBOX_PATH || request.path.startsWith(`${SANDBOX_PATH}/`)
     const path = isSandbox ? request.path.slice(SANDBOX_PATH.length) : request.path
-    const { provider, signIn } = await this.issuer(isSandbox ? 'sandbox' : 'production')
+    const environment = isSandbox ? 'sandbox' : 'production'
+    if (AuthenticationChannel.handles(path)) return this.channels[environment].handle(request, path)
+    const issuer = await this.issuer(environment)
+    const { provider, signIn } = issuer
     const body = await request.body(performance.now() + BODY_MS, MAX_BODY_BYTES)
+    if (path.startsWith(`${ENTRA_PATH}/`))
+      return issuer.entra.handle(request, path.slice(ENTRA_PATH.length), body)
+    // The provider must take a request by GET and by POST (OpenID Connect Core, section 3.1.2.1). The library would want cookies for POST
+    // that every site may send along.
+    if (path === AUTHORIZATION_PATH && request.method === 'POST') return asGet(request.path, body)
     const [, uid, done] = INTERACTION.exec(path) ?? []
     const application = provider.callback()
     const interact = async (message: IncomingMessage, response: ServerResponse) => {
@@ -73,10 +109,18 @@ export class OpenIdServer {
           : await provider.interactionResult(message, response, step.result as never, {
               mergeWithLastSubmission: false,
             })
+      if ('helpUrl' in step && step.helpUrl !== undefined) {
+        const { ui_locales: asked } = interaction.params
+        const languages = `${asked ?? ''} ${request.headers['accept-language'] ?? ''}`
+        const page = refusedPage(languages, step.helpUrl, location)
+        return void response.writeHead(200, page.headers).end(page.body)
+      }
       response.writeHead(303, { Location: location, 'Cache-Control': 'no-store' }).end()
     }
     let failure: unknown
+    let asked: IncomingMessage | undefined
     const dispatch = (message: IncomingMessage, response: ServerResponse) => {
+      asked = message
       // The provider reads from it the path under which it is mounted.
       Object.assign(message, {
         originalUrl: `${request.path}${request.query === '' ? '' : `?${request.query}`}`,
@@ -93,6 +137,7 @@ export class OpenIdServer {
       url: `${path === '' ? '/' : path}${request.query === '' ? '' : `?${request.query}`}`,
       headers: {
         ...(request.headers as Record<string, string>),
+        cookie: withoutSession(request.headers.cookie ?? '', provider),
         host: origin.host,
         'x-forwarded-host': origin.host,
         'x-forwarded-proto': origin.protocol.slice(0, -1),
@@ -100,22 +145,47 @@ export class OpenIdServer {
       remoteAddress: request.remoteAddress,
       ...(body.length > 0 ? { payload: body } : {}),
     })
-    if (failure) return this.refused(failure)
+    if (failure) return this.refused(failure, issuer, uid!)
+    await this.record(issuer, asked!, path)
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(answer.headers))
       if (name !== 'set-cookie' && !HOP_BY_HOP.includes(name)) headers[name] = String(value)
     return {
       status: answer.statusCode,
       headers,
-      cookies: [answer.headers['set-cookie'] ?? []].flat(),
+      cookies: [answer.headers['set-cookie'] ?? []]
+        .flat()
+        .filter((line) => !line.startsWith(provider.cookieName('session'))),
       body: answer.rawPayload,
     }
   }
 
+  /** Records that the library has refused a request. */
+  private async record(
+    { environment, provider, refused }: Issuer,
+    message: IncomingMessage,
+    path: string,
+  ): Promise<void> {
+    const refusal = refused.of(message)
+    if (!refusal) return
+    const [, uid] = RESUMED.exec(path) ?? []
+    if (uid === undefined || refusal.clientId !== undefined)
+      return this.parts.refusals.record({ environment, ...refusal })
+    await this.recordElsewhere(environment, provider, uid)
+  }
+
+  private async recordElsewhere(environment: Environment, provider: Provider, uid: string): Promise<void> {
+    const interaction = await provider.Interaction.find(uid)
+    const clientId = interaction?.params.client_id as string | undefined
+    const code = interaction ? 'opened_elsewhere' : 'interaction_over'
+    await this.parts.refusals.record({ environment, code, clientId })
+  }
+
   /** An interaction that this browser has not begun, or that is over. */
-  private refused(error: unknown): Reply {
+  private async refused(error: unknown, { environment, provider }: Issuer, uid: string): Promise<Reply> {
     const { error: code, statusCode } = error as { error?: string; statusCode?: number }
     if (statusCode === undefined || statusCode >= 500) throw error
+    await this.recordElsewhere(environment, provider, uid)
     return {
       status: statusCode,
       headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
@@ -123,26 +193,46 @@ export class OpenIdServer {
     }
   }
 
-  private issuer(environment: Environment): Promise<Issuer> {
-    let issuer = this.issuers.get(environment)
-    if (!issuer) {
-      issuer = this.makeIssuer(environment)
-      this.issuers.set(environment, issuer)
-      // A failure, as of the database, is not kept.
-      issuer.catch(() => this.issuers.delete(environment))
-    }
-    return issuer
+  private issuerUrl(environment: Environment): string {
+    return this.parts.origin() + (environment === 'sandbox' ? SANDBOX_PATH : '')
   }
 
-  private async makeIssuer(environment: Environment): Promise<Issuer> {
-    const url = this.parts.origin() + (environment === 'sandbox' ? SANDBOX_PATH : '')
+  /** Makes the provider again when its keys have changed, or when the next one begins to sign. It keeps no state in memory. */
+  private async issuer(environment: Environment): Promise<Issuer> {
     const jwks = await this.parts.openIdKeys.of(environment)
-    return {
-      provider: createOpenIdProvider(this.parts, environment, url, jwks),
+    const kids = jwks.map(({ kid }) => kid).join(' ')
+    const known = this.issuers.get(environment)
+    if (known?.kids === kids) return known
+    const url = this.issuerUrl(environment)
+    const provider = createOpenIdProvider(this.parts, environment, url, jwks)
+    const issuer = {
+      environment,
+      kids,
+      provider,
+      refused: new LibraryRefusals(provider),
       signIn: new SignIn(this.parts, environment, url),
+      entra: new EntraMethod({ ...this.parts, entraKeys: this.entraKeys }, environment, url),
     }
+    this.issuers.set(environment, issuer)
+    return issuer
   }
+}
+
+/** Sends the browser to the same request by GET. A pushed request is short. */
+function asGet(path: string, form: Buffer): Reply {
+  const location = `${path}?${new URLSearchParams(form.toString())}`
+  return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' }
 }
 
 /** Headers about the connection, which the listener writes. */
 const HOP_BY_HOP = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+
+/**
+ * The browser's cookies without the library's session. There are no sessions: one that another sign-in has left would stop the library
+ * where two tabs of a browser confirm two persons.
+ */
+function withoutSession(cookies: string, provider: Provider): string {
+  const name = provider.cookieName('session')
+  const kept = cookies.split(/; */).filter((pair) => !pair.startsWith(name))
+  return kept.join('; ')
+}

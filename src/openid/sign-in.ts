@@ -1,13 +1,17 @@
 /** Leads a person from the relying party's request to the hosted capture page and back, and turns the verdict into the provider's answer. */
 import { decodeJwt } from 'jose'
+import { statusOf } from '../api/error-response.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
-import type { InternalAnswer, InternalApi, InternalCustomer } from '../http/internal-api.js'
+import type { InternalAnswer, InternalApi, InternalRequest } from '../http/internal-api.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { OpenIdClient, OpenIdClients } from '../tenants/openid-clients.js'
 import { askedAcr, captureFields, namedAcr, satisfies } from './asked-acr.js'
 import { actionOf } from './authorization-details.js'
+import { namedPerson } from './named-person.js'
 import type { OpenIdProviderParts, VerdictFacts } from './openid-provider.js'
+import type { Refusal, RefusalCode, Refusals } from './refusals.js'
 import { StateAdapter } from './state-adapter.js'
 
 /** The part of an interaction of the provider that is read here. */
@@ -21,7 +25,8 @@ export interface Interaction {
 /** A result for `Provider.interactionFinished`, or the address to which the browser goes first. */
 export type Step =
   | { redirect: string }
-  | { result: { error: string; error_description: string } }
+  /** `helpUrl` is shown to the person before the application gets its answer. */
+  | { result: { error: string; error_description: string }; helpUrl?: string | undefined }
   | {
       result: {
         login: { accountId: string; acr: string; amr: string[]; ts: number; remember: false }
@@ -32,6 +37,7 @@ export type Step =
 export interface SignInParts extends OpenIdProviderParts {
   clients: OpenIdClients
   calls: InternalApi
+  refusals: Refusals
 }
 
 /** One answer for every person who is not confirmed: it does not tell a stranger from one who is not enrolled or is locked out. */
@@ -44,13 +50,24 @@ const UNAVAILABLE = {
   error: 'temporarily_unavailable',
   error_description: 'The person cannot be confirmed now.',
 }
-/** Codes by which the API says that the requested checks cannot be made for any person. */
-const UNREACHABLE = [
-  'liveness_unavailable',
-  'passkeys_unavailable',
-  'policy_not_met',
-  'passkey_origin_not_allowed',
-]
+const ANSWERS: Partial<Record<RefusalCode, typeof NOT_CONFIRMED>> = {
+  acr_not_reached: UNMET,
+  rate_limited: UNAVAILABLE,
+  key_not_valid: UNAVAILABLE,
+  unavailable: UNAVAILABLE,
+}
+/** Codes of the API. The first ones say that the requested checks cannot be made for any person. */
+const CODE_OF_API: Record<string, RefusalCode> = {
+  liveness_unavailable: 'acr_not_reached',
+  passkeys_unavailable: 'acr_not_reached',
+  policy_not_met: 'acr_not_reached',
+  passkey_origin_not_allowed: 'acr_not_reached',
+  passkey_not_found: 'passkey_missing',
+  reference_not_found: 'user_unknown',
+  reference_model_mismatch: 'user_unknown',
+  locked_out: 'user_locked_out',
+  rate_limited: 'rate_limited',
+}
 
 interface Kept {
   sessionId: string
@@ -71,23 +88,29 @@ export class SignIn {
     const kept = await this.kept(interaction)
     if (kept) return { redirect: kept.url }
     const client = await this.clientOf(interaction)
-    const hint = interaction.params.login_hint
-    if (!client || typeof hint !== 'string' || hint === '') return { result: NOT_CONFIRMED }
+    if (!client) return this.refuse(interaction, null, { code: 'client_unknown' })
+    const named = namedPerson(interaction.params, this.parts.clock.now())
+    if ('code' in named) return this.refuse(interaction, client, named)
     const asked = this.askedBy(interaction, client)
     const fields = captureFields(asked, client.acr)
-    if (fields === null) return { result: UNMET }
-    const answer = await this.parts.calls.send(customerOf(client), visitor, {
+    if (fields === null)
+      return this.refuse(interaction, client, {
+        code: 'acr_not_reached',
+        detail: 'no asked-for acr is known',
+      })
+    const answer = await callAs(this.parts.calls, client, visitor, {
       method: 'POST',
       path: '/v1/capture-sessions',
+      isDiscreet: true,
       fields: {
-        user_id: hint,
+        user_id: named.userId,
         action: actionOf(interaction.params.authorization_details, client.name),
         return_url: `${this.issuer}/interaction/${interaction.uid}/done`,
         ...fields,
         ...localeOf(interaction.params.ui_locales),
       },
     })
-    if (answer.status !== 201) return { result: refusalFor(answer) }
+    if (answer.status !== 201) return this.refuse(interaction, client, refusalBy(answer))
     const { session_id: sessionId, url } = answer.body as { session_id: string; url: string }
     const seconds = Math.max(1, interaction.exp - Math.floor(this.parts.clock.now() / 1000))
     await this.sessions().upsert(interaction.uid, { sessionId, url } as never, seconds)
@@ -98,19 +121,26 @@ export class SignIn {
   async finish(interaction: Interaction, visitor: Visitor): Promise<Step> {
     const kept = await this.kept(interaction)
     const client = await this.clientOf(interaction)
-    if (!kept || !client) return { result: NOT_CONFIRMED }
-    const { status, body } = await this.parts.calls.send(customerOf(client), visitor, {
+    if (!client) return this.refuse(interaction, null, { code: 'client_unknown' })
+    if (!kept)
+      return this.refuse(interaction, client, { code: 'user_gave_up', detail: 'the page was never opened' })
+    const { status, body } = await callAs(this.parts.calls, client, visitor, {
       method: 'GET',
       path: `/v1/capture-sessions/${kept.sessionId}`,
     })
-    if (status !== 200) return { result: refusalFor({ status, body }) }
+    if (status !== 200) return this.refuse(interaction, client, refusalBy({ status, body }))
     if (body.status === 'open' || body.status === 'in_progress') return { redirect: kept.url }
+    const facts = { capture_session: kept.sessionId }
     const verdict = verdictIn(body.result)
-    if (verdict?.verdict !== 'approved' || verdict.user_id !== interaction.params.login_hint)
-      return { result: NOT_CONFIRMED }
+    if (verdict?.verdict !== 'approved')
+      return this.refuse(interaction, client, { ...refusalByResult(body.result), facts })
+    const named = namedPerson(interaction.params)
+    if ('code' in named || verdict.user_id !== named.userId)
+      return this.refuse(interaction, client, { code: 'user_differs', facts })
     const { acr, amr, iat } = decodeJwt<{ acr: string; amr: string[] }>(verdict.jwt_public)
     const asked = this.askedBy(interaction, client)
-    if (!satisfies(acr, asked, client.acr)) return { result: UNMET }
+    if (!satisfies(acr, asked, client.acr))
+      return this.refuse(interaction, client, { code: 'acr_not_reached', detail: acr, facts })
     return {
       result: {
         login: { accountId: verdict.user_id, acr: namedAcr(acr, asked), amr, ts: iat!, remember: false },
@@ -119,6 +149,24 @@ export class SignIn {
     }
   }
 
+  /** Records a refusal. @returns the answer to the relying party, which says less than the record */
+  private async refuse(
+    { params }: Interaction,
+    client: OpenIdClient | null,
+    refusal: Pick<Refusal, 'code' | 'detail' | 'facts'>,
+  ): Promise<Step> {
+    const named = namedPerson(params)
+    await this.parts.refusals.record({
+      ...refusal,
+      environment: this.environment,
+      clientId: String(params.client_id),
+      userId: 'userId' in named ? named.userId : undefined,
+    })
+    const result = ANSWERS[refusal.code] ?? NOT_CONFIRMED
+    return result === NOT_CONFIRMED ? { result, helpUrl: client?.helpUrl } : { result }
+  }
+
+  /** Calls the API. A key that is no longer valid is an answer as well. */
   private askedBy({ params }: Interaction, { acr }: OpenIdClient) {
     return askedAcr(params.acr_values, params.claims, acr)
   }
@@ -137,17 +185,42 @@ export class SignIn {
   }
 }
 
-function customerOf({ record }: OpenIdClient): InternalCustomer {
+/** Calls the API in the name of an application. @returns the API's refusal, too, where the key of the application is no longer valid */
+export async function callAs(
+  calls: InternalApi,
+  { record }: OpenIdClient,
+  visitor: Visitor,
+  request: InternalRequest,
+): Promise<InternalAnswer> {
   const { tenantId, keyId, environment } = record
-  return { tenantId, keyId, environment }
+  try {
+    return await calls.send({ tenantId, keyId, environment }, visitor, request)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    return { status: statusOf(error), body: { code: error.code } }
+  }
 }
 
-function refusalFor({ status, body }: InternalAnswer) {
-  if (UNREACHABLE.includes(String(body.code))) return UNMET
-  return status >= 500 || status === 429 ? UNAVAILABLE : NOT_CONFIRMED
+/** The refusal by an answer of the API that is no success. */
+export function refusalBy({ status, body }: InternalAnswer): Pick<Refusal, 'code' | 'detail'> {
+  const detail = String(body.code)
+  const code = CODE_OF_API[detail]
+  if (code) return { code, detail }
+  if (status === 401 || status === 403) return { code: 'key_not_valid', detail }
+  return { code: status >= 500 ? 'unavailable' : 'api_refused', detail }
 }
 
-function verdictIn(result: unknown): { verdict: string; user_id: string; jwt_public: string } | null {
+/** The refusal by the result of a session that is over and not approved. */
+export function refusalByResult(result: unknown): Pick<Refusal, 'code' | 'detail'> {
+  const { status, body } = (result ?? {}) as { status?: number; body?: Record<string, unknown> }
+  if (status === undefined || !body) return { code: 'user_gave_up' }
+  if (status !== 200) return refusalBy({ status, body })
+  const reason = String(body.reason)
+  return { code: reason === 'locked_out' ? 'user_locked_out' : 'user_rejected', detail: reason }
+}
+
+/** The verdict in the result of a capture session. */
+export function verdictIn(result: unknown): { verdict: string; user_id: string; jwt_public: string } | null {
   const { status, body } = (result ?? {}) as { status?: number; body?: unknown }
   return status === 200 ? (body as { verdict: string; user_id: string; jwt_public: string }) : null
 }

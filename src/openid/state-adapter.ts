@@ -1,6 +1,6 @@
 /** Where `oidc-provider` keeps what it must remember between two requests: sealed rows of the database, under digests of their names. */
 import { createHash } from 'node:crypto'
-import type { Adapter, AdapterPayload } from 'oidc-provider'
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
@@ -22,18 +22,19 @@ export class StateAdapter implements Adapter {
   ) {}
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
-    const { store, keys, clock } = this.parts
-    const lookup = this.digest(id)
-    const { uid, grantId } = payload
-    const state: OpenIdStateRecord = {
-      lookup,
-      uid: uid === undefined ? null : this.digest(`uid ${uid}`),
-      grantId: grantId === undefined ? null : digestOf(`grant ${grantId}`),
-      sealed: seal(keys.secrets.current, Buffer.from(JSON.stringify(payload)), contextOf(lookup)),
-      expiresAt: clock.now() + expiresIn * SECOND_MS,
-      usedAt: null,
-    }
-    await store.transaction('installation', (tx) => tx.putOpenIdState(state))
+    const state = this.sealed(id, payload, expiresIn)
+    await this.parts.store.transaction('rows', (tx) => tx.putOpenIdState(state))
+  }
+
+  /** Keeps a state under a name that is free. @returns the state that has the name already; undefined where this one has it now */
+  claim(id: string, payload: AdapterPayload, expiresIn: number): Promise<AdapterPayload | undefined> {
+    const state = this.sealed(id, payload, expiresIn)
+    // The lock of rows holds no row that is not there yet: two claims at the same time, also on two nodes, need the stronger one.
+    return this.parts.store.transaction('installation', async (tx) => {
+      const earlier = this.opened(await tx.openIdState(state.lookup))
+      if (!earlier) await tx.putOpenIdState(state)
+      return earlier
+    })
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -49,18 +50,44 @@ export class StateAdapter implements Adapter {
     return undefined
   }
 
+  /**
+   * Marks it as used. Only one of two requests that use it at the same time succeeds, also on two nodes.
+   * @throws InvalidGrant, InvalidRequestUri
+   */
   async consume(id: string): Promise<void> {
+    if (await this.useOnce(id)) return
+    if (this.kind.endsWith('PushedAuthorizationRequest'))
+      throw new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used')
+    throw new errors.InvalidGrant('authorization code already consumed')
+  }
+
+  /** @returns false where the state was used before, or is gone */
+  useOnce(id: string): Promise<boolean> {
     const { store, clock } = this.parts
-    await store.transaction('installation', (tx) => tx.useOpenIdState(this.digest(id), clock.now()))
+    return store.transaction('rows', (tx) => tx.useOpenIdState(this.digest(id), clock.now()))
   }
 
   async destroy(id: string): Promise<void> {
-    await this.parts.store.transaction('installation', (tx) => tx.deleteOpenIdState(this.digest(id)))
+    await this.parts.store.transaction('rows', (tx) => tx.deleteOpenIdState(this.digest(id)))
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
     const digest = digestOf(`grant ${grantId}`)
-    await this.parts.store.transaction('installation', (tx) => tx.deleteOpenIdGrant(digest))
+    await this.parts.store.transaction('rows', (tx) => tx.deleteOpenIdGrant(digest))
+  }
+
+  private sealed(id: string, payload: AdapterPayload, expiresIn: number): OpenIdStateRecord {
+    const { keys, clock } = this.parts
+    const lookup = this.digest(id)
+    const { uid, grantId } = payload
+    return {
+      lookup,
+      uid: uid === undefined ? null : this.digest(`uid ${uid}`),
+      grantId: grantId === undefined ? null : digestOf(`grant ${grantId}`),
+      sealed: seal(keys.secrets.current, Buffer.from(JSON.stringify(payload)), contextOf(lookup)),
+      expiresAt: clock.now() + expiresIn * SECOND_MS,
+      usedAt: null,
+    }
   }
 
   private opened(state: OpenIdStateRecord | undefined): AdapterPayload | undefined {

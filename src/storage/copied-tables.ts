@@ -19,6 +19,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'openid_key', key: ['id'] },
   { name: 'openid_client', key: ['id'] },
   { name: 'openid_state', key: ['lookup'] },
+  { name: 'openid_callback', key: ['request'] },
   { name: 'audit_seal', key: ['tenant_id'] },
   { name: 'operator', key: ['id'] },
   { name: 'person', key: ['id'] },
@@ -34,6 +35,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'sandbox_verification', key: ['id'] },
   { name: 'reference', key: ['id'] },
   { name: 'following_reference', key: ['id'] },
+  { name: 'aged_reference', key: ['id'] },
   { name: 'model_migration', key: ['id'] },
   { name: 'passkey', key: ['id'] },
   // Captures are ordered by SQLite's row number, in which they were seen.
@@ -52,6 +54,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'webhook_delivery', key: ['id'] },
   { name: 'traffic', key: ['tenant_id', 'resolution', 'at'] },
   { name: 'drift', key: ['tenant_id', 'model', 'at'] },
+  { name: 'shadow', key: ['tenant_id', 'model', 'candidate', 'at'] },
   { name: 'request_log', key: ['request_id'] },
   { name: 'last_backup', key: ['id'] },
   { name: 'audit_walk', key: ['id'] },

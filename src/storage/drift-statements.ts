@@ -31,5 +31,9 @@ export function driftReader(database: Connection): DriftReader {
 
 export function driftWriter(database: Connection): DriftWriter {
   const put = database.prepare(DRIFT.replace)
-  return { putDrift: async (row) => void put.run(row) }
+  const setSince = database.prepare('UPDATE tenant SET drift_since = ? WHERE id = ?')
+  return {
+    putDrift: async (row) => void put.run(row),
+    setDriftSince: async (tenantId, since) => void setSince.run(since, tenantId),
+  }
 }

@@ -14,4 +14,6 @@ export interface DriftReader {
 export interface DriftWriter {
   /** Inserts a row, or replaces the one of the same tenant, model and time. */
   putDrift(row: DriftRecord): Promise<void>
+  /** Sets the time from which the verifies of a tenant are compared. */
+  setDriftSince(tenantId: string, since: number): Promise<void>
 }

@@ -60,6 +60,7 @@ export function modelWriter(database: Connection): ModelWriter {
     ),
     replace: database.prepare('UPDATE reference SET model = @model, sealed = @sealed WHERE id = @id'),
     deleteOne: database.prepare('DELETE FROM following_reference WHERE reference_id = ? AND model = ?'),
+    deleteAged: database.prepare('DELETE FROM aged_reference WHERE reference_id = ?'),
     deleteSome: database.prepare(
       `DELETE FROM following_reference WHERE id IN
          (SELECT id FROM following_reference WHERE model = ? LIMIT ${DELETED_AT_ONCE})`,
@@ -78,6 +79,7 @@ export function modelWriter(database: Connection): ModelWriter {
     replaceTemplate: async (reference) => {
       sql.replace.run(reference)
       sql.deleteOne.run(reference.id, reference.model)
+      sql.deleteAged.run(reference.id)
     },
     deleteFollowingReferences: async (model) => (await sql.deleteSome.run(model)).changes,
   }

@@ -34,7 +34,7 @@ export interface ModelWriter {
     template: FollowingReferenceRecord,
     only?: { tenantId: string; models: string },
   ): Promise<boolean>
-  /** Replaces model and content of a reference, and deletes the template of that model next to it. Id and time stay. */
+  /** Replaces model and content of a reference, and deletes the template of that model next to it and the aged one. Id and time stay. */
   replaceTemplate(reference: { id: string; model: string; sealed: Buffer }): Promise<void>
   /** Deletes some of the templates of a model next to references. @returns how many; 0 when none is left */
   deleteFollowingReferences(model: string): Promise<number>

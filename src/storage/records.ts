@@ -26,6 +26,8 @@ export interface TenantRecord {
   passkeys: string | null
   /** JSON of the models of the tenant's templates, while or after the installation changed its model pack; null before. */
   models: string | null
+  /** Time from which verifies are compared to notice drift; null for all that are kept. */
+  driftSince: number | null
   /** When the first sandbox verify was approved; null before. */
   productionIssuedAt: number | null
   /** When the first production key was revealed; null before. */
@@ -148,6 +150,20 @@ export interface FollowingReferenceRecord {
   /** Id of the model pack that made the template. */
   model: string
   sealed: Buffer
+  createdAt: number
+}
+
+/**
+ * A template that a reference has become by captures that were taken in after strong matches. The reference itself stays as it was enrolled;
+ * the aged template is deleted with it. Each capture that is taken in replaces the record by one with another id.
+ */
+export interface AgedReferenceRecord {
+  id: string
+  referenceId: string
+  /** Id of the model pack that made the reference and the captures. The template is of no use next to a reference of another model. */
+  model: string
+  sealed: Buffer
+  /** When a capture was taken in last. */
   createdAt: number
 }
 
@@ -450,6 +466,19 @@ export interface DriftRecord {
   blocks: string | null
 }
 
+/** Decisions of a candidate about the verifies of a tenant within a day, as counts and histograms without users. */
+export interface ShadowRecord {
+  tenantId: string
+  /** Id of the model pack that decided. */
+  model: string
+  /** The candidate in words, such as `FMR 1e-05`. */
+  candidate: string
+  /** Start of the day in UTC. */
+  at: number
+  /** JSON of the counts. */
+  counts: string
+}
+
 /** A one-time link that signs a tenant in to the dashboard. */
 export interface LoginLinkRecord {
   /** SHA-256 of the token. */
@@ -602,4 +631,20 @@ export interface OpenIdStateRecord {
   expiresAt: number
   /** When a code or a pushed request was used; null before. */
   usedAt: number | null
+}
+
+/** A request of an identity provider whose result is reported to that provider. */
+export interface OpenIdCallbackRecord {
+  /** SHA-256 of the provider and of the id of its request: no request is taken twice. */
+  request: Buffer
+  tenantId: string
+  /** Capture session whose end is reported; null where no person was asked. */
+  sessionId: string | null
+  /** Sealed JSON of what was asked and where the result goes. */
+  sealed: Buffer
+  /** Attempts to report the result so far. */
+  attempts: number
+  /** When the result may be reported next; null where nothing is left to report. */
+  nextAt: number | null
+  expiresAt: number
 }

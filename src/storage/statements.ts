@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../config/config.js'
 import { activityReader, activityWriter } from './activity-statements.js'
+import { ageingReader, ageingWriter } from './ageing-statements.js'
 import type { Connection } from './connection.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
@@ -14,6 +15,7 @@ import { openIdReader, openIdWriter } from './openid-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import type {
+  AgedReferenceRecord,
   ApiKeyRecord,
   AuditRecord,
   AuditSealRecord,
@@ -30,8 +32,10 @@ import type {
   TenantRecord,
 } from './records.js'
 import { requestReader, requestWriter } from './request-statements.js'
+import { shadowReader, shadowWriter } from './shadow-statements.js'
 import type { StoreReader, StoreTransaction } from './store.js'
 import {
+  AGED_REFERENCE,
   API_KEY,
   AUDIT,
   AUDIT_SEAL,
@@ -56,6 +60,8 @@ const EXPIRED_AT_ONCE = 250
 const CHALLENGE_KEPT_MS = 3_600_000
 /** How long counted verifies are kept: 100 days. A comparison needs the last 35. */
 const DRIFT_KEPT_MS = 100 * 86_400_000
+/** How long the counts of a candidate are kept: 100 days, as long as counted verifies. */
+const SHADOW_KEPT_MS = DRIFT_KEPT_MS
 
 /** The caller's key and tenant, and the secrets that sign the answer. */
 const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: SigningSecretRecord }>({
@@ -68,7 +74,8 @@ const USER = joined<{
   subject: SubjectRecord
   reference: ReferenceRecord
   following: FollowingReferenceRecord
-}>({ subject: SUBJECT, reference: REFERENCE, following: FOLLOWING_REFERENCE })
+  aged: AgedReferenceRecord
+}>({ subject: SUBJECT, reference: REFERENCE, following: FOLLOWING_REFERENCE, aged: AGED_REFERENCE })
 const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
   subject: SUBJECT,
   reference: REFERENCE,
@@ -104,6 +111,7 @@ export function storeReader(database: Connection): StoreReader {
     user: database.prepare<[Buffer], Record<string, unknown>>(
       `SELECT ${USER.fields} FROM subject LEFT JOIN reference ON reference.subject_id = subject.id
        LEFT JOIN following_reference ON following_reference.reference_id = reference.id
+       LEFT JOIN aged_reference ON aged_reference.reference_id = reference.id
        WHERE subject.lookup = ?`,
       'brief',
     ),
@@ -220,10 +228,12 @@ export function storeReader(database: Connection): StoreReader {
     ...keysReader(database),
     ...policyReader(database),
     ...modelReader(database),
+    ...ageingReader(database),
     ...openIdReader(database),
     ...activityReader(database),
     ...passkeyReader(database),
     ...driftReader(database),
+    ...shadowReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -246,8 +256,9 @@ export function storeReader(database: Connection): StoreReader {
       const rows = (await sql.user.all(blindIndex)).map(USER.split)
       const [first] = rows
       if (!first) return undefined
-      const { subject, reference } = first
-      return { subject: subject!, reference, following: rows.flatMap(({ following }) => following ?? []) }
+      const { subject, reference, aged } = first
+      const following = rows.flatMap((row) => row.following ?? [])
+      return { subject: subject!, reference, following, aged }
     },
     referencesAfter: async (tenantId, environment, model, after, limit) => {
       const rows = await sql.referencesAfter.all(tenantId, environment, after, model, limit)
@@ -346,6 +357,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
       'DELETE FROM traffic WHERE tenant_id = @id',
       'DELETE FROM drift WHERE tenant_id = @id',
+      'DELETE FROM shadow WHERE tenant_id = @id',
       'DELETE FROM request_log WHERE tenant_id = @id',
       'DELETE FROM challenge WHERE tenant_id = @id',
       'DELETE FROM capture_session WHERE tenant_id = @id',
@@ -354,6 +366,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       'DELETE FROM user_activity WHERE tenant_id = @id',
       'DELETE FROM retention_start WHERE tenant_id = @id',
       'DELETE FROM openid_client WHERE tenant_id = @id',
+      'DELETE FROM openid_callback WHERE tenant_id = @id',
       'UPDATE tenant SET capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
     ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
     insertApiKey: database.prepare(API_KEY.insert),
@@ -400,6 +413,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
     deleteActivity: database.prepare('DELETE FROM user_activity WHERE lookup = ?'),
     deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
+    deleteOpenIdCallbacks: database.prepare(
+      'DELETE FROM openid_callback WHERE session_id IN (SELECT id FROM capture_session WHERE lookup = ?)',
+    ),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
@@ -412,6 +428,9 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     eraseFollowing: database.prepare(
       `DELETE FROM following_reference WHERE reference_id IN (SELECT id FROM reference WHERE ${OF_USER})`,
+    ),
+    eraseAged: database.prepare(
+      `DELETE FROM aged_reference WHERE reference_id IN (SELECT id FROM reference WHERE ${OF_USER})`,
     ),
     eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
     eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
@@ -453,10 +472,12 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
     expireDrift: expire('drift', 'tenant_id, model, at', 'at < ?', 'at'),
+    expireShadow: expire('shadow', 'tenant_id, model, candidate, at', 'at < ?', 'at'),
     expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
     expireVerdictKeys: expire('verdict_key', 'id', 'gone_at <= ?', 'gone_at'),
     expireOpenIdKeys: expire('openid_key', 'id', 'gone_at <= ?', 'gone_at'),
     expireOpenIdStates: expire('openid_state', 'lookup', 'expires_at <= ?'),
+    expireOpenIdCallbacks: expire('openid_callback', 'request', 'expires_at <= ?'),
   }
   const reader = storeReader(database)
   return {
@@ -467,10 +488,12 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...keysWriter(database, onErase),
     ...policyWriter(database),
     ...modelWriter(database),
+    ...ageingWriter(database),
     ...openIdWriter(database),
     ...activityWriter(database),
     ...passkeyWriter(database),
     ...driftWriter(database),
+    ...shadowWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -514,16 +537,18 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, following, reference, captures, passkeys, subject] = await Promise.all([
+      const [idempotency, following, aged, reference, captures, passkeys, subject] = await Promise.all([
         sql.deleteIdempotency.run(blindIndex),
         // Before the reference, whose foreign key would delete them without counting them.
         sql.eraseFollowing.run(blindIndex),
+        sql.eraseAged.run(blindIndex),
         sql.eraseReference.run(blindIndex),
         sql.eraseCaptures.run(blindIndex),
         sql.erasePasskeys.run(blindIndex),
         sql.eraseSubject.run(blindIndex),
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
+        sql.deleteOpenIdCallbacks.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
         sql.deleteSandboxVerifications.run(blindIndex),
         sql.deleteApprovals.run(blindIndex),
@@ -534,7 +559,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       ])
       if (subject.changes > 0) onErase()
       return {
-        references: reference.changes + following.changes,
+        references: reference.changes + following.changes + aged.changes,
         captures: captures.changes,
         passkeys: passkeys.changes,
         idempotencyRecords: idempotency.changes,
@@ -563,10 +588,12 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
         sql.expireWebhooks.run(now),
         sql.expireDrift.run(now - DRIFT_KEPT_MS),
+        sql.expireShadow.run(now - SHADOW_KEPT_MS),
         sql.expireSecrets.run(now),
         sql.expireVerdictKeys.run(now),
         sql.expireOpenIdKeys.run(now),
         sql.expireOpenIdStates.run(now),
+        sql.expireOpenIdCallbacks.run(now),
         ...Object.entries(trafficBefore).map(([resolution, before]) =>
           sql.expireTraffic.run(resolution, before),
         ),

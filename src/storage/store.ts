@@ -7,6 +7,7 @@ import type { Environment } from '../config/config.js'
 import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { ActivityReader, ActivityWriter } from './activity-store.js'
+import type { AgeingReader, AgeingWriter } from './ageing-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { DriftReader, DriftWriter } from './drift-store.js'
 import type { EpochBook } from './epoch-book.js'
@@ -14,6 +15,7 @@ import type { ModelReader, ModelWriter } from './model-store.js'
 import type { OpenIdReader, OpenIdWriter } from './openid-store.js'
 import type { PolicyReader, PolicyWriter } from './policy-store.js'
 import type {
+  AgedReferenceRecord,
   ApiKeyRecord,
   AuditEnd,
   AuditedVerification,
@@ -49,15 +51,18 @@ import type {
   VerdictKeyRecord,
 } from './records.js'
 import type { RequestReader, RequestWriter } from './request-store.js'
+import type { ShadowReader, ShadowWriter } from './shadow-store.js'
 import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
 export interface StoreReader
   extends WebhookReader,
     RequestReader,
     DriftReader,
+    ShadowReader,
     PolicyReader,
     ActivityReader,
     ModelReader,
+    AgeingReader,
     OpenIdReader {
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
@@ -78,6 +83,8 @@ export interface StoreReader
         reference: ReferenceRecord | null
         /** Templates of other models next to the reference. */
         following: FollowingReferenceRecord[]
+        /** The template that the reference has become by captures that were taken in; null where none was. */
+        aged: AgedReferenceRecord | null
       }
     | undefined
   >
@@ -190,9 +197,11 @@ export interface StoreTransaction
     WebhookWriter,
     RequestWriter,
     DriftWriter,
+    ShadowWriter,
     PolicyWriter,
     ActivityWriter,
     ModelWriter,
+    AgeingWriter,
     OpenIdWriter {
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
@@ -250,7 +259,7 @@ export interface StoreTransaction
     subjectId: string,
     state: Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>,
   ): Promise<void>
-  /** Inserts the subject's reference, or replaces it with all templates next to it. */
+  /** Inserts the subject's reference, or replaces it with all templates next to it, the aged one too. */
   putReference(reference: ReferenceRecord): Promise<void>
   /** Replaces the sealed content of a reference. */
   resealReference(reference: Pick<ReferenceRecord, 'id' | 'sealed'>): Promise<void>

@@ -1,6 +1,7 @@
 /** Maps the fields of records to the columns of tables. A field without a column does not compile. */
 import type {
   ActivityRecord,
+  AgedReferenceRecord,
   ApiKeyRecord,
   ApprovalRecord,
   AuditRecord,
@@ -17,6 +18,7 @@ import type {
   KeyringRecord,
   LoginLinkRecord,
   ModelMigrationRecord,
+  OpenIdCallbackRecord,
   OpenIdClientRecord,
   OpenIdStateRecord,
   PasskeyRecord,
@@ -28,6 +30,7 @@ import type {
   SandboxVerificationRecord,
   SecondFactorRecord,
   SessionRecord,
+  ShadowRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
@@ -120,6 +123,7 @@ export const TENANT = table<TenantRecord>('tenant', {
   sandboxPolicyHash: 'sandbox_policy_hash',
   passkeys: 'passkeys',
   models: 'models',
+  driftSince: 'drift_since',
   productionIssuedAt: 'production_issued_at',
   productionRevealedAt: 'production_revealed_at',
   suspendedAt: 'suspended_at',
@@ -178,6 +182,8 @@ export const FOLLOWING_REFERENCE = table<FollowingReferenceRecord>('following_re
   sealed: 'sealed',
   createdAt: 'created_at',
 })
+
+export const AGED_REFERENCE = table<AgedReferenceRecord>('aged_reference', FOLLOWING_REFERENCE.columnOf)
 
 /** The table has one row at most, whose `id` is 1. */
 export const MODEL_MIGRATION = table<ModelMigrationRecord>('model_migration', {
@@ -492,6 +498,18 @@ export const DRIFT = table<DriftRecord>(
   ['tenantId', 'model', 'at'],
 )
 
+export const SHADOW = table<ShadowRecord>(
+  'shadow',
+  {
+    tenantId: 'tenant_id',
+    model: 'model',
+    candidate: 'candidate',
+    at: 'at',
+    counts: 'counts',
+  },
+  ['tenantId', 'model', 'candidate', 'at'],
+)
+
 export const REQUEST = table<RequestRecord>(
   'request_log',
   {
@@ -541,4 +559,18 @@ export const OPENID_STATE = table<OpenIdStateRecord>(
     usedAt: 'used_at',
   },
   ['lookup'],
+)
+
+export const OPENID_CALLBACK = table<OpenIdCallbackRecord>(
+  'openid_callback',
+  {
+    request: 'request',
+    tenantId: 'tenant_id',
+    sessionId: 'session_id',
+    sealed: 'sealed',
+    attempts: 'attempts',
+    nextAt: 'next_at',
+    expiresAt: 'expires_at',
+  },
+  ['request'],
 )

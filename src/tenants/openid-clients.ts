@@ -10,6 +10,8 @@ import { CodedError } from '../lib/errors.js'
 import type { OpenIdClientRecord, TenantRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { safeOrigin } from './capture-page-settings.js'
+import { type EntraTenant, entraRedirectUri } from './entra-tenant.js'
+import { assertKeycloakRealm, type KeycloakRealm } from './keycloak-realm.js'
 import type { Tenancy } from './tenancy.js'
 
 export interface OpenIdClientSettings {
@@ -18,25 +20,40 @@ export interface OpenIdClientSettings {
   redirectUris: string[]
   /** Least `acr` of an approval for this application. */
   acr: string
-  /** The secret by which the application proves itself; null where it signs with a key of its own. */
+  /** The secret by which the application proves itself; null where it signs with a key of its own, or sends signed hints. */
   secret: string | null
   /** Public keys of the application, for `private_key_jwt`; null where it has a secret. */
   jwks: { keys: Record<string, unknown>[] } | null
+  /** Preset of a product; undefined for any application that speaks OpenID Connect. */
+  profile?: OpenIdProfile | undefined
+  /** Address of help that a person sees who is not confirmed; undefined for none. */
+  helpUrl?: string | undefined
+  /** The realm of Keycloak that asks by its authentication channel; absent for applications that ask by OpenID Connect. */
+  keycloak?: KeycloakRealm
+  /** The tenant of Entra ID that asks by signed hints; absent for applications that ask by code and PKCE. */
+  entra?: EntraTenant | undefined
 }
+
+/** Products whose requests differ from the generic ones. `okta`: Okta's IdP authenticator. */
+export const OPENID_PROFILES = ['okta'] as const
+export type OpenIdProfile = (typeof OPENID_PROFILES)[number]
 
 export interface OpenIdClient extends OpenIdClientSettings {
   record: OpenIdClientRecord
 }
 
-export type NewOpenIdClient = Pick<OpenIdClientSettings, 'name' | 'redirectUris' | 'acr' | 'jwks'>
+export type NewOpenIdClient = Omit<OpenIdClientSettings, 'secret'>
 
 export class OpenIdClientError extends CodedError<
   | 'invalid_redirect_uri'
   | 'invalid_acr'
   | 'invalid_name'
+  | 'invalid_help_url'
+  | 'secret_required'
   | 'client_exists'
   | 'client_not_found'
   | 'invalid_jwks'
+  | 'realm_exists'
 > {
   override readonly name = 'OpenIdClientError'
 }
@@ -69,6 +86,9 @@ export class OpenIdClients {
     const others = await this.of(tx, tenant.id)
     if (others.some(({ name, record }) => name === asked.name && record.environment === environment))
       throw new OpenIdClientError('client_exists', `There is an application named ${asked.name} already.`)
+    const { keycloak } = asked
+    if (keycloak && others.some((other) => isSameRealm(other, keycloak, environment)))
+      throw new OpenIdClientError('realm_exists', `There is an application of ${keycloak.issuer} already.`)
     const { record: key } = await this.tenancy.createKey(tx, tenant, environment, {
       name: keyName(asked.name),
       scopes: ['verify'],
@@ -77,7 +97,8 @@ export class OpenIdClients {
     })
     const now = this.clock.now()
     const id = prefixedId('oic', now)
-    const secret = asked.jwks ? null : randomBytes(SECRET_BYTES).toString('base64url')
+    const secret =
+      asked.jwks || keycloak || asked.entra ? null : randomBytes(SECRET_BYTES).toString('base64url')
     const settings: OpenIdClientSettings = { ...asked, secret }
     const sealed = seal(this.keys.secrets.current, Buffer.from(JSON.stringify(settings)), id)
     const record = { id, tenantId: tenant.id, environment, keyId: key.id, sealed, createdAt: now }
@@ -116,13 +137,25 @@ function keyName(client: string): string {
 }
 
 /** @throws OpenIdClientError */
-function assertSettings({ name, redirectUris, acr, jwks }: NewOpenIdClient): void {
+function assertSettings({
+  name,
+  redirectUris,
+  acr,
+  jwks,
+  profile,
+  helpUrl,
+  keycloak,
+  entra,
+}: NewOpenIdClient): void {
   if (!NAME.test(name))
     throw new OpenIdClientError(
       'invalid_name',
       `"${name}" is no name of an application: use 1 to 48 letters, digits, dots, dashes or underscores.`,
     )
-  if (redirectUris.length === 0 || redirectUris.length > MAX_REDIRECT_URIS)
+  if (keycloak) assertKeycloakRealm(keycloak)
+  if (keycloak && redirectUris.length > 0)
+    throw new OpenIdClientError('invalid_redirect_uri', 'A realm of Keycloak has no redirect addresses.')
+  if ((!keycloak && redirectUris.length === 0) || redirectUris.length > MAX_REDIRECT_URIS)
     throw new OpenIdClientError('invalid_redirect_uri', `Name 1 to ${MAX_REDIRECT_URIS} redirect addresses.`)
   const unsafe = redirectUris.find((uri) => safeOrigin(uri) === null || uri.includes('#'))
   if (unsafe !== undefined)
@@ -130,8 +163,36 @@ function assertSettings({ name, redirectUris, acr, jwks }: NewOpenIdClient): voi
       'invalid_redirect_uri',
       `${unsafe} is no https address without fragment, user name and password (http only for localhost).`,
     )
+  if (entra && (redirectUris.length > 1 || redirectUris[0] !== entraRedirectUri(entra)))
+    throw new OpenIdClientError(
+      'invalid_redirect_uri',
+      `Entra ID has one redirect address: ${entraRedirectUri(entra)}.`,
+    )
+  if (entra && helpUrl !== undefined)
+    throw new OpenIdClientError(
+      'invalid_help_url',
+      'Entra ID shows a page of its own to a person who is not confirmed.',
+    )
   if (checksOf(acr) === null)
     throw new OpenIdClientError('invalid_acr', `${acr} is no acr of an approval, such as ${DEFAULT_ACR}.`)
+  if (helpUrl !== undefined && safeOrigin(helpUrl) === null)
+    throw new OpenIdClientError(
+      'invalid_help_url',
+      `${helpUrl} is no https address without user name and password.`,
+    )
+  if (profile === 'okta' && jwks)
+    throw new OpenIdClientError(
+      'secret_required',
+      'Okta signs its requests with the client secret, so the application needs a secret instead of keys.',
+    )
   if (jwks && (!Array.isArray(jwks.keys) || jwks.keys.some((key) => 'd' in key || key.kty === 'oct')))
     throw new OpenIdClientError('invalid_jwks', 'The key set must hold public keys only.')
+}
+
+function isSameRealm(
+  { keycloak, record }: OpenIdClient,
+  { issuer }: KeycloakRealm,
+  environment: Environment,
+) {
+  return keycloak?.issuer === issuer && record.environment === environment
 }

@@ -129,6 +129,7 @@ export class Tenancy {
       sandboxPolicyHash: null,
       passkeys: null,
       models: migration ? modelsOfNewTenant(migration) : null,
+      driftSince: null,
       productionIssuedAt: null,
       productionRevealedAt: null,
       suspendedAt: null,

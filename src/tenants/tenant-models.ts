@@ -17,6 +17,21 @@ export function tenantModels({ models }: Pick<TenantRecord, 'models'>): TenantMo
   return { deciding, following, strictFmr }
 }
 
+/**
+ * @param own id of the service's own model. It decides where the tenant's is not loaded and no change of the pack is under way.
+ * @param loaded ids of all models that the service has loaded
+ * @returns id of the model that decides about the tenant's verifies
+ */
+export function decidingModel(
+  tenant: Pick<TenantRecord, 'models'>,
+  own: string,
+  loaded: { has(model: string): boolean },
+): string {
+  const models = tenantModels(tenant)
+  if (!models) return own
+  return loaded.has(models.deciding) || models.following !== null ? models.deciding : own
+}
+
 /** @returns the text that the database keeps, the same for equal models */
 export function tenantModelsJson({ deciding, following, strictFmr }: TenantModels): string {
   return JSON.stringify({ deciding, following, strict_fmr: strictFmr } satisfies Json)

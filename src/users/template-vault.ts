@@ -83,6 +83,7 @@ export class TemplateVault {
       captureTransform: this.transformOf(found.subject.tenantId, found.subject.id),
       reference: found.reference,
       following: found.following,
+      aged: found.aged,
     }
   }
 
@@ -115,6 +116,7 @@ export class TemplateVault {
       captureTransform: this.transformOf(tenantId, id),
       reference: null,
       following: [],
+      aged: null,
     }
   }
 
@@ -151,6 +153,23 @@ export class TemplateVault {
     const sealed = this.sealTemplate(subject, id, content)
     const template: FollowingReferenceRecord = { id, referenceId, model, sealed, createdAt }
     return tx.putFollowingReference(template, only)
+  }
+
+  /**
+   * Stores what a subject's reference has become.
+   * @param content of the reference, with the aged embedding
+   * @returns false where nothing was written, because the reference or its aged template have changed meanwhile
+   */
+  async putAged(
+    tx: StoreTransaction,
+    subject: Subject & { reference: ReferenceRecord },
+    content: ReferenceContent,
+  ): Promise<boolean> {
+    const createdAt = this.clock.now()
+    const id = prefixedId('ref', createdAt)
+    const { id: referenceId, model } = subject.reference
+    const sealed = this.sealTemplate(subject, id, content)
+    return tx.putAgedReference({ id, referenceId, model, sealed, createdAt }, subject.aged?.id ?? null)
   }
 
   /**
@@ -224,11 +243,16 @@ export class TemplateVault {
     return this.contentOf(reference, subject.dataKey, subject.record.tenantId)
   }
 
-  /** Opens a reference for a comparison with those of other users, whose ids nobody gave. The data key is overwritten. */
-  openReferenceOf(record: SubjectRecord, reference: ReferenceRecord): ReferenceContent {
+  /**
+   * Opens a reference for a comparison with those of other users, whose ids nobody gave. The data key is overwritten.
+   * @returns null for a reference whose embedding was deleted with its model pack
+   */
+  openReferenceOf(record: SubjectRecord, reference: ReferenceRecord): ReferenceContent | null {
     const dataKey = this.dataKey(record)
     try {
-      return this.contentOf(reference, dataKey, record.tenantId)
+      return this.isDropped({ dataKey }, reference)
+        ? null
+        : this.contentOf(reference, dataKey, record.tenantId)
     } finally {
       dataKey.fill(0)
     }

@@ -8,6 +8,7 @@ import type {
   EnrolResult,
   FaceSample,
   GuideFrames,
+  OtherBounds,
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
@@ -27,6 +28,10 @@ export interface Evidence {
 export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'signal' | 'schedulingClass'> & {
   /** Model ids of packs that follow: each adds its embeddings to the result, and has no part in the outcome. */
   alsoEmbed?: readonly string[] | undefined
+  /** Bounds of photos at verify that hold instead of those that are configured. */
+  bounds?: OtherBounds | undefined
+  /** Whether nobody waits for the result: it is computed where it delays nobody, or refused as `overloaded`. */
+  isSpare?: boolean | undefined
 }
 
 export interface EnrolOptions {
@@ -131,14 +136,21 @@ export interface BiometricProvider {
    * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
   guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
-  /** The provider of another model of the same engine; null for a model that is not loaded, and in the sandbox, which has none. */
+  /** The provider of another model of the same engine; null for a model that is not loaded. The sandbox answers for every model itself. */
   forModel(model: string): BiometricProvider | null
   /** The threshold for a rate that may be stricter than those measured; null where the pack gives none. @param fmr requested rate, 0 to 1 */
   strictThreshold(fmr: number): number | null
   /** Similarity of two embeddings of this model, on the scale of thresholds. */
   similarity(a: Float32Array, b: Float32Array): number
+  /**
+   * Moves a template a bounded step towards a capture, within a bounded distance of the first template.
+   * @returns null where the pack has no bounds, and in the sandbox
+   */
+  age(first: Float32Array, present: Float32Array, capture: Float32Array): Float32Array | null
   /** Adds embeddings of this model to a reference without comparing them. @param photoCount number of photos that they were made of */
   join(reference: FusedReference, added: readonly WeightedEmbedding[], photoCount: number): FusedReference
+  /** An embedding of this model that is nobody's, to compare with where there is no reference. */
+  readonly noFace: Float32Array
   /** Whether a verify of this user is refused while the user is not enrolled. False for the sandbox's scripted users. */
   needsReference(userId: string): boolean
 }

@@ -3,10 +3,12 @@ import type { SchedulingClass } from '../biometrics/types.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { ErrorCode } from '../lib/error-codes.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
 import type { ReportedCapture } from './capture-integrity.js'
+import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
 
 /** The user whom a request names. */
@@ -55,6 +57,11 @@ export interface Call<Input> {
   readonly captureSession?: string | undefined
   /** Text that the hosted page showed for the action; undefined for an untyped action and for any other caller. */
   readonly display?: ShownDisplay | undefined
+  /**
+   * Whether the person must not learn whether the user exists: no call is refused before the capture because the user is not enrolled or
+   * is locked out. Only the service itself makes such calls.
+   */
+  readonly isDiscreet?: boolean | undefined
   /** Time on the axis of `performance.now()`, in milliseconds, after which nobody waits for the answer. */
   readonly deadlineMs: number
   /** Aborted when the caller hangs up. */
@@ -63,7 +70,22 @@ export interface Call<Input> {
   readonly schedulingClass: SchedulingClass
   /** Milliseconds that each stage took: every stage adds its own. */
   readonly timings: Timings
+  /** Work to be done once the answer is out, in this order. It must not throw, and nobody waits for it. */
+  readonly afterAnswer: AfterAnswer[]
 }
+
+/** The outcome of a request. */
+export interface AnsweredCall {
+  /** Error code of a refusal. */
+  code?: ErrorCode | undefined
+  verdict?: 'approved' | 'rejected' | undefined
+  /** Reason of a rejection; null for an approval. */
+  reason?: Reason | null | undefined
+  /** Score of the comparison; null where no images were compared. */
+  score?: number | null | undefined
+}
+
+export type AfterAnswer = (answer: AnsweredCall) => void
 
 /** A request about one user. */
 export interface UserCall<Input> extends Call<Input> {

@@ -31,6 +31,8 @@ export interface CaptureRequest {
   /** Id of the verdict by which the user agreed to a replacement; only for an enrollment that replaces. */
   verificationId?: string | undefined
   returnUrl: string
+  /** Whether the page must not show whether the user exists: see `Call.isDiscreet`. */
+  isDiscreet?: boolean | undefined
   locale?: CaptureLanguage | undefined
   /** The action in words, shown to the person. */
   description?: string | undefined

@@ -1,5 +1,6 @@
 /** Finds the provider of the model that decides for a tenant, and of the model whose templates are kept too. */
 import type { Environment } from '../config/config.js'
+import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import { tenantModels } from '../tenants/tenant-models.js'
@@ -8,17 +9,43 @@ import type { BiometricProvider } from './biometric-provider.js'
 
 type TenantOfModels = Pick<TenantRecord, 'models'>
 
+/** How long a caller waits before the next attempt, which a load balancer may send to a service that has loaded the pack. */
+const OTHER_SERVICE_MS = SECOND_MS
+
 /**
- * The provider whose bounds, thresholds and templates count for a tenant. A service that has not loaded the tenant's model decides by its
- * own: users with a template of that model are verified, and the others are asked to enroll.
+ * Id of the model whose templates count for a tenant. Outside of a change of the pack, a service that has not loaded the tenant's model
+ * decides by its own: users with a template of that model are verified, and the others are asked to enroll.
  */
-export function decidingProvider<Provider extends Pick<BiometricProvider, 'forModel'>>(
+export function decidingModel(
+  provider: Pick<BiometricProvider, 'forModel' | 'model'>,
+  tenant: TenantOfModels,
+): string {
+  const models = tenantModels(tenant)
+  if (!models) return provider.model
+  const loaded = provider.forModel(models.deciding)
+  if (loaded) return loaded.model
+  return models.following === null ? provider.model : models.deciding
+}
+
+/**
+ * The provider whose bounds, thresholds and templates count for a tenant.
+ * @throws DomainError engine_unavailable during a change of the pack, where this service has not loaded the pack that decides: an
+ * enrollment by another pack would replace templates of both packs, and a verify would decide by the pack that decides no more
+ */
+export function decidingProvider<Provider extends Pick<BiometricProvider, 'forModel' | 'model'>>(
   provider: Provider,
   tenant: TenantOfModels,
 ): Provider {
-  const models = tenantModels(tenant)
+  const model = decidingModel(provider, tenant)
+  if (model === provider.model) return provider
+  const deciding = provider.forModel(model)
+  if (!deciding)
+    throw new DomainError('engine_unavailable', {
+      message: `This service has not loaded the model pack ${model}, which decides for the tenant.`,
+      retryAfterMs: OTHER_SERVICE_MS,
+    })
   // Every provider of an engine is of the same kind.
-  return ((models && provider.forModel(models.deciding)) as Provider | null) ?? provider
+  return deciding as unknown as Provider
 }
 
 /** The provider of the model that does not decide and whose templates are kept; null where there is none, or it is not loaded. */

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
-import type { TemplateRecord } from '../users/templates.js'
+import { comparedTemplate, type TemplateRecord } from '../users/templates.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Lockout, LockoutRefusal } from './attempt-lockout.js'
 import {
@@ -26,6 +26,7 @@ import { announceLockout } from './lockout-event.js'
 import type { Possession } from './passkey-check.js'
 import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
 import type { Reason } from './reasons.js'
+import { type Aged, ReferenceAgeing } from './reference-ageing.js'
 import { ReferenceFollowing } from './reference-following.js'
 import { needsSecondApprover, type SecondApproval } from './second-approval.js'
 import type { UserQuota } from './user-quota.js'
@@ -82,6 +83,8 @@ export interface Verdict {
   effect?: LockoutReason | undefined
   /** Model of which this verdict has added a template to the user's reference; null or undefined for none. */
   followed?: string | null
+  /** The reference took the capture of this verdict in; null or undefined where it did not. */
+  aged?: Aged | null
   /** Requirements of the policy that are not met: then no verdict may be given. Empty for any verdict. */
   unmet: ErrorDetail[]
 }
@@ -98,7 +101,7 @@ export interface DecisionParts {
   vault: TemplateVault
   store: Store
   clock: Clock
-  config: Pick<Config, 'replayPolicy'>
+  config: Pick<Config, 'replayPolicy' | 'referenceAgeingDays'>
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
@@ -109,9 +112,11 @@ export interface DecisionParts {
 
 export class DecisionPolicy {
   private readonly following: ReferenceFollowing
+  private readonly ageing: ReferenceAgeing
 
   constructor(private readonly parts: DecisionParts) {
     this.following = new ReferenceFollowing(parts)
+    this.ageing = new ReferenceAgeing(parts)
   }
 
   /**
@@ -126,8 +131,13 @@ export class DecisionPolicy {
     const template = comparableTemplate(subject, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
     const { possession, integrity } = evidence
-    if (refusal) return { subject, possession, integrity, refusal }
+    if (refusal && !call.isDiscreet) return { subject, possession, integrity, refusal }
     if (terms.policy) await this.assertOffered(call, subject, evidence, terms)
+    if (call.isDiscreet) {
+      const isUnknown = !template && provider.needsReference(user.id)
+      const code = refusal ? 'locked_out' : isUnknown ? 'reference_not_found' : null
+      if (code) return judgeStranger(code, call, provider, evidence, terms.point.threshold)
+    }
     return this.compare(call, { subject, template, provider }, evidence, terms.point.threshold)
   }
 
@@ -169,21 +179,28 @@ export class DecisionPolicy {
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, outbox, call, { subject, begun: effect })
-    return { ...verdict, effect, followed: await this.follow(tx, call, verdict, integrity) }
+    return { ...verdict, effect, ...(await this.learn(tx, call, verdict, integrity, at)) }
   }
 
-  /** An approval that stands, of a capture without signals that was never seen before, may add a template of the model that follows. */
-  private async follow(
+  /**
+   * An approval that stands, of a capture without signals that was never seen before, may add a template of the model that follows, or be
+   * taken in by the reference.
+   */
+  private async learn(
     tx: StoreTransaction,
     call: VerifyCall,
     verdict: Verdict,
     integrity: CaptureIntegrity | null,
-  ): Promise<string | null> {
+    at: number,
+  ): Promise<Pick<Verdict, 'followed' | 'aged'>> {
     const { subject, comparison, terms, reason, replaySuspected, unmet } = verdict
     const hasSignals = integrity !== null && integrity.signals.length > 0
     const isClear = reason === null && !replaySuspected && unmet.length === 0 && !hasSignals
-    if (!isClear || !subject || !comparison) return null
-    return this.following.follow(tx, call, subject, comparison, terms)
+    if (!isClear || !subject || !comparison) return {}
+    return {
+      followed: await this.following.follow(tx, call, subject, comparison, terms),
+      aged: await this.ageing.age(tx, call, subject, comparison, terms, at),
+    }
   }
 
   private async compare(
@@ -196,7 +213,7 @@ export class DecisionPolicy {
     let embedding: Float32Array | undefined
     const reference = template
       ? () => {
-          embedding ??= vault.openReference(subject!, template).embedding
+          embedding ??= vault.openReference(subject!, comparedTemplate(subject!, template)).embedding
           return embedding
         }
       : null
@@ -300,6 +317,25 @@ export class DecisionPolicy {
     const replaySuspected = replay !== null
     return { subject, possession, terms, reason, comparison, replaySuspected, unmet: [] }
   }
+}
+
+/**
+ * Judges the capture of a user who is not enrolled, or is locked out, as that of any other user, so that advice and time of the answer
+ * are the same.
+ * @throws DomainError of the code, with the advice on the capture; as `BiometricProvider.verify`
+ */
+async function judgeStranger(
+  code: 'locked_out' | 'reference_not_found',
+  call: VerifyCall,
+  provider: BiometricProvider,
+  evidence: VerifyEvidence,
+  threshold: number,
+): Promise<never> {
+  const { sample } = await provider.verify(call, evidence, () => provider.noFace, threshold)
+  const { guidance } = sample.liveness
+  throw new DomainError(code, {
+    details: guidance === undefined ? [] : [{ path: 'challenge', issue: 'is not live', guidance }],
+  })
 }
 
 function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs }: LockoutRefusal): Verdict {

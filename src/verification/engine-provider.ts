@@ -1,9 +1,11 @@
 /** Production's biometric provider: asks the engine, and translates its errors where they enter. */
 
+import { ageingBounds } from '../../models/pack/ageing-bounds.js'
 import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import type { Engine } from '../biometrics/engine/engine.js'
+import { agedTemplate } from '../biometrics/pipeline/aged-template.js'
 import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
 import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
 import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
@@ -91,6 +93,11 @@ export class EngineProvider implements BiometricProvider {
 
   /** Similarity of two embeddings, on the scale of thresholds. */
   readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.pack, a, b)
+
+  age(first: Float32Array, present: Float32Array, capture: Float32Array): Float32Array | null {
+    const bounds = ageingBounds(this.pack)
+    return bounds && agedTemplate(this.pack, bounds, { first, present, capture })
+  }
 
   /** Whether two captures of one user are so alike that they are one capture, sent twice. */
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
@@ -201,6 +208,11 @@ export class EngineProvider implements BiometricProvider {
     }
     const others = this.followed(call, result.sample)
     return { ...result, sample, others, matches: result.score >= threshold }
+  }
+
+  get noFace(): Float32Array {
+    const { dimensions } = this.pack.manifest.embedder
+    return new Float32Array(dimensions).fill(1 / Math.sqrt(dimensions))
   }
 
   needsReference(): boolean {

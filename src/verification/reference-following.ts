@@ -2,7 +2,6 @@
  * Adds to a user's reference the template of the model that follows, made of a capture that was approved well above the bound. So an
  * installation changes its model pack while its users do nothing but verify.
  */
-import { faultsOf } from '../biometrics/pipeline/quality-bounds.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { tenantModels } from '../tenants/tenant-models.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
@@ -10,10 +9,8 @@ import { templateOf } from '../users/templates.js'
 import type { BiometricProvider, Comparison, FusedReference } from './biometric-provider.js'
 import type { UserCall } from './call.js'
 import { decidingProvider, followingProvider } from './deciding-model.js'
+import { strongMatch } from './strong-match.js'
 import type { VerdictTerms } from './verdict-terms.js'
-
-/** How much stricter than the rate in force a capture must match before a template is made of it. */
-export const STRICTER = 10
 
 interface ReferenceFollowingParts {
   vault: TemplateVault
@@ -49,8 +46,10 @@ export class ReferenceFollowing {
     const { reference } = subject
     const added = following && comparison.others[following.model]
     if (!following || !reference || !added) return null
-    if (!isStrongMatch(decidingProvider(provider, tenant), comparison, terms, strictFmrOf(tenant)))
-      return null
+    const deciding = decidingProvider(provider, tenant)
+    const template = templateOf(subject, deciding.model)
+    const first = () => vault.openReference(subject, template!).embedding
+    if (!template || !strongMatch(deciding, comparison, terms, first, strictFmrOf(tenant))) return null
     const present = templateOf(subject, following.model)
     const { consent } = vault.describeReference(subject, reference)
     let fused: FusedReference = { ...added, photoCount: 1 }
@@ -79,16 +78,4 @@ export class ReferenceFollowing {
 
 function strictFmrOf(tenant: TenantCall['tenant']): number {
   return tenantModels(tenant)?.strictFmr ?? 1
-}
-
-/** Whether the capture matches at a rate ten times stricter than the one in force, and could be enrolled with. */
-function isStrongMatch(
-  deciding: BiometricProvider,
-  { score, sample: { assessed } }: Comparison,
-  terms: VerdictTerms,
-  strictFmr: number,
-): boolean {
-  const bound = deciding.strictThreshold(Math.min(terms.point.fmr / STRICTER, strictFmr))
-  if (bound === null || score === null || score < bound) return false
-  return assessed !== null && faultsOf(assessed.findings, assessed.imageIndex).length === 0
 }

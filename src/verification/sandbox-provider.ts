@@ -68,6 +68,8 @@ export class SandboxProvider implements BiometricProvider {
     return this.production.operatingPoint(fmr)
   }
 
+  readonly noFace = NO_EMBEDDING
+
   needsReference(userId: string): boolean {
     return !sandboxScript(userId).isScripted
   }
@@ -99,8 +101,8 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
-  forModel(): null {
-    return null
+  forModel(): this {
+    return this
   }
 
   strictThreshold(): null {
@@ -109,6 +111,10 @@ export class SandboxProvider implements BiometricProvider {
 
   similarity(): number {
     return 0
+  }
+
+  age(): null {
+    return null
   }
 
   join(reference: FusedReference, _added: unknown, photoCount: number): FusedReference {

@@ -18,7 +18,10 @@ export function refusesReplay(policy: Config['replayPolicy'], found: Replay | nu
   return policy === 'reject' ? found !== null : found === 'file'
 }
 
-export function reasonAgainst({ matches, sample }: Comparison, isRefused: boolean): Reason | null {
+export function reasonAgainst(
+  { matches, sample }: Pick<Comparison, 'matches' | 'sample'>,
+  isRefused: boolean,
+): Reason | null {
   if (sample.liveness.passed === false) return 'liveness_failed'
   if (!matches) return 'no_match'
   return isRefused ? 'replayed_capture' : null

@@ -118,6 +118,6 @@ export class Outbox {
   }
 }
 
-function isSubscribedTo({ events }: WebhookEndpointRecord, type: WebhookEventType): boolean {
+export function isSubscribedTo({ events }: WebhookEndpointRecord, type: WebhookEventType): boolean {
   return events === '' || events.split(',').includes(type)
 }

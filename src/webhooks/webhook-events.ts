@@ -14,6 +14,7 @@ export const WEBHOOK_EVENTS = [
   'capture_session.completed',
   'capture_session.cancelled',
   'capture_session.expired',
+  'openid.link_ready',
 ] as const
 
 /** Type of the event that is sent on demand, to see whether it arrives. */

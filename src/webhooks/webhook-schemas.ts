@@ -99,6 +99,21 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
     summary: 'The time of a session of the hosted capture page was over first.',
     data: session,
   },
+  'openid.link_ready': {
+    summary:
+      'An identity provider asks for a person: send the link to that person. It is useless after `expires_at`.',
+    data: {
+      ...user,
+      session_id: text,
+      url: Type.String({ description: 'Link to send to the person. It opens in one browser, once.' }),
+      application: Type.String({ description: 'Name of the application of the OpenID provider.' }),
+      requested_by: Type.String({ description: 'Client of the identity provider that asks.' }),
+      message: Type.Union([text, Type.Null()], {
+        description: 'Text that the person also sees where they began; null for none.',
+      }),
+      expires_at: time,
+    },
+  },
   [TEST_EVENT]: { summary: 'Somebody asked for an event, to see whether it arrives.', data: {} },
 }
 

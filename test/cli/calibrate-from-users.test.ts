@@ -9,27 +9,34 @@ import { loadConfig } from '../../src/config/config.js'
 import { engineMetrics } from '../../src/http/metrics/engine-metrics.js'
 import { normals } from '../evaluation/synthetic.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { createDatabase, isOnPostgres, type TestDatabase } from '../support/postgres.js'
 
 const USERS = 120
+/** Users whose embedding was deleted when a change of the model pack ended. */
+const DROPPED = 10
+/** Users whose reference another model made. */
+const FOREIGN = 20
 
 let place: Workplace
+let database: TestDatabase | null
 let env: Record<string, string>
 /** Every embedding that was stored. */
 const stored: Float32Array[] = []
 
 beforeAll(async () => {
-  place = await workplace()
+  database = isOnPostgres() ? await createDatabase() : null
+  place = await workplace(database ? { COUNTERSIGN_DATABASE: database.url } : {})
   await cp(inject('modelsDir'), place.path('models'), { recursive: true })
   env = { COUNTERSIGN_MODELS_DIR: place.path('models') }
   for (const name of ['acme', 'beta', 'other']) await place.run(['tenant', 'create', name])
   const pack = await loadModelPack(place.path('models', 'baseline'))
-  const core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: place.dataDir }))
+  const core = await open()
   const normal = normals(1)
   const embedding = () => {
     const vector = Float32Array.from({ length: pack.manifest.embedder.dimensions }, normal)
     return vector.map((value) => value / Math.hypot(...vector))
   }
-  const add = async (tenant: string, count: number, model: string, made = embedding) => {
+  const add = async (tenant: string, count: number, model: string, made = embedding, isDropped = false) => {
     const { id } = await core.tenancy.find(tenant)
     await core.store.transaction('installation', async (tx) => {
       for (let i = 0; i < count; i++) {
@@ -39,7 +46,11 @@ beforeAll(async () => {
         await tx.insertSubject(subject.record)
         stored.push(made())
         const content = { embedding: stored.at(-1)!, photoCount: 2, weight: 1, consent: null }
-        await core.vault.putReference(tx, subject, model, content)
+        const reference = await core.vault.putReference(tx, subject, model, content)
+        if (isDropped) {
+          const sealed = core.vault.sealAs(subject, reference, null)
+          await tx.replaceTemplate({ id: reference.id, model, sealed })
+        }
       }
     })
   }
@@ -48,10 +59,22 @@ beforeAll(async () => {
   // All users of this tenant have one face, which would spoil every rate if they were compared.
   const same = embedding()
   await add('other', 20, pack.modelId, () => same)
-  await add('acme', 20, 'earlier@1.0.0', () => same)
+  await add('acme', FOREIGN, 'earlier@1.0.0', () => same)
+  await add('acme', DROPPED, pack.modelId, () => same, true)
   await core.store.close()
 })
-afterAll(() => place?.dispose())
+afterAll(async () => {
+  await place?.dispose()
+  await database?.drop()
+})
+
+const open = () =>
+  openCore(
+    loadConfig({
+      COUNTERSIGN_DATA_DIR: place.dataDir,
+      ...(database ? { COUNTERSIGN_DATABASE: database.url } : {}),
+    }),
+  )
 
 const calibrate = (args: string[], more: Record<string, string> = {}) =>
   place.run(['models', 'calibrate', 'baseline', ...args, '--per-second', '100000', '--json'], {
@@ -60,7 +83,7 @@ const calibrate = (args: string[], more: Record<string, string> = {}) =>
   })
 
 const auditEvents = async (tenant: string) => {
-  const core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: place.dataDir }))
+  const core = await open()
   const { id } = await core.tenancy.find(tenant)
   const entries = await core.store.read.auditEntriesOfEvent(id, 'users_compared', 0, 100)
   await core.store.close()
@@ -97,11 +120,16 @@ it('shows a calibration without writing it, and the audit log records that users
     },
   })
   expect(await auditEvents('acme')).toMatchObject([
-    { actor: 'operator', model: 'baseline@1.0.0', users: USERS + 20 },
+    { actor: 'operator', model: 'baseline@1.0.0', users: USERS + FOREIGN + DROPPED },
   ])
   expect(await auditEvents('other')).toEqual([])
   const pack = await loadModelPack(place.path('models', 'baseline'))
   expect(pack.calibration?.source).toBeUndefined()
+})
+
+it('leaves out users whose embedding was deleted with its model pack, and counts them', async () => {
+  const { json } = await calibrate(['--from-users', '--dry-run'], { COUNTERSIGN_COMPARE_USERS: 'acme' })
+  expect(json).toMatchObject({ users_without_template: DROPPED, data: { people: USERS } })
 })
 
 it('draws a sample of the size that was asked for, and all users of a small tenant', async () => {
@@ -160,6 +188,7 @@ it('prints a table for people of what was measured and what was not', async () =
   )
   expect(stdout).toMatch(/^Measured on +120 users, 7,?140 pairs/m)
   expect(stdout).toMatch(/^Likely duplicates +/m)
+  expect(stdout).toMatch(/^Left out +10 people whose template was deleted with its pack$/m)
   expect(stdout).toMatch(/extrapolated$/m)
   expect(stdout).toMatch(/^Not measured +FNMR/m)
 })

@@ -185,10 +185,26 @@ describe('doctor', () => {
     const { findings } = await examine({
       COUNTERSIGN_MODEL_PACK: 'baseline',
       COUNTERSIGN_FOLLOWING_PACKS: `${shifted},opencv-zoo`,
+      COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
     })
     const [present, missing] = findings.filter(({ check }) => check === 'following packs')
     expect(present).toMatchObject({ status: 'ok', detail: expect.stringContaining('shifted@1.0.0 is whole') })
     expect(missing).toMatchObject({ status: 'problem', remedy: 'run countersign models pull opencv-zoo' })
+  })
+
+  it('reports a pack that follows whose grade nobody has accepted', async () => {
+    const shifted = place.path('shifted')
+    await writeShiftedPack(shifted, inject('modelsDir'))
+    const { ok, of } = await examine({
+      COUNTERSIGN_MODEL_PACK: 'baseline',
+      COUNTERSIGN_FOLLOWING_PACKS: shifted,
+      COUNTERSIGN_ACCEPT_PACK: 'baseline',
+    })
+    expect(ok).toBe(false)
+    expect(of('following packs')).toMatchObject({
+      status: 'problem',
+      detail: expect.stringContaining('COUNTERSIGN_ACCEPT_PACK=baseline,shifted'),
+    })
   })
 
   it('reports a corrupted pack', async () => {

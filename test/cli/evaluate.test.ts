@@ -154,7 +154,8 @@ describe('evaluate, with a folder of people', () => {
 
   it('shows names and photos only when asked to', async () => {
     const file = place.path('faces.html')
-    await place.run(['evaluate', people(), '--report', file, '--include-photos'])
+    const { code, stderr } = await place.run(['evaluate', people(), '--report', file, '--include-photos'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const html = await readFile(file, 'utf8')
     expect(html).toMatch(/<img src="data:image\/jpeg;base64,[^"]+" alt="(?:ada|grace|joan|mary)\/1\.jpg">/)
   })

@@ -1,4 +1,6 @@
 /** `countersign openid`: registers, lists and removes applications, and never shows a secret twice. */
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 
@@ -9,6 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => place.dispose())
 
+const APP_ID = '600b719b-3766-4dc5-95a6-3c4a8dc31885'
 const REDIRECT = 'https://app.bank.example/callback'
 const add = (...more: string[]) =>
   place.run(['openid', 'add', 'acme', 'portal', '--sandbox', '--redirect-uri', REDIRECT, ...more])
@@ -36,6 +39,81 @@ describe('openid', () => {
     expect((await add()).code).toBe(0)
   })
 
+  it('registers a tenant of Entra ID, without a secret and with the one address of its cloud', async () => {
+    const ids = ['--tenant-id', '9122040D-6c67-4c5b-b112-36a304b66dad', '--app-id', APP_ID]
+    const { stdout } = await place.run([
+      'openid',
+      'add',
+      'acme',
+      'entra',
+      '--sandbox',
+      '--profile',
+      'entra',
+      ...ids,
+    ])
+    expect(stdout).toContain('none: Entra ID signs its hints')
+    expect(stdout).toContain('https://login.microsoftonline.com/common/federation/externalauthprovider')
+    expect(stdout).toContain('9122040d-6c67-4c5b-b112-36a304b66dad.<object id>')
+    const { json } = await place.run(['openid', 'list', 'acme', '--json'])
+    expect(json).toMatchObject([{ name: 'entra', profile: 'entra', environment: 'sandbox' }])
+  })
+
+  it.each([
+    ['is no tenant id', ['--tenant-id', 'contoso.com', '--app-id', APP_ID]],
+    ['is no application id', ['--tenant-id', APP_ID]],
+    [
+      'is no https address',
+      ['--tenant-id', APP_ID, '--app-id', APP_ID, '--metadata-url', 'http://a.example/'],
+    ],
+    ['shows a page of its own', ['--tenant-id', APP_ID, '--app-id', APP_ID, '--help-url', REDIRECT]],
+    ['one redirect address', ['--tenant-id', APP_ID, '--app-id', APP_ID, '--redirect-uri', REDIRECT]],
+  ])('refuses a tenant of Entra ID, because something %s', async (why, options) => {
+    const args = ['openid', 'add', 'acme', 'entra', '--profile', 'entra', ...options]
+    const { code, stderr } = await place.run(args)
+    expect([code, stderr.includes(why)]).toEqual([1, true])
+  })
+
+  it('pins only public keys of Entra ID, each with its id', async () => {
+    const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
+    const { d: _, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...publicJwk } = jwk
+    const add = async (key: object) => {
+      writeFileSync(place.path('keys.json'), JSON.stringify({ keys: [key] }))
+      const ids = ['--tenant-id', APP_ID, '--app-id', APP_ID, '--jwks', place.path('keys.json')]
+      return (await place.run(['openid', 'add', 'acme', 'entra', '--sandbox', '--profile', 'entra', ...ids]))
+        .code
+    }
+    expect(await add({ ...jwk, kid: 'one' })).toBe(1)
+    expect(await add(publicJwk)).toBe(1)
+    expect(await add({ ...publicJwk, kid: 'one' })).toBe(0)
+  })
+
+  it('keeps profile and address of help of an application', async () => {
+    const { json } = await add('--profile', 'okta', '--help-url', 'https://help.bank.example/face', '--json')
+    expect(json).toMatchObject({ profile: 'okta', help_url: 'https://help.bank.example/face' })
+    expect((await place.run(['openid', 'list', 'acme'])).stdout).toMatch(/portal +okta +sandbox/)
+  })
+
+  it('rotates the keys of ID tokens, and not over a key that waits', async () => {
+    const { code, stdout } = await place.run(['openid', 'keys', 'rotate', '--environment', 'sandbox'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^oik_\S+ +sandbox +signing +\S+ +–$/m)])
+    await place.run(['openid', 'keys', 'rotate', '--environment', 'sandbox'])
+    const { json } = await place.run(['openid', 'keys', 'list', '--json'])
+    expect(json).toMatchObject([
+      { environment: 'sandbox', state: 'signing', published_until: expect.any(String) },
+      { environment: 'sandbox', state: 'published', published_until: null },
+    ])
+    const waits = await place.run(['openid', 'keys', 'rotate', '--json'])
+    expect(waits.error).toMatchObject({
+      code: 'openid_key_waits',
+      remedy: expect.stringContaining('--emergency'),
+    })
+    await place.run(['openid', 'keys', 'rotate', '--environment', 'sandbox', '--emergency'])
+    const left = (await place.run(['openid', 'keys', 'list', '--json'])).json
+    expect(
+      left.filter(({ environment }: { environment: string }) => environment === 'sandbox'),
+    ).toMatchObject([{ state: 'signing' }])
+  })
+
   it.each([
     ['is no https address', ['--redirect-uri', 'http://app.bank.example/callback']],
     ['is no https address', ['--redirect-uri', 'https://app.bank.example/callback#top']],
@@ -43,5 +121,39 @@ describe('openid', () => {
   ])('refuses an application, because something %s: %j', async (why, options) => {
     const { code, stderr } = await add(...options)
     expect([code, stderr.includes(why)]).toEqual([1, true])
+  })
+
+  const addRealm = (...more: string[]) =>
+    place.run(['openid', 'add', 'acme', 'sso', '--profile', 'keycloak', '--sandbox', ...more])
+  const REALM = 'https://sso.bank.example/realms/bank'
+
+  it('registers a realm of Keycloak without a secret, and names the path of its channel', async () => {
+    const { json } = await addRealm(
+      '--realm-issuer',
+      REALM,
+      '--realm-url',
+      'https://keycloak:8443/realms/bank',
+      '--json',
+    )
+    expect(json).toMatchObject({
+      ...{ client_secret: null, redirect_uris: [], realm: REALM, user_id: 'sub' },
+      realm_url: 'https://keycloak:8443/realms/bank',
+      channel: `/sandbox/keycloak/${json.client_id}`,
+    })
+  })
+
+  it.each([
+    [2, 'needs --realm-issuer', []],
+    [1, 'is no https address of a realm', ['--realm-issuer', `${REALM}/`]],
+    [1, 'has no redirect addresses', ['--realm-issuer', REALM, '--redirect-uri', REDIRECT]],
+  ])('refuses a realm with exit code %i, because it %s', async (expected, why, options) => {
+    const { code, stderr } = await addRealm(...options)
+    expect([code, stderr.includes(why)]).toEqual([expected, true])
+  })
+
+  it('refuses an application of OpenID Connect without a redirect address, or with a realm', async () => {
+    const without = await place.run(['openid', 'add', 'acme', 'portal', '--sandbox'])
+    expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('redirect addresses')])
+    expect((await add('--realm-issuer', REALM)).code).toBe(2)
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { type Workplace, workplace } from '../support/command.js'
 import { signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { writeBroughtPack, writeCalibration } from '../support/packs.js'
+import { writeBroughtPack, writeCalibration, writeShiftedPack } from '../support/packs.js'
 import { startService } from '../support/service.js'
 
 /** No pack is accepted by name. */
@@ -27,6 +27,21 @@ describe('a pack of evaluation grade', () => {
     expect(refused.stderr).toContain('COUNTERSIGN_ACCEPT_PACK=baseline')
     const other = await place.run(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standard' })
     expect(other.stderr).toContain('"code":"pack_not_accepted"')
+  })
+
+  it('does not follow until it is accepted by name next to the pack that serves', async () => {
+    const dir = place.path('shifted')
+    await writeShiftedPack(dir, inject('modelsDir'))
+    const env = { COUNTERSIGN_FOLLOWING_PACKS: dir, COUNTERSIGN_ACCEPT_PACK: 'baseline' }
+    const refused = await place.run(['serve', '--json'], env)
+    expect(refused.error).toMatchObject({
+      code: 'pack_not_accepted',
+      message: expect.stringContaining('shifted@1.0.0 is of evaluation grade'),
+    })
+    expect(refused.error.message).toContain('COUNTERSIGN_ACCEPT_PACK=baseline,shifted')
+    const server = await place.serve(['--json'], { ...env, COUNTERSIGN_ACCEPT_PACK: 'baseline, shifted' })
+    server.signal('SIGTERM')
+    await server.exited
   })
 
   it('suggests the pack that a mistyped name may mean', async () => {

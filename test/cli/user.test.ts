@@ -45,7 +45,19 @@ it('user unlock ends the lockout, and the audit log names the operator', async (
   expect(after.lockout).toEqual({ status: 'none', ends_at: null, rejections: 0 })
 })
 
+it('user undo-ageing restores references of a user or of all, and asks which', async () => {
+  const one = await place.run(['user', 'undo-ageing', 'acme', 'ada', '--json'])
+  expect(one).toMatchObject({ code: 0, json: { user_id: 'ada', restored: 0 } })
+  const all = await place.run(['user', 'undo-ageing', 'acme', '--all'])
+  expect(all).toMatchObject({ code: 0, stdout: 'Restored 0 references of acme as enrolled.\n' })
+  for (const which of [[], ['ada', '--all']]) {
+    const { code, stderr } = await place.run(['user', 'undo-ageing', 'acme', ...which, '--json'])
+    expect([code, JSON.parse(stderr).error.code]).toEqual([2, 'wrong_usage'])
+  }
+})
+
 it.each([
+  [['user', 'undo-ageing', 'acme', 'nobody'], 'reference_not_found'],
   [['user', 'show', 'acme', 'nobody'], 'user_not_found'],
   [['user', 'unlock', 'acme', 'nobody'], 'reference_not_found'],
   [['user', 'unlock', 'other', 'ada'], 'tenant_not_found'],

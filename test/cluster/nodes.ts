@@ -78,6 +78,9 @@ export async function startCluster(count: number, env: Record<string, string> = 
 export interface ClusterTenant {
   id: string
   name: string
+  /** The production key. */
+  key: string
+  sandboxKey: string
   /** One client for each node, all with the same production key. */
   production: Array<ReturnType<typeof apiClient>>
   sandbox: Array<ReturnType<typeof apiClient>>
@@ -95,6 +98,8 @@ export async function makeTenant({ nodes }: Cluster): Promise<ClusterTenant> {
   return {
     id: tenant.id,
     name: tenant.name,
+    key,
+    sandboxKey,
     production: nodes.map((node) => apiClient(node.url('production'), key)),
     sandbox: nodes.map((node) => apiClient(node.url('sandbox'), sandboxKey)),
   }

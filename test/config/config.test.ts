@@ -191,6 +191,15 @@ describe('epoch keys', () => {
 })
 
 describe('the memory for bodies', () => {
+  it('refuses an OpenID provider without the capture page to which it sends people', () => {
+    expect(() => load({ OPENID_LISTEN: '127.0.0.1:8085' })).toThrow(
+      /COUNTERSIGN_OPENID_LISTEN needs COUNTERSIGN_CAPTURE_LISTEN/,
+    )
+    expect(
+      load({ OPENID_LISTEN: '127.0.0.1:8085', CAPTURE_LISTEN: '127.0.0.1:8083' }).openidListen,
+    ).toBeDefined()
+  })
+
   it('must be large enough for one body; the error names both settings', () => {
     expect(() => load({ BODY_MEMORY_BYTES: '1000000', MAX_BODY_BYTES: '1000001' })).toThrow(
       /COUNTERSIGN_BODY_MEMORY_BYTES \(1000000\) must not be less than COUNTERSIGN_MAX_BODY_BYTES \(1000001\)/,

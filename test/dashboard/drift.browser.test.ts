@@ -22,7 +22,7 @@ describe.skipIf(!CHROMIUM)('the page Drift in Chromium', () => {
     const clock = new ManualClock(stream.now)
     const recorder = new DriftRecorder({
       ...{ store: service.core.store, clock, log: pino({ level: 'silent' }) },
-      model: service.engine.pack.modelId,
+      modelOf: () => service.engine.pack.modelId,
     })
     const send = async (verifies: number) => {
       for (const verify of stream.verifies(verifies)) {

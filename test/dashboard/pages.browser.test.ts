@@ -157,7 +157,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
         isMarked: getComputedStyle(document.activeElement).outlineStyle !== 'none',
       })`) as Promise<{ text: string; isMarked: boolean }>
     const walked: string[] = []
-    for (let step = 0; step < 17; step++) {
+    for (let step = 0; step < 18; step++) {
       await page.keyboard.press('Tab')
       const { text, isMarked } = await focused()
       expect([text, isMarked]).toEqual([text, true])
@@ -173,6 +173,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       'Capture page',
       'Policy',
       'Passkeys',
+      'Applications',
       'Requests',
       'Audit log',
       'People',

@@ -89,7 +89,9 @@ describe('the load balancer', () => {
     const bound = [...haproxy.matchAll(/^ *bind "\$\{\w+\}:(\d+)"/gm)].map(([, port]) => port)
     expect(balancer.ports).toEqual(bound.map((port) => `127.0.0.1:${port}:${port}`))
     const served = [...haproxy.matchAll(/^ *server a "\$\{NODE_A\}:(\d+)"/gm)].map(([, port]) => port)
-    expect([...new Set(served)]).toEqual(instruction('EXPOSE')!.split(' '))
+    // The capture page and the OpenID provider have listeners only where an operator turns them on.
+    const always = served.filter((port) => port !== '8083' && port !== '8085')
+    expect([...new Set(always)]).toEqual(instruction('EXPOSE')!.split(' '))
   })
 
   it('has no access to the database', () => {

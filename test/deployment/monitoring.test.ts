@@ -7,7 +7,7 @@ import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
 import { ERRORS } from '../../src/lib/error-codes.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { base64, face } from '../support/faces.js'
-import { scrape, seriesLabels } from '../support/metrics.js'
+import { beginModelChange, scrape, seriesLabels } from '../support/metrics.js'
 import { parseQuery } from '../support/promql.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -45,8 +45,11 @@ let running: TestService
 let labels: Map<string, Set<string>>
 beforeAll(async () => {
   running = await startService()
-  const { sandbox } = await running.tenant()
-  await sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+  const tenant = await running.tenant()
+  const image = base64(await face('ada'))
+  await tenant.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+  await (await running.production(tenant)).enroll({ user_id: 'ada', image })
+  await beginModelChange(running)
   await fetch(`${running.service.adminUrl}/api/session`)
   labels = seriesLabels(await scrape(running))
 })

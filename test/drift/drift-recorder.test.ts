@@ -8,13 +8,18 @@ import { PERIOD_MS, startOfPeriod } from '../../src/drift/drift-report.js'
 import { readHistories } from '../../src/drift/drift-rows.js'
 import { DriftWatch } from '../../src/drift/drift-watch.js'
 import { DAY_MS, ManualClock, MINUTE_MS } from '../../src/lib/clock.js'
+import type { TenantRecord } from '../../src/storage/records.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
+import { decidingModel, tenantModelsJson } from '../../src/tenants/tenant-models.js'
 import { tenant } from '../support/records.js'
 import { overStores } from '../support/stores.js'
 import { SimulatedVerifies } from './simulated-verifies.js'
 
 const MODEL = 'standard@1.0.0'
 const START = Date.UTC(2026, 0, 5)
+const OTHER = 'other@1.0.0'
+/** The model that decides on a service which has loaded both models. */
+const modelOf = (record: TenantRecord) => decidingModel(record, MODEL, new Set([MODEL, OTHER]))
 const silent = pino({ level: 'silent' })
 const approved: CountedRequest = {
   environment: 'production',
@@ -38,7 +43,7 @@ overStores((stores) => {
     await stores.store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
   })
   const recorder = (store: Pick<Store, 'transaction'> = stores.store) =>
-    new DriftRecorder({ store, clock, log: silent, model: MODEL })
+    new DriftRecorder({ store, clock, log: silent, modelOf })
   const history = async () =>
     (await readHistories(stores.store.read, 'ten_a', clock.now())).get(MODEL) ?? { periods: [], blocks: [] }
   const counted = async () => {
@@ -76,6 +81,18 @@ overStores((stores) => {
           },
         },
       ])
+    })
+
+    it('counts pictures that were refused for the model that decides for the tenant', async () => {
+      const models = tenantModelsJson({ deciding: OTHER, following: MODEL, strictFmr: null })
+      await stores.store.transaction('installation', (tx) => tx.setTenantModels('ten_a', models))
+      const one = recorder()
+      one.observe({ ...approved, model: OTHER })
+      one.observe({ ...refused, code: 'low_quality' })
+      await one.save()
+      const histories = await readHistories(stores.store.read, 'ten_a', clock.now())
+      expect([...histories.keys()]).toEqual([OTHER])
+      expect(histories.get(OTHER)!.periods[0]!.counts.outcomes).toEqual({ approved: 1, low_quality: 1 })
     })
 
     it('adds up what several services count, in any order', async () => {
@@ -134,7 +151,7 @@ overStores((stores) => {
     const log: Array<{ level: number; measure?: string }> = []
     const watch = (leaderLease: Pick<LeaderLease, 'current'>) =>
       new DriftWatch({
-        ...{ store: stores.store, clock, leaderLease, calibrationOf: () => undefined },
+        ...{ store: stores.store, clock, leaderLease, calibrationOf: () => undefined, modelOf },
         log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
       })
     const leading = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
@@ -161,6 +178,23 @@ overStores((stores) => {
       }
       expect(leader.watched[0]!.alarms).toContain('quality')
       expect(log.filter(({ measure }) => measure === 'quality')).toMatchObject([{ level: 40 }])
+      // Another model decides: what this one has judged is compared no more.
+      const setModels = (deciding: string | null) => {
+        const json = deciding && tenantModelsJson({ deciding, following: null, strictFmr: null })
+        return stores.store.transaction('installation', (tx) => tx.setTenantModels('ten_a', json))
+      }
+      await setModels(OTHER)
+      await leader.run()
+      expect(leader.watched).toEqual([])
+      await setModels(null)
+      await leader.run()
+      expect(leader.watched[0]!.alarms).toContain('quality')
+      // The operator knows of the change.
+      await stores.store.transaction('installation', (tx) =>
+        tx.setDriftSince('ten_a', Math.ceil(clock.now())),
+      )
+      await leader.run()
+      expect(leader.watched[0]).toMatchObject({ alarms: [] })
       const follower = watch({ current: () => null })
       await follower.run()
       expect(follower.watched).toEqual([])

@@ -23,11 +23,12 @@ class Watcher {
     while (this.stream.now < end) this.stream.add(batch)
   }
 
-  look(): DriftReport {
+  /** @param since time from which verifies are compared */
+  look(since = 0): DriftReport {
     const { history, now } = this.stream
     const period = startOfPeriod(now)
     if (!this.baseline || period !== this.period)
-      this.baseline = new DriftBaseline(history.periods, now, undefined)
+      this.baseline = new DriftBaseline(history.periods, now, undefined, since)
     this.period = period
     return this.baseline.report(history.blocks, now)
   }
@@ -76,6 +77,50 @@ describe('a quiet month', () => {
   it('raises an alarm in at most 1 of 100, although it is looked at after every ten verifies', () => {
     expect(alarmingMonths(STEADY, 10, 50) + alarmingMonths(VARIED, 10, 50)).toBeLessThanOrEqual(1)
   }, 120_000)
+})
+
+describe('a quiet month with 10,000 verifies a day', () => {
+  it('raises no alarm', () => {
+    const traffic = [STEADY, VARIED].map((one) => ({ ...one, perDay: 10_000 }))
+    expect(traffic.map((one) => alarmingMonths(one, 200, 1))).toEqual([0, 0])
+  }, 120_000)
+})
+
+describe('a new reference', () => {
+  it('raises no alarm while it is too short to show how much days and nights differ', () => {
+    let known = 0
+    for (let seed = 1; seed <= 10; seed++) {
+      const watcher = new Watcher({ ...VARIED, perDay: 5000, seed: seed * 7919 })
+      watcher.runTo(START + 6.9 * DAY_MS, 50)
+      while (watcher.stream.now < START + 15 * DAY_MS) {
+        watcher.stream.add(50)
+        const { alarms, comparisons } = watcher.look()
+        expect(alarms).toEqual([])
+        const isYoung = watcher.stream.now < START + 14 * DAY_MS
+        if (isYoung) expect(comparisons.every(({ state }) => state === 'too_few')).toBe(true)
+        else if (comparisons.every(({ state }) => state !== 'too_few')) known++
+      }
+    }
+    expect(known).toBeGreaterThan(0)
+  }, 120_000)
+
+  it('begins after a known change, which then raises no alarm', () => {
+    for (const since of [KNOWN + 1, 0]) {
+      const watcher = new Watcher({ ...STEADY, perDay: 300, seed: 5 })
+      watcher.runTo(KNOWN, 20)
+      watcher.stream.change = BLUR
+      const alarms = new Set<string>()
+      let isKnown = false
+      while (watcher.stream.now < KNOWN + 16 * DAY_MS) {
+        watcher.stream.add(20)
+        const report = watcher.look(since)
+        for (const measure of report.alarms) alarms.add(measure)
+        isKnown = report.comparisons.every(({ state }) => state !== 'too_few')
+      }
+      expect([since > 0, [...alarms].includes('quality')]).toEqual([since > 0, since === 0])
+      expect(isKnown).toBe(true)
+    }
+  })
 })
 
 describe('a camera release that blurs', () => {

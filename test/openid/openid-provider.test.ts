@@ -8,10 +8,8 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { freePorts } from '../../src/http/listeners/free-port.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import type { OpenIdClient } from '../../src/tenants/openid-clients.js'
-import { Visitor } from '../support/capture-page.js'
-import { base64 } from '../support/faces.js'
-import { plain } from '../support/images.js'
 import { leash } from '../support/leash.js'
+import { confirmAt, OpenIdBrowser } from '../support/openid-browser.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const REDIRECT = 'https://app.bank.example/callback'
@@ -52,30 +50,6 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-/** A browser with its cookies, which stops at addresses outside of the provider. */
-class Browser {
-  private readonly jar = new Map<string, string>()
-  readonly visited: string[] = []
-
-  async open(address: string): Promise<{ status: number; text: string; left: URL | null }> {
-    let url = new URL(address)
-    const { origin } = new URL(running.service.openidOrigin!)
-    while (url.origin === origin) {
-      this.visited.push(url.href)
-      const cookie = [...this.jar].map(([name, value]) => `${name}=${value}`).join('; ')
-      const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
-      for (const line of response.headers.getSetCookie()) {
-        const [pair = ''] = line.split(';')
-        this.jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
-      }
-      const location = response.headers.get('location')
-      if (!location) return { status: response.status, text: await response.text(), left: null }
-      url = new URL(location, url)
-    }
-    return { status: 303, text: '', left: url }
-  }
-}
-
 async function ask(login_hint: string, more: Record<string, string> = {}) {
   const verifier = openid.randomPKCECodeVerifier()
   const nonce = openid.randomNonce()
@@ -92,24 +66,8 @@ async function ask(login_hint: string, more: Record<string, string> = {}) {
   return { url: url.href, redeem }
 }
 
-/** The person's part at the capture page: agrees and is captured. @returns the address to which the page leads */
-async function confirm(link: URL): Promise<string> {
-  const visitor = new Visitor(link.href)
-  await visitor.open()
-  await visitor.agree()
-  const { body } = await visitor.capture(base64(await plain()))
-  expect(body).toMatchObject({ state: 'over' })
-  return body.return_url
-}
-
-/** Goes from the request to the capture page and back. @returns the address of the relying party to which the provider leads */
-async function signIn(url: string, browser = new Browser()): Promise<URL> {
-  const { left } = await browser.open(url)
-  if (!left!.pathname.startsWith('/capture/')) return left!
-  const back = await browser.open(await confirm(left!))
-  return back.left!
-}
-
+const newBrowser = () => new OpenIdBrowser(running.service.openidOrigin!)
+const signIn = (url: string, browser = newBrowser()) => browser.signIn(url)
 const errorIn = ({ searchParams }: URL) => searchParams.get('error')
 
 describe('a relying party', () => {
@@ -164,13 +122,13 @@ describe('a relying party', () => {
         code_challenge_method: 'S256',
       },
     })
-    const { left } = await new Browser().open(address.href)
+    const { left } = await newBrowser().open(address.href)
     expect(left && errorIn(left)).toBe('invalid_request')
   })
 
   it('gets the same error for a person who is rejected, unknown, or not named', async () => {
     const errors = []
-    for (const hint of ['openid-eve+nomatch', 'openid-nobody', '']) {
+    for (const hint of ['openid-eve+no_match', 'openid-nobody', '']) {
       const { url } = await ask(hint)
       const { searchParams } = await signIn(url)
       errors.push([searchParams.get('error'), searchParams.get('error_description')])
@@ -226,7 +184,7 @@ describe('a relying party', () => {
 
 describe('a browser', () => {
   it('needs a fresh verdict for each request', async () => {
-    const browser = new Browser()
+    const browser = newBrowser()
     const first = await ask('openid-fresh+match')
     await first.redeem(await signIn(first.url, browser))
     const second = await ask('openid-fresh+match')
@@ -235,27 +193,25 @@ describe('a browser', () => {
   })
 
   it('gets the same session of the capture page in a second tab', async () => {
-    const browser = new Browser()
+    const browser = newBrowser()
     const { url } = await ask('openid-tab+match')
     const { left } = await browser.open(url)
-    const interaction = browser.visited.find((address) => address.includes('/interaction/'))!
-    expect((await browser.open(interaction)).left!.href).toBe(left!.href)
+    expect((await browser.open(browser.interaction)).left!.href).toBe(left!.href)
   })
 
   it('is sent back to the capture page when it returns too early', async () => {
-    const browser = new Browser()
+    const browser = newBrowser()
     const { url } = await ask('openid-early+match')
     const { left } = await browser.open(url)
-    const interaction = browser.visited.find((address) => address.includes('/interaction/'))!
-    expect((await browser.open(`${interaction}/done`)).left!.href).toBe(left!.href)
+    expect((await browser.open(`${browser.interaction}/done`)).left!.href).toBe(left!.href)
   })
 
   it('cannot go on where another one began', async () => {
-    const browser = new Browser()
+    const browser = newBrowser()
     const { url } = await ask('openid-other+match')
     const { left } = await browser.open(url)
-    const back = await confirm(left!)
-    const stranger = await new Browser().open(back)
+    const back = await confirmAt(left!)
+    const stranger = await newBrowser().open(back)
     expect([stranger.status, stranger.left, stranger.text.split(':')[0]]).toEqual([
       400,
       null,
@@ -300,7 +256,7 @@ describe('docs/examples/openid', () => {
         200,
         'paid, confirmed by ada+match (urn:countersign:acr:face-active)\n',
       ])
-      expect(await pay('eve+nomatch')).toEqual([403, 'not paid: access_denied\n'])
+      expect(await pay('eve+no_match')).toEqual([403, 'not paid: access_denied\n'])
     } finally {
       program.kill()
     }

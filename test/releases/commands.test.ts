@@ -57,6 +57,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'tenant person reset-second-factor': ['acme', 'ada'],
   'tenant person sign-out': ['acme', 'ada'],
   'tenant person remove': ['acme', 'ada'],
+  'user undo-ageing': ['acme', 'ada'],
   'openid add': ['acme', 'portal', '--redirect-uri', 'https://app.example.com/callback'],
   'openid list': ['acme'],
   'openid remove': ['acme', 'oic_1'],

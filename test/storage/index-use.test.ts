@@ -13,6 +13,7 @@ import { storeTransaction } from '../../src/storage/statements.js'
 import { createDatabase, overPostgres } from '../support/postgres.js'
 import {
   AT,
+  agedReference,
   auditEntry,
   bytes,
   capture,
@@ -77,6 +78,11 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     'following_reference',
     MANY,
     { id: "'fol_' || i", reference_id: "'ref_' || i", model: "'n'", sealed: "b('s')", created_at: 'i' },
+  ],
+  [
+    'aged_reference',
+    MANY,
+    { id: "'aged_' || i", reference_id: "'ref_' || i", model: "'m'", sealed: "b('s')", created_at: 'i' },
   ],
   [
     'capture',
@@ -231,8 +237,22 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
       subject: "'subject ' || i",
     },
   ],
+  [
+    'openid_callback',
+    MANY,
+    {
+      request: "b('request ' || i)",
+      tenant_id: 'OWNER',
+      session_id: "'ended_' || i",
+      sealed: "b('s')",
+      attempts: '0',
+      next_at: 'i',
+      expires_at: 'i',
+    },
+  ],
   ['traffic', MANY, { tenant_id: 'OWNER', resolution: "'minute'", at: 'i', counts: "'{}'" }],
   ['drift', MANY, { tenant_id: 'OWNER', model: "'m@1'", at: 'i', counts: "'{}'" }],
+  ['shadow', MANY, { tenant_id: 'OWNER', model: "'m@1'", candidate: "'FMR 1e-05'", at: 'i', counts: "'{}'" }],
 ]
 
 function fillings(bytesOf: (text: string) => string): string[] {
@@ -257,6 +277,7 @@ async function work(database: Connection): Promise<void> {
   await tx.signingSecrets('ten_7', AT)
   await tx.tenantById('ten_7')
   expect((await tx.subject(blindIndex))?.following).toHaveLength(1)
+  expect((await tx.subject(blindIndex))?.aged?.id).toBe('aged_7')
   const { last, newest } = await tx.captureHistory('sub_7', [bytes('one'), bytes('other')], AT, 64)
   expect(newest).toHaveLength(64)
   await tx.capturesAfter('sub_7', last)
@@ -283,6 +304,10 @@ async function work(database: Connection): Promise<void> {
   const template = followingReference('new', { referenceId: 'ref_7' })
   await tx.putFollowingReference(template, { tenantId: 'ten_7', models: '{}' })
   expect(await tx.putFollowingReference(template)).toBe(true)
+  const aged = agedReference('new', { referenceId: 'ref_7', model: 'm' })
+  expect(await tx.putAgedReference(aged, 'aged_7')).toBe(true)
+  await tx.putAgedReference(aged, null)
+  await tx.deleteAgedReferences('ten_7', 'sub_7')
   await tx.replaceTemplate({ id: 'ref_7', model: 'n', sealed: bytes('s') })
   await tx.putReference(reference('new', { subjectId: 'sub_7' }))
   await tx.challenge('cha_7')
@@ -298,10 +323,17 @@ async function work(database: Connection): Promise<void> {
   await tx.activity(blindIndex)
   await tx.retentionSince('ten_7')
   await tx.policyVersion('ten_7', 'h')
+  const [due] = await tx.dueOpenIdCallbacks(AT, 20)
+  expect(await tx.insertOpenIdCallback({ ...due!, request: bytes('request new') })).toBe(true)
+  expect(await tx.takeOpenIdCallback(due!, AT)).toBe(true)
+  await tx.setOpenIdCallbackNext({ ...due!, attempts: 1 }, null)
   expect((await tx.newestDrift('ten_7', 'm@1'))?.tenantId).toBe('ten_7')
   const counted = { tenantId: 'ten_7', model: 'm@1', at: 6, counts: '{}', blocks: '[]' }
   await tx.driftAt('ten_7', 'm@1', 6)
   await tx.putDrift(counted)
+  const shadowed = { tenantId: 'ten_7', model: 'm@1', candidate: 'FMR 1e-05', at: 6 }
+  await tx.shadowAt(shadowed)
+  await tx.putShadow({ ...shadowed, counts: '{}' })
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)
   await tx.captureLogo('ten_7')
@@ -309,7 +341,7 @@ async function work(database: Connection): Promise<void> {
   await tx.deleteCaptureLogo('ten_7')
   await tx.putCaptureSession(captureSession('cps_7', { tenantId: 'ten_7' }))
   await tx.erasure(bytes('erased 7'), AT)
-  expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 2, captures: 100 })
+  expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 3, captures: 100 })
   await tx.putErasure(erasure('lookup 8'))
   expect(await tx.deleteExpired(AT + MANY / 2, AT + MANY / 2, { minute: MANY / 2, hour: 0 })).toBe(true)
 }

@@ -60,6 +60,8 @@ export interface Workplace {
   run(args: string[], env?: Record<string, string>): Promise<CommandResult>
   /** The built command as a process. @param input what is piped into it */
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
+  /** The built command as a process that is killed after a time, if it has not ended before. */
+  abort(args: string[], env: Record<string, string>, afterMs: number): Promise<CommandResult>
   /** A `serve` that has only just been started. */
   launch(args?: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
   /**
@@ -119,6 +121,13 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     async spawn(args, extra = {}, input = '') {
       const { output, exited } = start(args, extra, input)
       const { code } = await exited
+      return new CommandResult(code, output.stdout, output.stderr)
+    },
+    async abort(args, extra, afterMs) {
+      const { child, output, exited } = start(args, extra)
+      const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+      const { code } = await exited
+      clearTimeout(timer)
       return new CommandResult(code, output.stdout, output.stderr)
     },
     launch(args = [], extra = {}) {

@@ -11,7 +11,15 @@ import { apiClient } from './client.js'
 import type { ServerProcess, Workplace } from './command.js'
 import { base64, face } from './faces.js'
 import type { TestDatabase } from './postgres.js'
-import { captureSession, followingReference, insertUser, operator, session, tenant } from './records.js'
+import {
+  agedReference,
+  captureSession,
+  followingReference,
+  insertUser,
+  operator,
+  session,
+  tenant,
+} from './records.js'
 
 /** Several pages of a long table. */
 export const ENTRIES = 5000
@@ -98,16 +106,19 @@ export async function populate(place: Workplace): Promise<Populated> {
   await stop(server)
   const store = SqliteStore.open(place.path('countersign.db'))
   await store.transaction('installation', async (tx) => {
-    await tx.insertTenant(tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1 }))
+    await tx.insertTenant(
+      tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1, driftSince: 1_790_000_000_001 }),
+    )
     await insertUser(tx, 'eve')
     await tx.insertPasskey({
       ...{ id: 'psk_a', subjectId: 'sub_eve', lookup: Buffer.from([0, 255, 92, 39]) },
       ...{ sealed: Buffer.from([0, 255, 92, 39]), createdAt: 1_790_000_000_001, lastUsedAt: null },
     })
     await tx.putFollowingReference(followingReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }))
+    await tx.putAgedReference(agedReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }), null)
     await tx.putModelMigration({
       ...{ from: 'm@1', to: 'm@2', startedAt: 1_790_000_000_001, strictFmr: 1e-6, atCoverage: 0.95 },
-      ...{ atTime: 1_890_000_000_001, finishingAt: null },
+      ...{ atTime: 1_890_000_000_001, finishingAt: 1_790_000_000_001 },
     })
     const openIdRow = { sealed: Buffer.from([0, 255, 92, 39]), environment: 'sandbox' as const }
     await tx.insertOpenIdKey({
@@ -121,7 +132,15 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ lookup: Buffer.from([0, 255, 92, 39]), uid: Buffer.from([1]), grantId: null },
       ...{ sealed: Buffer.from([0, 255, 92, 39]), expiresAt: 1_990_000_000_001, usedAt: null },
     })
-    await tx.setTenantModels('ten_a', '{"deciding":"m@1","following":"m@2"}')
+    await tx.insertOpenIdCallback({
+      ...{ request: Buffer.from([0, 255, 92, 39]), tenantId: 'ten_a', sessionId: 'cap_open', attempts: 2 },
+      ...{ sealed: Buffer.from([0, 255, 92, 39]), nextAt: null, expiresAt: 1_990_000_000_001 },
+    })
+    await tx.putShadow({
+      ...{ tenantId: 'ten_a', model: 'm@1', candidate: 'm@2, FMR 0.00001', at: 1_790_000_000_001 },
+      counts: '{"outcomes":{"approved no_match":1}}',
+    })
+    await tx.setTenantModels('ten_a', '{"deciding":"m@1","following":null}')
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
     await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
     await tx.keepConsentText({

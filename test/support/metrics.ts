@@ -5,6 +5,23 @@ export async function scrape({ service }: TestService): Promise<string> {
   return (await fetch(`${service.adminUrl}/metrics`)).text()
 }
 
+/** Begins a change of the model pack, whose metrics are there only while it is under way. The new pack need not be loaded. */
+export async function beginModelChange({ service, clock }: TestService): Promise<void> {
+  const { store, operations } = service.core
+  const migration = { from: 'baseline@1.0.0', to: 'other@1.0.0', startedAt: clock.now(), strictFmr: null }
+  await store.transaction('installation', (tx) =>
+    tx.putModelMigration({ ...migration, atCoverage: null, atTime: null, finishingAt: null }),
+  )
+  await operations.modelSweep.advance(() => true)
+}
+
+/** Ends the change without a sweep. */
+export async function endModelChange({ service }: TestService): Promise<void> {
+  const { store, operations } = service.core
+  await store.transaction('installation', (tx) => tx.putModelMigration(null))
+  await operations.modelSweep.advance(() => true)
+}
+
 /** Type and help text of each metric, by name. */
 export function metricTypes(text: string): Record<string, { type: string; help: string }> {
   const types = Object.fromEntries(

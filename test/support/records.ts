@@ -1,5 +1,6 @@
 /** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
 import type {
+  AgedReferenceRecord,
   ApiKeyRecord,
   AuditRecord,
   CaptureRecord,
@@ -40,6 +41,7 @@ export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantR
     sandboxPolicyHash: null,
     passkeys: null,
     models: null,
+    driftSince: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,
@@ -126,6 +128,17 @@ export function followingReference(
     referenceId: `ref_${name}`,
     model: 'm@2',
     sealed: bytes(`sealed template of ${name}`),
+    createdAt: AT,
+    ...changes,
+  }
+}
+
+export function agedReference(name = 'ada', changes: Partial<AgedReferenceRecord> = {}): AgedReferenceRecord {
+  return {
+    id: `aged_${name}`,
+    referenceId: `ref_${name}`,
+    model: 'm@1',
+    sealed: bytes(`sealed aged template of ${name}`),
     createdAt: AT,
     ...changes,
   }

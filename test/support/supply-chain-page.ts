@@ -61,6 +61,7 @@ const REASONS: Record<string, string> = {
   fastify: 'the SDK is tested with it',
   hono: 'the SDK is tested with it',
   'kubernetes-types': 'holds the manifests for Kubernetes against its types in tests',
+  oauth4webapi: 'a relying party in tests of the OpenID provider',
   oazapfts: 'generates a client from the OpenAPI document, which tests compile and call',
   'playwright-core': 'drives a browser over the dashboard in tests',
   preact: 'the dashboard, built into its files',

@@ -2,12 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { tenantModels } from '../../src/tenants/tenant-models.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, type FaceName, face } from '../support/faces.js'
+import { scrape } from '../support/metrics.js'
 import { writeShiftedPack } from '../support/packs.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -24,7 +27,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
   await writeShiftedPack(folder, inject('modelsDir'))
   running = await startService(
-    { COUNTERSIGN_FOLLOWING_PACKS: folder, COUNTERSIGN_REPLAY_POLICY: 'report' },
+    {
+      COUNTERSIGN_FOLLOWING_PACKS: folder,
+      COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
+      COUNTERSIGN_REPLAY_POLICY: 'report',
+    },
     { ownEngine: true },
   )
   for (const name of ['ada', 'adaToday', 'adaElsewhere', 'grace'] as const)
@@ -43,6 +50,8 @@ beforeEach(async () => {
 
 const operations = () => running.service.core.operations
 const store = () => running.service.core.store
+/** Lowest score of which a template is made, at a tenth of the tenants' rate. */
+const strictBound = () => strictThreshold(running.service.engine.pack, 1e-4)!.threshold
 const record = async () => (await store().read.tenantById(tenant.id))!
 const begin = (changes = {}) =>
   operations().models.begin(COMMAND_LINE, {
@@ -137,6 +146,54 @@ describe('templates of the new pack', () => {
     }
   })
 
+  it('are added by no capture that an enrollment would refuse, however well it matches', async () => {
+    expect(await enroll('ada')).toBe(201)
+    await begin()
+    try {
+      for (const [blur, models] of [
+        [4.5, [OLD]],
+        [2, [OLD, NEW]],
+      ] as const) {
+        running.clock.advance(2 * DAY_MS)
+        const image = base64(
+          await sharp(await face('ada'))
+            .blur(blur)
+            .jpeg()
+            .toBuffer(),
+        )
+        const assessed = await api.enroll({ user_id: 'anybody', image, dry_run: true })
+        expect(assessed.body.quality.passed).toBe(models.length === 2)
+        const { body } = await api.verify({ user_id: 'ada', image, action })
+        expect(body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
+        expect(body.score).toBeGreaterThan(strictBound())
+        expect([blur, await modelsOf('ada')]).toEqual([blur, models])
+      }
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('are added by no verify that waits for a second person, and by the one that the second person completes', async () => {
+    for (const name of ['first', 'second']) expect(await enroll(name)).toBe(201)
+    const policy = { rules: [{ name: 'two', require: { second_approver: { within_minutes: 30 } } }] }
+    await operations().policies.set(await record(), COMMAND_LINE, policy, ['production'])
+    await begin()
+    try {
+      const first = await verify('first')
+      expect(first).toMatchObject({ verdict: 'rejected', reason: 'second_approval_required' })
+      expect(first.score).toBeGreaterThan(strictBound())
+      expect(await modelsOf('first')).toEqual([OLD])
+      const second = await api.verify({
+        ...{ user_id: 'second', image: photo.adaToday, action },
+        approval_id: first.verification_id,
+      })
+      expect(second.body.verdict).toBe('approved')
+      expect([await modelsOf('first'), await modelsOf('second')]).toEqual([[OLD], [OLD, NEW]])
+    } finally {
+      await finish('from')
+    }
+  })
+
   it('are written with every enrollment, and go with a reference that is replaced', async () => {
     await begin()
     try {
@@ -194,7 +251,10 @@ describe('the decision', () => {
       expect((await verify('ada')).verdict).toBe('approved')
       await expect(decide('to')).rejects.toMatchObject({ code: 'model_coverage_too_low' })
       expect(tenantModels(await record())!.deciding).toBe(OLD)
+      expect((await record()).driftSince).toBeNull()
       expect(await decide('to', true)).toHaveLength(1)
+      // Verifies of another model are compared with each other only.
+      expect((await record()).driftSince).toBe(running.clock.now())
       expect(await verify('ada')).toMatchObject({ verdict: 'approved', model: NEW })
       expect(await verify('ada', 'grace')).toMatchObject({ verdict: 'rejected', model: NEW })
       expect(await verify('late')).toMatchObject({ code: 'reference_model_mismatch' })
@@ -219,6 +279,8 @@ describe('the decision', () => {
       await operations().modelSweep.advance(isOn)
       expect(tenantModels(await record())!.deciding).toBe(OLD)
       await verify('late')
+      // The coverage is not counted again at once.
+      running.clock.advance(60 * MINUTE_MS)
       await operations().modelSweep.advance(isOn)
       expect(tenantModels(await record())!.deciding).toBe(NEW)
       await decide('from')
@@ -229,6 +291,18 @@ describe('the decision', () => {
       running.clock.advance(MINUTE_MS)
       await operations().modelSweep.advance(isOn)
       expect(tenantModels(await record())!.deciding).toBe(NEW)
+    } finally {
+      await finish('from')
+    }
+  })
+
+  it('moves for one tenant only, where one is named', async () => {
+    const other = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
+    await begin()
+    try {
+      expect((await decide('to', true)).map(({ id }) => id)).toEqual([tenant.id])
+      const decidingOf = async (id: string) => tenantModels((await store().read.tenantById(id))!)!.deciding
+      expect([await decidingOf(tenant.id), await decidingOf(other.id)]).toEqual([NEW, OLD])
     } finally {
       await finish('from')
     }
@@ -269,6 +343,33 @@ describe('the end of a change', () => {
     expect(() => vault.openReference(late, late.reference!)).toThrow(/deleted with its model pack/)
   })
 
+  it('touches nothing of the next change, when a sweep of the change before is late', async () => {
+    expect(await enroll('ada')).toBe(201)
+    await begin()
+    await verify('ada')
+    await operations().models.decide(null, COMMAND_LINE, 'from', { isForced: true })
+    const late = await operations().models.finish(COMMAND_LINE)
+    running.clock.advance(2 * MINUTE_MS)
+    await operations().modelSweep.sweep(late)
+    expect(await modelsOf('ada')).toEqual([OLD])
+    const entries = async () => (await store().read.counts()).auditEntries
+    running.clock.advance(2 * DAY_MS)
+    await begin()
+    try {
+      await verify('ada')
+      expect(await modelsOf('ada')).toEqual([OLD, NEW])
+      const before = await entries()
+      expect(await operations().modelSweep.sweep(late)).toEqual({ moved: 0, emptied: 0, deleted: 0 })
+      expect(await modelsOf('ada')).toEqual([OLD, NEW])
+      expect(await store().read.modelMigration()).toMatchObject({ from: OLD, to: NEW, finishingAt: null })
+      expect(await entries()).toBe(before)
+      const subject = await subjectOf('ada')
+      expect(running.service.core.vault.isDropped(subject, subject.reference!)).toBe(false)
+    } finally {
+      await finish('from')
+    }
+  })
+
   it('is refused while tenants decide by different models', async () => {
     await running.tenant()
     await begin()
@@ -281,4 +382,14 @@ describe('the end of a change', () => {
       await finish('from')
     }
   })
+})
+
+it('names the packs that follow in health and metrics, next to the one that serves', async () => {
+  const { engine } = (await api.health()).body.checks
+  expect(engine).toMatchObject({ model: OLD, following_models: [NEW] })
+  const metrics = await scrape(running)
+  expect(metrics).toContain(`countersign_engine_info{model="${OLD}",provider="cpu"} 1`)
+  expect(metrics).not.toContain(`countersign_engine_info{model="${NEW}"`)
+  expect(metrics).toContain(`countersign_engine_pack_info{model="${OLD}",role="primary"} 1`)
+  expect(metrics).toContain(`countersign_engine_pack_info{model="${NEW}",role="following"} 1`)
 })

@@ -20,7 +20,7 @@
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { LaneFault } from '../accelerator/lane-messages.js'
 import type { Alignment, Box } from '../measurements.js'
-import type { ImageLimits } from '../types.js'
+import type { ImageLimits, OtherBounds } from '../types.js'
 
 /** The engine process's first and only frame on standard input. */
 export interface HostSetup {
@@ -80,7 +80,7 @@ interface Followed {
  */
 export type WorkerTask =
   | ({ type: 'enrol'; images: readonly Uint8Array[] } & Decided & Followed)
-  | ({ type: 'verify'; images: readonly Uint8Array[] } & Decided & Followed)
+  | ({ type: 'verify'; images: readonly Uint8Array[]; bounds?: OtherBounds } & Decided & Followed)
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
   | ({ type: 'look'; checkLiveness: boolean } & OnePicture & Decided)
   | ({ type: 'embed'; alignment: Alignment; box?: Box } & OnePicture & Decided & Followed)

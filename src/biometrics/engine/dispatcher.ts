@@ -18,7 +18,9 @@
  *   4. A reply settles the call, or is kept until the other tasks have theirs.
  *   5. A lost worker (its thread, its connection or the whole process died) fails nothing yet: `onWorkerLost` puts the task before
  *      all others, and it runs again while nothing else runs (`isolating`).
- *   6. A task that loses its worker a second time fails its own call with `engine_unavailable`, and no other call.
+ *   6. A spare call runs while most workers have nothing else to do. It never waits, it is not retried, and it ends with its next
+ *      stage as soon as other calls need the workers.
+ *   7. A task that loses its worker a second time fails its own call with `engine_unavailable`, and no other call.
  *
  * test/biometrics/engine/engine.test.ts and lost-tasks.test.ts kill workers and processes at steps 3 to 6.
  */
@@ -73,6 +75,10 @@ export class Dispatcher {
    * ended.
    */
   private isolating = false
+  /** Calls of which no caller waits; each has one task, which a worker holds. */
+  private readonly spare = new Set<EngineCall>()
+  /** Number of running tasks of spare calls, with those that are to end and have not ended yet. */
+  private runningSpare = 0
   /** Requests that have been accepted and are not finished yet. */
   private accepted = 0
   private draining = false
@@ -111,6 +117,22 @@ export class Dispatcher {
       this.waiting.isOpenTo(schedulingClass) &&
       (schedulingClass.priority === 'production' || this.mayTakeSandbox)
     )
+  }
+
+  /** Returns whether a spare call may start. */
+  get hasSparePlace(): boolean {
+    const most = Math.max(1, Math.floor(this.options.workers / 2))
+    return this.isCalm && !this.draining && this.runningSpare < most
+  }
+
+  /** True while every worker lives, nothing waits, and fewer than half of the workers have calls of which callers wait. */
+  private get isCalm(): boolean {
+    const others = this.running - this.runningSpare
+    return this.isWhole && !this.isolating && this.waiting.size === 0 && others * 2 < this.options.workers
+  }
+
+  private get isWhole(): boolean {
+    return this.pool?.readyCount === this.options.workers
   }
 
   /**
@@ -157,6 +179,7 @@ export class Dispatcher {
       this.waiting.shift(this.mayTakeSeries)
       void this.dispatch(this.pool, next)
     }
+    this.clearSpare()
     if (this.pool.isHopeless) {
       const error = new BiometricError('engine_unavailable', 'No worker is able to serve.')
       for (const call of this.waiting.removeAll()) call.reject(error)
@@ -185,7 +208,35 @@ export class Dispatcher {
     return { values: replies.map(({ value }) => value), timingsMs: timingsOf(call, replies) }
   }
 
+  /** Hands a spare call to a worker at once, or refuses it. */
+  private admitSpare(call: EngineCall): void {
+    if (call.isSeries) throw new TypeError('a series cannot be a spare call')
+    if (!this.hasSparePlace) {
+      call.reject(new BiometricError('overloaded', 'The workers are busy with verdicts.'))
+      return
+    }
+    this.spare.add(call)
+    void this.dispatch(this.pool!, call)
+  }
+
+  /**
+   * Ends spare calls with their next stage where other calls need the workers. Where a worker died, one of them may be to blame:
+   * their error then says that nobody should try again.
+   */
+  private clearSpare(): void {
+    if (this.spare.size === 0 || this.isCalm) return
+    const error = this.isWhole
+      ? new BiometricError('overloaded', 'The workers are needed for verdicts.')
+      : new BiometricError('engine_unavailable', 'A worker failed meanwhile.')
+    for (const call of this.spare) call.reject(error)
+    this.spare.clear()
+  }
+
   private admit(call: EngineCall): void {
+    if (call.isSpare) {
+      this.admitSpare(call)
+      return
+    }
     if (this.hasPlaceFor(call.schedulingClass) && (!call.isSeries || this.mayTakeSeries)) {
       void this.dispatch(this.pool!, call)
     } else {
@@ -231,6 +282,7 @@ export class Dispatcher {
     if (call.isRetrying) this.waiting.putFirst(call)
     else if (call.isWaiting) this.waiting.requeue(call, call.schedulingClass, call)
     this.running++
+    if (call.isSpare) this.runningSpare++
     if (call.isSeries) this.runningOfSeries++
     if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox++
     this.isolating = part.retried
@@ -244,6 +296,8 @@ export class Dispatcher {
       this.onWorkerLost(call, part, error)
     } finally {
       this.running--
+      this.spare.delete(call)
+      if (call.isSpare) this.runningSpare--
       if (call.isSeries) this.runningOfSeries--
       if (call.schedulingClass.priority === 'sandbox') this.runningOfSandbox--
       if (part.retried) this.isolating = false
@@ -254,8 +308,8 @@ export class Dispatcher {
   }
 
   private onWorkerLost(call: EngineCall, part: CallTask, cause: unknown): void {
-    if (part.retried) {
-      const message = 'The worker failed twice while it processed the request.'
+    if (part.retried || call.isSpare) {
+      const message = 'The worker failed while it processed the request.'
       call.reject(new BiometricError('engine_unavailable', message, undefined, { cause }))
       return
     }

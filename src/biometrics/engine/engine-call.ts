@@ -79,6 +79,11 @@ export class EngineCall {
     return this.options.schedulingClass ?? DEFAULT_SCHEDULING_CLASS
   }
 
+  /** True for a call of which no caller waits, which runs on workers that have nothing else to do. */
+  get isSpare(): boolean {
+    return this.options.isSpare ?? false
+  }
+
   get isSeries(): boolean {
     return this.tasks.length > 1
   }

@@ -26,6 +26,7 @@ import {
   type EnrolResult,
   type GuideFrames,
   type InspectResult,
+  type OtherBounds,
   type PackChoice,
   type SchedulingClass,
   type StageTimings,
@@ -121,13 +122,14 @@ export class Engine {
   async verify(
     images: readonly Uint8Array[],
     reference: Float32Array | (() => Float32Array),
-    call: CallOptions & PackChoice = {},
+    call: CallOptions & PackChoice & { bounds?: OtherBounds | undefined } = {},
   ): Promise<VerifyResult> {
     assertAny(images)
     const decider = this.deciderOf(call)
-    const packs = this.packsOf(call)
+    const { bounds } = call
+    const choice = { ...this.packsOf(call), ...(bounds ? { bounds } : {}) }
     const [{ value, timingsMs }, known] = await Promise.all([
-      this.submit({ type: 'verify', images, ...packs }, call),
+      this.submit({ type: 'verify', images, ...choice }, call),
       opened(reference, decider),
     ])
     const { samples } = value
@@ -301,6 +303,11 @@ export class Engine {
   /** Returns whether one more call of this flow would be `overloaded`. */
   isSaturatedFor(schedulingClass: SchedulingClass): boolean {
     return this.dispatcher.isSaturatedFor(schedulingClass)
+  }
+
+  /** Whether a spare call would find a place. */
+  get hasSparePlace(): boolean {
+    return this.dispatcher.hasSparePlace
   }
 
   health(): EngineHealth {

@@ -4,7 +4,7 @@
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Alignment, Box, FrameFace } from '../measurements.js'
-import type { FaceSample, ImageLimits, Liveness } from '../types.js'
+import type { FaceSample, ImageLimits, Liveness, OtherBounds } from '../types.js'
 import { decodeImage } from './decode.js'
 import type { DecodedImage } from './decode-pixels.js'
 import { FaceModel } from './face-model.js'
@@ -12,6 +12,7 @@ import { type ComingEmbeddings, type Following, FollowingPacks } from './followi
 import { LIVENESS_UNCHECKED } from './liveness.js'
 import { Mutex } from './mutex.js'
 import { loadNetwork, type NetworkOpener } from './network.js'
+import { withBounds } from './quality-bounds.js'
 import { assertLive, assertQuality } from './refusals.js'
 import { Scene } from './scene.js'
 import { StageClock } from './stage-clock.js'
@@ -40,6 +41,8 @@ export interface AnalyseOptions {
   decideBy?: string | undefined
   /** Packs that follow. Default: none. */
   following?: Following | undefined
+  /** Bounds that hold instead of the configured ones. Default: none. */
+  bounds?: OtherBounds | undefined
 }
 
 /** Options for one frame of a challenge. */
@@ -120,13 +123,13 @@ export class FacePipeline {
 
   /** @throws BiometricError with `imageIndex`, when the image cannot be used by the pack that decides */
   async analyse(bytes: Uint8Array, options: AnalyseOptions = {}): Promise<FaceSample> {
-    const { imageIndex = 0, strictLiveness = false, clock = new StageClock(), following } = options
-    const { limits } = this
+    const { imageIndex = 0, strictLiveness = false, clock = new StageClock(), following, bounds } = options
+    const limits = { ...this.limits, ...(bounds?.minFacePx ? { minFacePx: bounds.minFacePx } : {}) }
     const model = this.modelOf(options.decideBy)
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     const { face, coming } = await this.inTurn(image, clock, true, async (scene) => {
       const { face, chip, found } = await model.measure(scene, { imageIndex, clock, limits })
-      assertQuality(face, model.pack.manifest.quality)
+      assertQuality(face, withBounds(model.pack.manifest.quality, bounds?.quality))
       const liveness = await model.checkLiveness(scene, found.box, clock)
       if (strictLiveness) assertLive(liveness, imageIndex)
       const others = await this.followers.add(scene, found.box, { imageIndex, clock, limits }, following)

@@ -82,6 +82,18 @@ export function boundFor(
   return Object.keys(bound).length === 0 ? null : bound
 }
 
+/** Returns the bounds with others at verify, which replace those of the spec end by end. */
+export function withBounds(
+  spec: QualitySpec | undefined,
+  others: QualityBounds | undefined,
+): QualitySpec | undefined {
+  if (!others) return spec
+  const verify: QualityBounds = { ...spec?.verify }
+  for (const component of QUALITY_COMPONENTS)
+    if (others[component]) verify[component] = { ...verify[component], ...others[component] }
+  return { ...spec, verify }
+}
+
 function judge(component: QualityComponent, value: number, bound: QualityBound | null): ComponentFinding {
   const { low, high = low } = HINTS[component]
   const isLow = bound?.min !== undefined && value < bound.min

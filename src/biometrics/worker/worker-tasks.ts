@@ -82,7 +82,8 @@ async function verify(
   pipeline: FacePipeline,
   run: Run,
 ): Promise<WorkerValues['verify']> {
-  const options = { decideBy: task.decideBy, following: followingOf(task, run), clock: run.clock }
+  const { decideBy, bounds } = task
+  const options = { decideBy, bounds, following: followingOf(task, run), clock: run.clock }
   const samples: FaceSample[] = []
   let firstRefusal: unknown
   for (const [imageIndex, bytes] of task.images.entries()) {

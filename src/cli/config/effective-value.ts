@@ -12,6 +12,8 @@ const EFFECTIVE: { [K in SettingName]?: (config: Config) => string | null } = {
   masterKeyFile: (config) => (isKeyFileUsed(config) ? config.masterKeyFile : null),
   operatorPasswordFile: (config) =>
     config.operatorPassword === undefined ? config.operatorPasswordFile : null,
+  shadowQuality: ({ shadowQuality }) =>
+    shadowQuality?.map(({ component, sign, value }) => `${component}${sign}${value}`).join(',') ?? null,
 }
 
 /** The value as text: masked for a secret, null where there is none. */

@@ -21,7 +21,7 @@ import { foreignReferences } from '../../users/foreign-references.js'
 import { counted } from '../lib/style.js'
 import { assertNotEmpty, using } from '../lib/with-core.js'
 import type { Finding } from './doctor-finding.js'
-import { modelToServe, packObstacle } from './trials.js'
+import { followingObstacle, modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
   const dir = modelPackDir(config)
@@ -79,6 +79,14 @@ export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
       try {
         const pack = await loadModelPack(dir)
         await verifyModelPack(pack)
+        const obstacle = followingObstacle(pack, config)
+        if (obstacle !== null)
+          return {
+            check,
+            status: 'problem',
+            detail: `countersign serve refuses this pack: ${obstacle}`,
+            remedy: 'only serve --demo accepts it as it is',
+          }
         return {
           check,
           status: 'ok',

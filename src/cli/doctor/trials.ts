@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
 import { findCataloguePack } from '../../../models/install/catalogue.js'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
-import { assertLivenessServed, assertServable } from '../../../models/pack/pack-grade.js'
+import { assertLivenessServed, assertMayFollow, assertServable } from '../../../models/pack/pack-grade.js'
 import {
   type Config,
   ConfigError,
@@ -98,13 +98,15 @@ export async function tryPack(config: Config): Promise<Trial> {
   }
 }
 
-/** Checks that the packs that follow can be read. `serve` builds a missing one, as it does the model pack. */
+/** Checks that `serve` would accept the packs that follow. `serve` builds a missing one, as it does the model pack. */
 export async function tryFollowingPacks(config: Config): Promise<Trial> {
   const trial: Trial = { problems: [], warnings: [] }
   for (const [index, dir] of followingPackDirs(config).entries())
     try {
       const isBuilt = findCataloguePack(config.followingPacks[index]!)?.kind === 'built'
-      if (!isBuilt || isThere(join(dir, 'pack.json'))) await loadModelPack(dir)
+      if (isBuilt && !isThere(join(dir, 'pack.json'))) continue
+      const obstacle = followingObstacle(await loadModelPack(dir), config)
+      if (obstacle !== null) trial.problems.push(obstacle)
     } catch (error) {
       trial.problems.push(...problemsOf(error))
     }
@@ -126,8 +128,17 @@ export async function modelToServe(config: Config): Promise<ServedModel | null> 
 
 /** Sentences that say why `serve` would refuse the pack, or null where it accepts it. */
 export function packObstacle(pack: ModelPack, config: Config): string | null {
+  return obstacleOf(assertServable, pack, config)
+}
+
+/** Sentences that say why `serve` would refuse a pack that follows, or null where it accepts it. */
+export function followingObstacle(pack: ModelPack, config: Config): string | null {
+  return obstacleOf(assertMayFollow, pack, config)
+}
+
+function obstacleOf(assertAccepted: typeof assertServable, pack: ModelPack, config: Config): string | null {
   try {
-    assertServable(pack, config.fmr, config.acceptPack)
+    assertAccepted(pack, config.fmr, config.acceptPacks)
     assertLivenessServed(pack, config.requireLiveness, SETTINGS.requireLiveness.variable)
     return null
   } catch (error) {

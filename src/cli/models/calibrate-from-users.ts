@@ -41,9 +41,10 @@ export async function calibrateFromUsers(name: string, options: FromUsersOptions
     }
     const names = tenants.map((tenant) => tenant.name)
     return operations.samples
-      .use(order, COMMAND_LINE, (sample) =>
-        calibrate({ ...sample, pack, tenants: names, seed: SEED, now: systemClock.now() }),
-      )
+      .use(order, COMMAND_LINE, (sample) => ({
+        ...calibrate({ ...sample, pack, tenants: names, seed: SEED, now: systemClock.now() }),
+        dropped: sample.dropped,
+      }))
       .finally(() => progress.stop())
   })
   const { calibration } = found
@@ -56,6 +57,7 @@ export async function calibrateFromUsers(name: string, options: FromUsersOptions
     file: options.dryRun ? null : file,
     threshold: { fmr: after.fmr, before, after: after.threshold, basis: after.basis },
     duplicates_above: found.duplicates.cut,
+    users_without_template: found.dropped,
     histogram: found.histogram,
     ...calibration,
   }
@@ -80,7 +82,7 @@ function allowedTenants({ compareUsers }: Config, tenants: TenantRecord[]): Tena
 }
 
 function view(
-  { calibration, duplicates }: UsersCalibration,
+  { calibration, duplicates, dropped }: UsersCalibration & { dropped: number },
   result: { model: string; file: string | null; threshold: { fmr: number; before: number; after: number } },
 ): Field[] {
   const { data, points, groups } = calibration
@@ -94,6 +96,9 @@ function view(
         ? 'unknown: too few pairs'
         : `${people(duplicates.people)} with several users, of which one was compared`,
     ],
+    ...(dropped > 0
+      ? [['Left out', `${people(dropped)} whose template was deleted with its pack`] satisfies Field]
+      : []),
     ...points.map((point): Field => [`FMR ${point.fmr}`, describePoint(point)]),
     ...groups.map(
       (group): Field => [`Tenant ${group.group}`, `${group.people} users; its rates are in the file`],

@@ -1,14 +1,20 @@
 /** `countersign models drift`: compares the latest verifies of tenants with those of the month before and with the calibration. */
 import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
-import { type Config, modelPackDir } from '../../config/config.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { type Config, followingPackDirs, modelPackDir } from '../../config/config.js'
 import type { DriftComparison, DriftState } from '../../drift/drift-report.js'
-import { type DriftView, driftViews } from '../../drift/drift-view.js'
-import { systemClock } from '../../lib/clock.js'
+import { type DriftView, type DriftViewParts, driftViews } from '../../drift/drift-view.js'
+import { isoTime, systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
+import { tenantModels } from '../../tenants/tenant-models.js'
 import { action, type OutputOptions, print } from '../lib/output.js'
 import { type Cell, listing } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
+
+interface DriftOptions extends OutputOptions {
+  restart?: boolean
+}
 
 interface TenantDrift extends DriftView {
   tenant: string
@@ -27,15 +33,17 @@ export function registerDriftCommand(models: Command): void {
     .description(
       'compare the latest verifies, of one tenant or of all, with those of the month before and with the calibration',
     )
+    .option('--restart', 'compare with verifies from now on only, after a change that you know of')
     .option('--json', 'print JSON, with the histograms and every day')
     .action(
-      action(async (name: string | undefined, options: OutputOptions) => {
+      action(async (name: string | undefined, options: DriftOptions) => {
+        if (options.restart) return restart(name, options)
         const views = await withCore(async ({ store, tenancy }, config) => {
-          const pack = await packOf(config)
+          const packs = await packsOf(config)
           const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
           const all: TenantDrift[] = []
           for (const tenant of tenants.filter(({ deletedAt }) => deletedAt === null))
-            all.push(...(await viewsOf(tenant, store.read, pack)))
+            all.push(...(await viewsOf(tenant, store.read, packs)))
           return all
         })
         print(options, views, () =>
@@ -45,26 +53,51 @@ export function registerDriftCommand(models: Command): void {
     )
 }
 
-async function viewsOf(
-  { id, name }: TenantRecord,
-  read: Parameters<typeof driftViews>[0],
-  pack: ModelPack | null,
-): Promise<TenantDrift[]> {
-  const views = await driftViews(read, id, systemClock.now(), (model) =>
-    model === pack?.modelId ? pack.calibration : undefined,
+async function restart(name: string | undefined, options: OutputOptions): Promise<void> {
+  const since = await withCore(async ({ operations, tenancy }) => {
+    const tenant = name === undefined ? null : await tenancy.findLive(name)
+    return isoTime(await operations.drift.restart(tenant, COMMAND_LINE))
+  })
+  print(
+    options,
+    { tenant: name ?? null, since },
+    () => `Verifies of ${name ?? 'all tenants'} are compared with those from ${since} on.`,
   )
-  return views.map((view) => ({ tenant: name, ...view }))
 }
 
-/** The configured pack; null where it is not on this machine, as on one that only runs commands. */
-async function packOf(config: Config): Promise<ModelPack | null> {
-  return loadModelPack(modelPackDir(config)).catch(() => null)
+async function viewsOf(
+  tenant: TenantRecord,
+  read: DriftViewParts['read'],
+  packs: ReadonlyMap<string, ModelPack>,
+): Promise<TenantDrift[]> {
+  const [own = ''] = packs.keys()
+  const views = await driftViews(tenant, {
+    ...{ read, now: systemClock.now() },
+    calibrationOf: (model) => packs.get(model)?.calibration,
+    modelOf: (one) => tenantModels(one)?.deciding ?? own,
+  })
+  return views.map((view) => ({ tenant: tenant.name, ...view }))
 }
 
-function textOf({ tenant, model, windows, month, comparisons }: TenantDrift): string {
+/** The configured packs by model, the service's own first; fewer where they are not on this machine, as on one that only runs commands. */
+async function packsOf(config: Config): Promise<Map<string, ModelPack>> {
+  const packs = new Map<string, ModelPack>()
+  for (const dir of [modelPackDir(config), ...followingPackDirs(config)]) {
+    const pack = await loadModelPack(dir).catch(() => null)
+    if (pack) packs.set(pack.modelId, pack)
+  }
+  return packs
+}
+
+function textOf({ tenant, model, decides, since, windows, month, comparisons }: TenantDrift): string {
   const { latest, week } = windows
+  const notes = [
+    ...(decides ? [] : ['decides no more']),
+    ...(since === null ? [] : [`compared from ${since} on`]),
+  ]
+  const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`
   return [
-    `${tenant}, ${model}: ${latest.verifies} verifies since ${latest.from}, ${week.verifies} in the week, ${month.verifies} in the month before it`,
+    `${tenant}, ${model}${note}: ${latest.verifies} verifies since ${latest.from}, ${week.verifies} in the week, ${month.verifies} in the month before it`,
     listing(['WINDOW', 'MEASURE', 'AGAINST', 'PSI', 'BY CHANCE UP TO', 'STATE'], comparisons.map(rowOf)),
   ].join('\n')
 }

@@ -1,12 +1,11 @@
 /** `countersign models migrate`: changes the model pack without new photos, tenant by tenant. */
 import type { Command } from 'commander'
 import { loadModelPack } from '../../../models/pack/model-pack.js'
-import type { MigrationStatus, ModelOperations } from '../../admin/model-operations.js'
+import type { ModelOperations } from '../../admin/model-operations.js'
+import { type MigrationView, migrationView, statusView } from '../../admin/model-views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
-import { isoTime } from '../../lib/clock.js'
-import type { ModelMigrationRecord } from '../../storage/records.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { type Cell, fields, listing } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
@@ -155,34 +154,7 @@ async function statusOf(models: ModelOperations) {
   return statusView(await models.status())
 }
 
-function statusView({ migration, tenants }: MigrationStatus) {
-  return {
-    migration: migrationView(migration),
-    tenants: tenants.map(({ tenant, deciding, users, covered, recent, expectedAt }) => ({
-      ...{ tenant_id: tenant.id, name: tenant.name, deciding, users, covered, recent },
-      coverage: users > 0 ? covered / users : null,
-      expected_at: expectedAt === null ? null : isoTime(expectedAt),
-    })),
-  }
-}
-
-function migrationView({
-  from,
-  to,
-  startedAt,
-  strictFmr,
-  atCoverage,
-  atTime,
-  finishingAt,
-}: ModelMigrationRecord) {
-  return {
-    ...{ from, to, started_at: isoTime(startedAt), strict_fmr: strictFmr, at_coverage: atCoverage },
-    at_date: atTime === null ? null : isoTime(atTime),
-    is_finishing: finishingAt !== null,
-  }
-}
-
-function plan({ at_coverage: coverage, at_date: date }: ReturnType<typeof migrationView>): string {
+function plan({ at_coverage: coverage, at_date: date }: MigrationView): string {
   const parts = [
     ...(coverage === null ? [] : [`at ${coverage * 100} % of a tenant’s users`]),
     ...(date === null ? [] : [`at ${date}`]),

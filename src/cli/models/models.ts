@@ -15,6 +15,7 @@ import { registerDriftCommand } from './models-drift.js'
 import { registerImportCommand } from './models-import.js'
 import { registerMigrateCommand } from './models-migrate.js'
 import { registerPullCommand } from './models-pull.js'
+import { registerShadowCommand } from './models-shadow.js'
 import { registerVerifyCommand } from './models-verify.js'
 import { npmCacheIn } from './prepare-models.js'
 
@@ -32,6 +33,7 @@ export function registerModelsCommands(models: Command): void {
   registerVerifyCommand(models)
   registerMigrateCommand(models)
   registerDriftCommand(models)
+  registerShadowCommand(models)
 
   models
     .command('list')

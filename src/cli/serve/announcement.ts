@@ -45,13 +45,15 @@ export async function announce(
     sandbox: service.url('sandbox'),
     admin: service.adminUrl,
     ...(service.captureOrigin === null ? {} : { capture: service.captureOrigin }),
+    ...(service.openidOrigin === null ? {} : { openid: service.openidOrigin }),
   }
   const { generated } = service.operatorPassword
   if (!options.json) {
     const captures = where.capture ? `  Captures    ${where.capture}/capture/…\n` : ''
+    const openid = where.openid ? `  OpenID      ${where.openid} (sandbox: ${where.openid}/sandbox)\n` : ''
     const several = processes > 1 ? `  Processes   ${processes}\n` : ''
     note(
-      `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${captures}  HTTP        ${service.transport.description}\n${several}`,
+      `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${captures}${openid}  HTTP        ${service.transport.description}\n${several}`,
     )
     if (generated) {
       note(`The operator's password for the dashboard, shown only now:\n\n  ${generated}\n`)

@@ -52,7 +52,7 @@ export async function assertReached(fmr: number): Promise<void> {
   const { assertFmrReached } = await import('../../../models/pack/pack-grade.js')
   const config = loadConfig()
   const pack = await packInPlace(config)
-  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPack)
+  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPacks)
 }
 
 /** The false match rate that a tenant's verdicts are signed with. */

@@ -1,11 +1,15 @@
 /** The drift of a tenant: its latest verifies next to those of the month before. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { DriftSide, DriftView } from '../../drift/drift-view.js'
-import { tenantAddress } from './api.js'
+import { callTenant, tenantAddress } from './api.js'
 import { Chart } from './chart.js'
 import { byDay, type Distribution, shares } from './drift-series.js'
-import { Badge, Card, Empty, Problem, Segments, type Tone, Waiting } from './parts.js'
+import { Badge, Card, Confirm, Empty, Problem, Segments, type Tone, Waiting } from './parts.js'
+import { useRights } from './session.js'
 import { Table } from './table.js'
+import { Time } from './times.js'
+import { useAction } from './use-action.js'
 import { useData } from './use-data.js'
 
 const REFRESH_MS = 60_000
@@ -38,7 +42,47 @@ export function DriftPage({ tenantId }: { tenantId: string }) {
           />
         </div>
       )}
-      {shown ? <Drift view={shown} /> : <NothingYet />}
+      {shown ? (
+        <Drift view={shown} restart={<Restart tenantId={tenantId} onDone={drift.reload} />} />
+      ) : (
+        <NothingYet />
+      )}
+    </>
+  )
+}
+
+/** Begins a new reference after a change that the operator knows of. */
+function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void }) {
+  const [isAsking, setAsking] = useState(false)
+  const { problem, isBusy, run } = useAction()
+  const restart = () => {
+    setAsking(false)
+    void run(async () => {
+      await callTenant(tenantId, 'POST /drift/restart')
+      onDone()
+    })
+  }
+  if (!useRights().tenant('POST /drift/restart')) return null
+  return (
+    <>
+      <Problem message={problem} />
+      <button type="button" disabled={isBusy} onClick={() => setAsking(true)}>
+        Begin a new reference…
+      </button>
+      {isAsking && (
+        <Confirm
+          title="Begin a new reference?"
+          confirm="Begin"
+          onConfirm={restart}
+          onCancel={() => setAsking(false)}
+        >
+          <p>
+            Do this after a change that you know of, such as another camera. Verifies are then compared only
+            with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts
+            stay.
+          </p>
+        </Confirm>
+      )}
     </>
   )
 }
@@ -54,14 +98,14 @@ function NothingYet() {
   )
 }
 
-function Drift({ view }: { view: DriftView }) {
+function Drift({ view, restart }: { view: DriftView; restart: ComponentChildren }) {
   const { x, ...days } = byDay(view.days)
   const quality = shares(view, 'quality')
   const scores = shares(view, 'scores')
   return (
     <div class="grid">
       <div>
-        <Comparisons view={view} />
+        <Comparisons view={view} restart={restart} />
         <Outcomes view={view} />
         <Card title="By day" hint="means of the day in UTC; failed verifies in percent">
           <Chart
@@ -80,12 +124,20 @@ function Drift({ view }: { view: DriftView }) {
   )
 }
 
-function Comparisons({ view: { comparisons, windows, month, model } }: { view: DriftView }) {
+function Comparisons({ view, restart }: { view: DriftView; restart: ComponentChildren }) {
+  const { comparisons, windows, month, model, decides, since } = view
   return (
     <Card
       title="Compared with the month before"
+      actions={restart}
       hint={`${windows.latest.verifies.toLocaleString()} latest verifies and ${windows.week.verifies.toLocaleString()} of 7 days, with ${month.verifies.toLocaleString()} of the 28 days before; ${model}. An alarm is more than chance, and at least 0.25.`}
     >
+      {!decides && <p class="muted">This pack no longer decides, so that it raises no alarm.</p>}
+      {since !== null && (
+        <p class="muted">
+          Verifies are compared from <Time at={since} /> on.
+        </p>
+      )}
       <Table
         label="Comparisons"
         isFigures

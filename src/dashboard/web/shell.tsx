@@ -8,6 +8,8 @@ import { Brand } from './brand.js'
 import { CapturePage } from './capture-page.js'
 import { DriftPage } from './drift-page.js'
 import { KeysPage } from './keys-page.js'
+import { ModelsPage } from './models-page.js'
+import { OpenIdClientsPage } from './openid-clients-page.js'
 import { OperatorsPage } from './operators-page.js'
 import { OverviewPage } from './overview-page.js'
 import { Card } from './parts.js'
@@ -41,6 +43,7 @@ const TENANT_PAGES: ReadonlyArray<
   ['capture-page', 'Capture page', CapturePage],
   ['policy', 'Policy', PolicyPage],
   ['passkeys', 'Passkeys', PasskeysPage],
+  ['openid-clients', 'Applications', OpenIdClientsPage],
   ['requests', 'Requests', RequestsPage],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],
@@ -57,6 +60,7 @@ const OPERATOR_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, Operato
   ['tenants', 'Tenants', TenantsPage],
   ['operators', 'Operators', OperatorsPage],
   ['sessions', 'Sessions', SessionsPage],
+  ['models', 'Models', ModelsPage],
   ['system', 'System', SystemPage],
 ]
 

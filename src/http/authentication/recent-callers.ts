@@ -16,6 +16,8 @@ export interface InternalCaller {
   captureSession?: string | undefined
   /** Text that the page showed for the action; undefined where it showed none. */
   display?: ShownDisplay | undefined
+  /** Whether the person must not learn whether the user exists. */
+  isDiscreet?: boolean | undefined
 }
 
 const MAX_CALLERS = 100

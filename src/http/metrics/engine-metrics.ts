@@ -90,6 +90,18 @@ export function engineMetrics(registry: Registry): EngineMetrics {
           this.set({ model, provider: provider.active }, 1)
         },
       })
+      new Gauge({
+        name: 'countersign_engine_pack_info',
+        help: 'The model packs that are loaded; role is primary for the pack of COUNTERSIGN_MODEL_PACK, else following; always 1.',
+        labelNames: ['model', 'role'],
+        registers,
+        collect() {
+          const { model, following } = health()
+          this.reset()
+          this.set({ model, role: 'primary' }, 1)
+          for (const other of following) this.set({ model: other, role: 'following' }, 1)
+        },
+      })
     },
   }
 }

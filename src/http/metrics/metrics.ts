@@ -9,6 +9,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client'
+import type { MigrationStatus } from '../../admin/model-operations.js'
 import type { Effect } from '../../api/endpoint.js'
 import type { Environment } from '../../config/config.js'
 import { SECOND_MS } from '../../lib/clock.js'
@@ -24,7 +25,8 @@ import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import { type ClockSources, watchClock } from './clock-metrics.js'
 import { type DriftSource, watchDrift } from './drift-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
-import { type CandidateThreshold, ShadowMetrics } from './shadow-metrics.js'
+import { watchModelMigration } from './model-migration-metrics.js'
+import { ShadowMetrics } from './shadow-metrics.js'
 import { watchStore } from './store-metrics.js'
 import { TenantMetrics } from './tenant-metrics.js'
 import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
@@ -85,7 +87,7 @@ export class Metrics {
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
   } satisfies Record<Effect, Counter>
   private readonly tenants: TenantMetrics
-  private readonly shadow: ShadowMetrics
+  readonly shadow: ShadowMetrics
   private readonly webhooks = new Counter({
     name: 'countersign_webhook_attempts_total',
     help: 'Attempts to deliver a webhook by outcome: delivered, retried later, or given up.',
@@ -198,9 +200,8 @@ export class Metrics {
     watchDrift(this.registry, source, this.tenantLimit)
   }
 
-  /** Counts which verdicts a candidate threshold would change. */
-  watchShadow(thresholdOf: CandidateThreshold): void {
-    this.shadow.start(thresholdOf)
+  watchModelMigration(progress: () => MigrationStatus | null): void {
+    watchModelMigration(this.registry, progress, this.tenantLimit)
   }
 
   watchUpkeep(upkeep: Upkeep): void {
@@ -219,7 +220,6 @@ export class Metrics {
     if (effect) this.countEffect(environment, effect)
     for (const signal of request.signals ?? []) this.captureSignals.inc({ environment, ...signal })
     this.tenants.observe(request)
-    this.shadow.observe(request)
   }
 
   readonly countEffect = (environment: Environment, effect: Effect): void => {

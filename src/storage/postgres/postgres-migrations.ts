@@ -654,6 +654,48 @@ const STEPS: string[] = [
   CREATE INDEX openid_state_grant ON openid_state (grant_id) WHERE grant_id IS NOT NULL;
   CREATE INDEX openid_state_expiry ON openid_state (expires_at);
   `,
+  // Time from which the verifies of a tenant are compared to notice drift.
+  `
+  ALTER TABLE tenant ADD COLUMN drift_since bigint;
+  `,
+  // Requests of an identity provider whose results the service reports to it.
+  `
+  CREATE TABLE openid_callback (
+    request bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    session_id text COLLATE "C",
+    sealed bytea NOT NULL,
+    attempts bigint NOT NULL,
+    next_at bigint,
+    expires_at bigint NOT NULL
+  );
+  CREATE INDEX openid_callback_next ON openid_callback (next_at) WHERE next_at IS NOT NULL;
+  CREATE INDEX openid_callback_session ON openid_callback (session_id) WHERE session_id IS NOT NULL;
+  CREATE INDEX openid_callback_of_tenant ON openid_callback (tenant_id);
+  CREATE INDEX openid_callback_expiry ON openid_callback (expires_at);
+  `,
+  // Decisions of a candidate in shadow, counted by tenant and day.
+  `
+  CREATE TABLE shadow (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    model text COLLATE "C" NOT NULL,
+    candidate text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    counts text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_id, model, candidate, at)
+  );
+  CREATE INDEX shadow_at ON shadow (at);
+  `,
+  // Templates that references have become by captures that were taken in.
+  `
+  CREATE TABLE aged_reference (
+    id text COLLATE "C" PRIMARY KEY,
+    reference_id text COLLATE "C" NOT NULL UNIQUE REFERENCES reference (id) ON DELETE CASCADE,
+    model text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL
+  );
+  `,
 ]
 
 /** The schema version that this code works with. */

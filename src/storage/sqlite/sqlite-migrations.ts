@@ -566,6 +566,48 @@ const MIGRATIONS: string[] = [
   CREATE INDEX openid_state_grant ON openid_state (grant_id) WHERE grant_id IS NOT NULL;
   CREATE INDEX openid_state_expiry ON openid_state (expires_at);
   `,
+  // Time from which the verifies of a tenant are compared to notice drift.
+  `
+  ALTER TABLE tenant ADD COLUMN drift_since INTEGER;
+  `,
+  // Requests of an identity provider whose results the service reports to it.
+  `
+  CREATE TABLE openid_callback (
+    request BLOB PRIMARY KEY,
+    tenant_id TEXT NOT NULL,
+    session_id TEXT,
+    sealed BLOB NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_at INTEGER,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX openid_callback_next ON openid_callback (next_at) WHERE next_at IS NOT NULL;
+  CREATE INDEX openid_callback_session ON openid_callback (session_id) WHERE session_id IS NOT NULL;
+  CREATE INDEX openid_callback_of_tenant ON openid_callback (tenant_id);
+  CREATE INDEX openid_callback_expiry ON openid_callback (expires_at);
+  `,
+  // Decisions of a candidate in shadow, counted by tenant and day.
+  `
+  CREATE TABLE shadow (
+    tenant_id TEXT NOT NULL REFERENCES tenant (id),
+    model TEXT NOT NULL,
+    candidate TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, model, candidate, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX shadow_at ON shadow (at);
+  `,
+  // Templates that references have become by captures that were taken in.
+  `
+  CREATE TABLE aged_reference (
+    id TEXT PRIMARY KEY,
+    reference_id TEXT NOT NULL UNIQUE REFERENCES reference (id) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

@@ -7,7 +7,14 @@ import { watchUpkeep } from '../../../src/http/metrics/upkeep-metrics.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { poll } from '../../support/command.js'
 import { base64, face } from '../../support/faces.js'
-import { labelsOf, metricTypes, sampleOf, scrape } from '../../support/metrics.js'
+import {
+  beginModelChange,
+  endModelChange,
+  labelsOf,
+  metricTypes,
+  sampleOf,
+  scrape,
+} from '../../support/metrics.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 let running: TestService
@@ -40,10 +47,43 @@ describe('docs/operations/monitoring.md', () => {
   })
 
   it('lists the labels of every metric', async () => {
-    await tenant.sandbox.verify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+    const image = base64(await face('ada'))
+    await tenant.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+    await (await running.production(await running.tenant())).enroll({ user_id: 'ada', image })
     await fetch(`${running.service.adminUrl}/api/session`)
+    await beginModelChange(running)
     const text = await scrape(running)
+    await endModelChange(running)
     for (const [name, { labels }] of Object.entries(documented)) expect(labelsOf(text, name)).toEqual(labels)
+  })
+})
+
+describe('the coverage of a change of the model pack', () => {
+  it('is shown by tenant, and only while the change is under way', async () => {
+    const { core } = running.service
+    const moved = await running.tenant()
+    const production = await running.production(moved)
+    const image = base64(await face('ada'))
+    for (const user_id of ['ada', 'late'])
+      expect((await production.enroll({ user_id, image })).status).toBe(201)
+    const index = core.vault.blindIndex(moved.id, 'production', 'ada')
+    const subject = (await core.vault.find(core.store.read, index, 'ada'))!
+    const content = core.vault.openReference(subject, subject.reference!)
+    await core.store.transaction('installation', (tx) =>
+      core.vault.putFollowing(tx, subject, subject.reference!.id, 'other@1.0.0', content),
+    )
+    const coverage = `countersign_model_migration_coverage{tenant="${moved.name}"}`
+    expect(await value(coverage)).toBeUndefined()
+    await beginModelChange(running)
+    expect(await value(coverage)).toBe(0.5)
+    const all = await value('countersign_model_migration_coverage{tenant="_all"}')
+    expect(all).toBeGreaterThan(0)
+    expect(all).toBeLessThanOrEqual(0.5)
+    const deciding = (model: string) => value(`countersign_model_migration_tenants{model="${model}"}`)
+    expect(await deciding('baseline@1.0.0')).toBe((await core.store.read.tenants()).length)
+    expect(await deciding('other@1.0.0')).toBe(0)
+    await endModelChange(running)
+    expect(await scrape(running)).not.toContain('countersign_model_migration_coverage{')
   })
 })
 

@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Calibration } from '../../../models/pack/calibration.js'
 import { type ModelPack, parsePackManifest, thresholdForFmr } from '../../../models/pack/model-pack.js'
-import { assertFmrReached, assertServable, gradeOf } from '../../../models/pack/pack-grade.js'
+import {
+  assertFmrReached,
+  assertMayFollow,
+  assertServable,
+  gradeOf,
+} from '../../../models/pack/pack-grade.js'
 import { standardPackDocument } from '../../../models/standard/pack-document.js'
 
 const manifest = parsePackManifest(standardPackDocument())
@@ -92,13 +97,13 @@ describe('a rate beyond the calibration', () => {
       code: 'fmr_not_reached',
       message: expect.stringMatching(/--fmr .*1e-7.* ends at 0\.0001.*Name a rate from 0\.0001 to 0\.001/),
     })
-    for (const accepted of [undefined, 'another', 'standard'])
+    for (const accepted of [[], ['another'], ['standard']])
       expect(() => assertFmrReached(packWith(), 1e-7, '--fmr', accepted)).toThrow(refused)
-    expect(() => assertFmrReached(packWith(), 1e-4, '--fmr', undefined)).not.toThrow()
+    expect(() => assertFmrReached(packWith(), 1e-4, '--fmr', [])).not.toThrow()
   })
 
   it('a rate beyond the other end of the calibration is refused as well', () => {
-    expect(() => assertFmrReached(packWith(), 5e-3, '--fmr', 'standard')).toThrow(/ends at 0\.001\./)
+    expect(() => assertFmrReached(packWith(), 5e-3, '--fmr', ['standard'])).toThrow(/ends at 0\.001\./)
   })
 
   it('an existing contract keeps the end of the calibration', () => {
@@ -120,19 +125,31 @@ describe('a rate beyond the calibration', () => {
       modelId: 'a@1',
       manifest: { ...manifest, calibration: { source: 'a bench', points } },
     }
-    expect(() => assertFmrReached(pack, 1e-4, '--fmr', undefined)).toThrow(/nobody has measured/)
-    expect(() => assertFmrReached(pack, 1e-3, '--fmr', undefined)).not.toThrow()
+    expect(() => assertFmrReached(pack, 1e-4, '--fmr', [])).toThrow(/nobody has measured/)
+    expect(() => assertFmrReached(pack, 1e-3, '--fmr', [])).not.toThrow()
   })
 })
 
 it('a pack of evaluation grade serves only if the operator accepts it by name', () => {
   const pack = packWith({ people: 100 })
-  expect(() => assertServable(pack, 1e-4, undefined)).toThrow(
+  expect(() => assertServable(pack, 1e-4, [])).toThrow(
     expect.objectContaining({
       code: 'pack_not_accepted',
       message: expect.stringMatching(/100 people.*COUNTERSIGN_ACCEPT_PACK=standard/),
     }),
   )
-  expect(() => assertServable(pack, 1e-4, 'standard')).not.toThrow()
-  expect(() => assertServable(packWith(), 1e-4, undefined)).not.toThrow()
+  expect(() => assertServable(pack, 1e-4, ['standard'])).not.toThrow()
+  expect(() => assertServable(packWith(), 1e-4, [])).not.toThrow()
+})
+
+it('a pack of evaluation grade follows only if the operator accepts it by name, next to the pack that serves', () => {
+  const pack = packWith({ people: 100 })
+  expect(() => assertMayFollow(pack, 1e-4, ['baseline'])).toThrow(
+    expect.objectContaining({
+      code: 'pack_not_accepted',
+      message: expect.stringMatching(/100 people.*COUNTERSIGN_ACCEPT_PACK=baseline,standard/),
+    }),
+  )
+  expect(() => assertMayFollow(pack, 1e-4, ['baseline', 'standard'])).not.toThrow()
+  expect(() => assertMayFollow(packWith(), 1e-4, ['baseline'])).not.toThrow()
 })

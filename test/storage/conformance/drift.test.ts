@@ -40,6 +40,14 @@ overStores((stores) => {
       expect(await read().newestDrift('ten_a', 'm@2')).toBeUndefined()
     })
 
+    it('are compared from a time that is kept with the tenant, of one tenant only', async () => {
+      await put()
+      expect((await read().tenantById('ten_a'))!.driftSince).toBeNull()
+      await write((tx) => tx.setDriftSince('ten_a', AT))
+      expect((await read().tenantById('ten_a'))!.driftSince).toBe(AT)
+      expect((await read().tenantById('ten_b'))!.driftSince).toBeNull()
+    })
+
     it('list the rows with blocks of all tenants but the deleted ones', async () => {
       const blocks = '[]'
       await put(row(AT), row(AT + 5, { blocks }), row(AT, { tenantId: 'ten_b', blocks }))

@@ -209,6 +209,16 @@ overStores((stores) => {
       expect((await read().drift('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs])
     })
 
+    it('deletes the counts of a candidate after 100 days', async () => {
+      const keptMs = 100 * DAY_MS
+      const row = { tenantId: 'ten_a', model: 'm@1', candidate: 'FMR 1e-05', counts: '{}' }
+      await fill(async (tx) => {
+        for (const at of [NOW - keptMs - 1, NOW - keptMs]) await tx.putShadow({ ...row, at })
+      })
+      await expire()
+      expect((await read().shadow('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs])
+    })
+
     it('never deletes tenants, users and keys because of their age', async () => {
       await fill((tx) => tx.insertSubject(subject('ada', { createdAt: 1 })))
       await write((tx) =>

@@ -1,13 +1,18 @@
 /** Tests of how every store keeps the state of the OpenID provider. */
 import { describe, expect, it } from 'vitest'
-import type { OpenIdStateRecord } from '../../../src/storage/records.js'
+import type { OpenIdCallbackRecord, OpenIdStateRecord } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
-import { AT, bytes, tenant } from '../../support/records.js'
+import { AT, bytes, captureSession, tenant, verdictKey } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const state = (name: string, fields: Partial<OpenIdStateRecord> = {}): OpenIdStateRecord => ({
   ...{ lookup: bytes(name), uid: null, grantId: null, sealed: bytes(`sealed ${name}`) },
   ...{ expiresAt: AT, usedAt: null, ...fields },
+})
+
+const callback = (name: string, fields: Partial<OpenIdCallbackRecord> = {}): OpenIdCallbackRecord => ({
+  ...{ request: bytes(name), tenantId: 'ten_a', sessionId: null, sealed: bytes(`sealed ${name}`) },
+  ...{ attempts: 0, nextAt: AT, expiresAt: AT + 10, ...fields },
 })
 
 overStores((stores) => {
@@ -52,6 +57,17 @@ overStores((stores) => {
     })
   })
 
+  describe('a key of the OpenID provider', () => {
+    it('is removed with the others of its environment, and with no other', async () => {
+      await write(async (tx) => {
+        await tx.insertOpenIdKey({ ...verdictKey('oik_a'), environment: 'sandbox' })
+        await tx.insertOpenIdKey({ ...verdictKey('oik_b'), environment: 'production' })
+        await tx.deleteOpenIdKeys('sandbox')
+      })
+      expect((await read().openIdKeys()).map(({ id }) => id)).toEqual(['oik_b'])
+    })
+  })
+
   describe('an application of the OpenID provider', () => {
     const client = { id: 'oic_a', tenantId: 'ten_a', environment: 'sandbox', keyId: 'key_a' } as const
 
@@ -65,6 +81,70 @@ overStores((stores) => {
       expect(await read().openIdClients('ten_a')).toEqual([rows])
       expect(await write((tx) => tx.deleteOpenIdClient('ten_a', 'oic_a'))).toBe(true)
       expect(await read().openIdClient('oic_a')).toBeUndefined()
+    })
+  })
+
+  describe('a callback to an identity provider', () => {
+    const due = async (now: number) =>
+      (await read().dueOpenIdCallbacks(now, 10)).map(({ request }) => request.toString())
+
+    it('is stored once for each request, and replaced only on purpose', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        expect(await tx.insertOpenIdCallback(callback('one', { nextAt: null }))).toBe(true)
+        expect(await tx.insertOpenIdCallback(callback('one'))).toBe(false)
+      })
+      expect(await due(AT)).toEqual([])
+      await write((tx) => tx.putOpenIdCallback(callback('one')))
+      expect(await read().dueOpenIdCallbacks(AT, 10)).toEqual([callback('one')])
+    })
+
+    it('is due at its time, and not while its session is open', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.putCaptureSession(captureSession('open'))
+        await tx.putCaptureSession(captureSession('over', { status: 'completed' }))
+        await tx.insertOpenIdCallback(callback('of an open session', { sessionId: 'cap_open' }))
+        await tx.insertOpenIdCallback(callback('of one that is over', { sessionId: 'cap_over' }))
+        await tx.insertOpenIdCallback(callback('later', { nextAt: AT + 1 }))
+        await tx.insertOpenIdCallback(callback('never', { nextAt: null }))
+      })
+      expect(await due(AT - 1)).toEqual([])
+      expect(await due(AT)).toEqual(['of one that is over'])
+      expect(await due(AT + 1)).toEqual(['of one that is over', 'later'])
+    })
+
+    it('is taken by one process only, and not after it was reported', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertOpenIdCallback(callback('one'))
+      })
+      const take = (attempts: number) =>
+        write((tx) => tx.takeOpenIdCallback(callback('one', { attempts }), AT + 5))
+      expect([await take(0), await take(0)]).toEqual([true, false])
+      expect(await read().dueOpenIdCallbacks(AT + 5, 10)).toEqual([
+        callback('one', { attempts: 1, nextAt: AT + 5 }),
+      ])
+      await write((tx) => tx.setOpenIdCallbackNext(callback('one'), null))
+      expect(await due(AT + 5)).toEqual(['one'])
+      await write((tx) => tx.setOpenIdCallbackNext(callback('one', { attempts: 1 }), null))
+      expect([await take(1), await due(AT + 9)]).toEqual([false, []])
+    })
+
+    it('goes with its user, its tenant and its time', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertTenant(tenant('b'))
+        await tx.putCaptureSession(captureSession('over', { status: 'completed' }))
+        await tx.insertOpenIdCallback(callback('erased', { sessionId: 'cap_over' }))
+        await tx.insertOpenIdCallback(callback('other tenant', { tenantId: 'ten_b' }))
+        await tx.insertOpenIdCallback(callback('expired', { expiresAt: AT }))
+        await tx.insertOpenIdCallback(callback('left'))
+      })
+      await write((tx) => tx.eraseSubject(captureSession('over').blindIndex))
+      await write((tx) => tx.closeTenant('ten_b', AT))
+      await write((tx) => tx.deleteExpired(AT, 0, { hour: 0, minute: 0 }))
+      expect(await due(AT)).toEqual(['left'])
     })
   })
 })

@@ -141,6 +141,7 @@ overStores((stores) => {
           await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
           await tx.putTraffic({ tenantId, resolution: 'hour', at: AT, counts: '{}' })
           await tx.putDrift({ tenantId, model: 'm@1', at: AT, counts: '{}', blocks: '[]' })
+          await tx.putShadow({ tenantId, model: 'm@1', candidate: 'FMR 1e-05', at: AT, counts: '{}' })
           await tx.insertChallenge(challenge(`cha_${name}`, { tenantId }))
           await tx.appendAudit(auditEntry(1, { tenantId }))
         }
@@ -159,16 +160,17 @@ overStores((stores) => {
         delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
         traffic: (await read().traffic(`ten_${name}`, 'hour', 0)).length,
         drift: (await read().drift(`ten_${name}`, 0)).length,
+        shadow: (await read().shadow(`ten_${name}`, 0)).length,
         challenge: (await read().challenge(`cha_${name}`)) !== undefined,
         link: (await write((tx) => tx.takeLoginLink(bytes(`link ${name}`), AT))) !== undefined,
       })
       expect(await left('a')).toEqual({
         ...{ secrets: 0, session: false, endpoints: 0, delivery: false },
-        ...{ traffic: 0, drift: 0, challenge: false, link: false },
+        ...{ traffic: 0, drift: 0, shadow: 0, challenge: false, link: false },
       })
       expect(await left('b')).toEqual({
         ...{ secrets: 2, session: true, endpoints: 1, delivery: true },
-        ...{ traffic: 1, drift: 1, challenge: true, link: true },
+        ...{ traffic: 1, drift: 1, shadow: 1, challenge: true, link: true },
       })
       expect((await read().apiKeys('ten_b'))[0]).toEqual(apiKey('key_b', { tenantId: 'ten_b' }))
       expect(await read().dashboardSession(bytes('op'), AT)).toBeDefined()

@@ -18,7 +18,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 
 /** Commits tenants as fast as it can, many at a time and each with an audit entry, and prints which are acknowledged. */
 const WRITER = `
-  const none = { fmr: null, replaceVerdictMinutes: null, requireLiveness: null, capturePage: null, policyHash: null, sandboxPolicyHash: null, passkeys: null, models: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }
+  const none = { fmr: null, replaceVerdictMinutes: null, requireLiveness: null, capturePage: null, policyHash: null, sandboxPolicyHash: null, passkeys: null, models: null, driftSince: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }
   const tenant = (name) => ({ id: 'ten_' + name, name, createdAt: 1, ratePerSecond: 1, burst: 1, ...none })
   const run = process.argv[1]
   if (run === 'first') await store.transaction('installation', (tx) => tx.insertTenant(tenant('log')))
@@ -219,7 +219,7 @@ overStores((stores) => {
       await stores.store.close()
       const again = await stores.open()
       expect(await again.read.subject(bytes('ada'))).toEqual({
-        ...{ subject: subject('ada'), reference: null, following: [] },
+        ...{ subject: subject('ada'), reference: null, following: [], aged: null },
       })
       expect(await again.check()).toEqual([])
     })

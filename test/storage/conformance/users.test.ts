@@ -38,11 +38,13 @@ overStores((stores) => {
         subject: full,
         reference: null,
         following: [],
+        aged: null,
       })
       expect(await read().subject(bytes('ada'))).toEqual({
         subject: subject('ada'),
         reference: reference('ada'),
         following: [],
+        aged: null,
       })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
       expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)

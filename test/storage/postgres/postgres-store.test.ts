@@ -43,6 +43,7 @@ function tenant(name: string): TenantRecord {
     sandboxPolicyHash: null,
     passkeys: null,
     models: null,
+    driftSince: null,
     productionIssuedAt: null,
     productionRevealedAt: null,
     suspendedAt: null,

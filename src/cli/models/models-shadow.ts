@@ -1,0 +1,71 @@
+/** `countersign models shadow`: prints what the candidate in shadow would have decided, by tenant and day. */
+import type { Command } from 'commander'
+import type { Histogram } from '../../drift/drift-counts.js'
+import { DAY_MS, systemClock } from '../../lib/clock.js'
+import { type ShadowView, shadowViews } from '../../shadow/shadow-view.js'
+import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { type Cell, listing } from '../lib/style.js'
+import { withCore } from '../lib/with-core.js'
+
+interface TenantShadow extends ShadowView {
+  tenant: string
+}
+
+/** The counts are kept for 100 days. */
+const MOST_DAYS = 100
+
+export function registerShadowCommand(models: Command): void {
+  models
+    .command('shadow [tenant]')
+    .description(
+      'show what the candidate in shadow would have decided about the verifies of one tenant or of all, by day',
+    )
+    .option('--days <days>', 'days to show, 1 to 100, with today', '30')
+    .option('--json', 'print JSON, with histograms of the scores')
+    .action(
+      action(async (name: string | undefined, options: OutputOptions & { days: string }) => {
+        const days = Number(options.days)
+        if (!Number.isInteger(days) || days < 1 || days > MOST_DAYS)
+          throw new UsageError(
+            'invalid_option',
+            `--days is ${options.days}; expected a whole number from 1 to ${MOST_DAYS}.`,
+          )
+        const since = (Math.floor(systemClock.now() / DAY_MS) - days + 1) * DAY_MS
+        const views = await withCore(async ({ store, tenancy }) => {
+          const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
+          const all: TenantShadow[] = []
+          for (const { id, name: tenant, deletedAt } of tenants)
+            if (deletedAt === null)
+              for (const view of await shadowViews(store.read, id, since)) all.push({ tenant, ...view })
+          return all
+        })
+        print(options, views, () =>
+          views.length === 0 ? `No candidate saw a verify within ${days} days.` : textOf(views),
+        )
+      }),
+    )
+}
+
+function textOf(views: readonly TenantShadow[]): string {
+  return listing(
+    ['TENANT', 'DAY', 'CANDIDATE', 'COMPARED', 'WOULD APPROVE', 'WOULD REJECT', 'NO TEMPLATE', 'DROPPED'],
+    views.map((view) => [
+      view.tenant,
+      view.day,
+      view.candidate,
+      String(view.compared),
+      changes(view.would_approve, 'yellow'),
+      changes(view.would_reject, 'yellow'),
+      String(view.no_template),
+      String(view.dropped + view.not_comparable + view.failed),
+    ]),
+  )
+}
+
+/** The total, and the reasons or codes behind it, the most frequent first. */
+function changes(byCode: Histogram, style: 'yellow'): Cell {
+  const codes = Object.entries(byCode).sort(([, a], [, b]) => b - a)
+  if (codes.length === 0) return '0'
+  const total = codes.reduce((sum, [, count]) => sum + count, 0)
+  return { text: `${total} (${codes.map(([code, count]) => `${code} ${count}`).join(', ')})`, style }
+}

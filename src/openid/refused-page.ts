@@ -1,0 +1,91 @@
+/** The page for a person who was not confirmed. It shows the application's address of help, and is the same for every reason. */
+import { createHash } from 'node:crypto'
+import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
+import type { Reply } from '../http/listeners/listener.js'
+
+interface Texts {
+  heading: string
+  text: string
+  help: string
+  back: string
+}
+
+const TEXTS: Record<CaptureLanguage, Texts> = {
+  en: {
+    heading: 'You were not confirmed',
+    text: 'Perhaps face confirmation is not set up for you, or the check did not succeed.',
+    help: 'Set up or get help',
+    back: 'Back',
+  },
+  de: {
+    heading: 'Sie wurden nicht bestätigt',
+    text: 'Vielleicht ist die Bestätigung mit dem Gesicht für Sie nicht eingerichtet, oder die Prüfung ist nicht gelungen.',
+    help: 'Einrichten oder Hilfe erhalten',
+    back: 'Zurück',
+  },
+  fr: {
+    heading: 'Votre identité n’a pas été confirmée',
+    text: 'La confirmation par le visage n’est peut-être pas configurée pour vous, ou la vérification n’a pas réussi.',
+    help: 'Configurer ou obtenir de l’aide',
+    back: 'Retour',
+  },
+  es: {
+    heading: 'No se ha confirmado su identidad',
+    text: 'Quizá la confirmación facial no esté configurada para usted, o la comprobación no ha salido bien.',
+    help: 'Configurar u obtener ayuda',
+    back: 'Volver',
+  },
+  ja: {
+    heading: '本人確認ができませんでした',
+    text: '顔による確認が設定されていないか、確認に失敗した可能性があります。',
+    help: '設定またはヘルプ',
+    back: '戻る',
+  },
+}
+const STYLE =
+  'body{font:1rem/1.5 system-ui,sans-serif;margin:0;padding:2rem 1rem;color-scheme:light dark}main{max-width:32rem;margin:auto}a{display:inline-block;padding:.5rem 0;margin-inline-end:1.5rem}'
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+/**
+ * @param languages names in the order of preference, as in `ui_locales` or `Accept-Language`
+ * @param back address at which the provider answers the application
+ */
+export function refusedPage(
+  languages: string,
+  helpUrl: string,
+  back: string,
+): Pick<Reply, 'headers' | 'body'> {
+  const language = firstKnown(languages)
+  const { heading, text, help, back: backText } = TEXTS[language]
+  const body = `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${heading}</title>
+<style>${STYLE}</style>
+</head>
+<body><main><h1>${heading}</h1><p>${text}</p><p><a href="${escaped(helpUrl)}" target="_blank" rel="noopener">${help}</a><a href="${escaped(back)}">${backText}</a></p></main></body>
+</html>
+`
+  return {
+    body,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+    },
+  }
+}
+
+function firstKnown(languages: string): CaptureLanguage {
+  const named = languages.split(/[\s,]+/).map((tag) => tag.slice(0, 2).toLowerCase())
+  return named.flatMap((name) => CAPTURE_LANGUAGES.filter((language) => language === name))[0] ?? 'en'
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}

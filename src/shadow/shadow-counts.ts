@@ -1,0 +1,62 @@
+/** Counts of what a candidate would have decided, without users. Counts of several times, and of several services, can be added up. */
+import { binOf, type Histogram } from '../drift/drift-counts.js'
+
+/** Why a verify that the candidate was to see was not compared. */
+export const UNCOMPARED = ['no_template', 'dropped', 'not_comparable', 'failed'] as const
+export type Uncompared = (typeof UNCOMPARED)[number]
+
+/** Approval, the reason of a rejection, or the code for which the pictures were refused. */
+export type ShadowOutcome = string
+
+export interface ShadowCounts {
+  /** Verifies by their outcome and that of the candidate, such as `approved no_match`. */
+  outcomes: Histogram
+  /** Scores of the verifies that were compared, by bins of 0.01. */
+  scores: Histogram
+  /** Scores that the candidate gave to the same captures, by bins of 0.01. */
+  candidateScores: Histogram
+  /** Verifies that were not compared, by why. */
+  uncompared: Partial<Record<Uncompared, number>>
+}
+
+/** A verify as it was decided and as the candidate would have decided it. */
+export interface ShadowedVerify {
+  live: ShadowOutcome
+  candidate: ShadowOutcome
+  /** Score of the verify; null where nothing was compared. */
+  score: number | null
+  candidateScore: number | null
+}
+
+export function noShadowCounts(): ShadowCounts {
+  return { outcomes: {}, scores: {}, candidateScores: {}, uncompared: {} }
+}
+
+export function countShadowed(counts: ShadowCounts, verify: ShadowedVerify): void {
+  add(counts.outcomes, `${verify.live} ${verify.candidate}`, 1)
+  if (verify.score !== null) add(counts.scores, binOf(verify.score), 1)
+  if (verify.candidateScore !== null) add(counts.candidateScores, binOf(verify.candidateScore), 1)
+}
+
+export function countUncompared(counts: ShadowCounts, why: Uncompared): void {
+  add(counts.uncompared, why, 1)
+}
+
+export function addShadowCounts(sum: ShadowCounts, part: ShadowCounts): ShadowCounts {
+  for (const name of ['outcomes', 'scores', 'candidateScores', 'uncompared'] as const)
+    for (const [key, count] of Object.entries(part[name])) add(sum[name], key, count)
+  return sum
+}
+
+/** The verdict that the candidate would give instead, or `none` for the same. A refusal of the pictures is no approval. */
+export function changeOf({
+  live,
+  candidate,
+}: Pick<ShadowedVerify, 'live' | 'candidate'>): 'none' | 'approved' | 'rejected' {
+  if ((live === 'approved') === (candidate === 'approved')) return 'none'
+  return candidate === 'approved' ? 'approved' : 'rejected'
+}
+
+function add(histogram: Partial<Record<string, number>>, key: string, count: number): void {
+  histogram[key] = (histogram[key] ?? 0) + count
+}

@@ -1,0 +1,47 @@
+/** `countersign models migrate`: each step, for all tenants or for one, without a running service. */
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type Workplace, workplace } from '../support/command.js'
+import { writeShiftedPack } from '../support/packs.js'
+
+const OLD = 'baseline@1.0.0'
+const NEW = 'shifted@1.0.0'
+
+let place: Workplace
+
+beforeAll(async () => {
+  place = await workplace()
+  await writeShiftedPack(place.path('shifted'), inject('modelsDir'))
+  for (const name of ['acme', 'beta']) await place.run(['tenant', 'create', name])
+})
+afterAll(() => place?.dispose())
+
+const migrate = (...args: string[]) => place.run(['models', 'migrate', ...args, '--json'])
+const deciding = async () => {
+  const { tenants } = (await migrate('--status')).json
+  return Object.fromEntries(
+    tenants.map((one: { name: string; deciding: string }) => [one.name, one.deciding]),
+  )
+}
+
+it('moves the decision of the tenant that --tenant names, and back, and of every other tenant without it', async () => {
+  expect((await migrate('--to', place.path('shifted'))).json).toMatchObject({ from: OLD, to: NEW })
+  expect((await migrate('--decide', '--tenant', 'beta')).json).toEqual({ moved: ['beta'] })
+  expect(await deciding()).toEqual({ acme: OLD, beta: NEW })
+  expect((await migrate('--finish')).error.code).toBe('model_decisions_differ')
+  expect((await migrate('--back', '--tenant', 'beta')).json).toEqual({ moved: ['beta'] })
+  expect(await deciding()).toEqual({ acme: OLD, beta: OLD })
+  expect((await migrate('--decide', '--tenant', 'acme')).json).toEqual({ moved: ['acme'] })
+  expect((await migrate('--decide')).json).toEqual({ moved: ['beta'] })
+  expect(await deciding()).toEqual({ acme: NEW, beta: NEW })
+})
+
+it('moves nothing for a tenant that does not exist', async () => {
+  expect((await migrate('--back', '--tenant', 'nobody')).error.code).toBe('tenant_not_found')
+  expect(await deciding()).toEqual({ acme: NEW, beta: NEW })
+})
+
+it('takes one step a command', async () => {
+  const refused = await migrate('--decide', '--back')
+  expect(refused).toMatchObject({ code: 2, error: { code: 'invalid_option' } })
+  expect(await deciding()).toEqual({ acme: NEW, beta: NEW })
+})

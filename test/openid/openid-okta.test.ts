@@ -1,0 +1,97 @@
+/** The profile for Okta's IdP authenticator: signed requests instead of pushed ones, `preferred_username`, and the userinfo endpoint. */
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { OpenIdApplication, REDIRECT, refusalsOf } from '../support/openid-application.js'
+import { confirmAt, OpenIdBrowser } from '../support/openid-browser.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let okta: OpenIdApplication
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+  })
+})
+beforeEach(async () => {
+  tenant = await running.tenant()
+  okta = await OpenIdApplication.register(running, tenant, { profile: 'okta' })
+})
+afterAll(() => running?.stop())
+
+/** Parameters as Okta sends them: without PKCE, with the scopes of its form. */
+function parameters(login_hint: string) {
+  const { code_challenge: _challenge, code_challenge_method: _method, ...rest } = okta.request()
+  return { ...rest, scope: 'openid profile email', login_hint }
+}
+
+async function signIn(request: string, beside: Record<string, string> = {}): Promise<URL | null> {
+  const client_id = okta.client.record.id
+  const address = okta.authorize({ client_id, response_type: 'code', scope: 'openid', ...beside, request })
+  const browser = new OpenIdBrowser(running.service.openidOrigin!)
+  const { left } = await browser.open(address)
+  if (!left?.pathname.startsWith('/capture/')) return left
+  return (await browser.open(await confirmAt(left))).left
+}
+
+describe('an application with the profile okta', () => {
+  it('gets the login as preferred_username in the ID token and from userinfo', async () => {
+    const back = await signIn(await okta.sign(parameters('ada+match')))
+    expect(back!.origin + back!.pathname).toBe(REDIRECT)
+    const { status, body } = await okta.redeem(back!.searchParams.get('code'), { code_verifier: undefined })
+    expect(status).toBe(200)
+    expect(decodeJwt(String(body.id_token))).toMatchObject({
+      sub: 'ada+match',
+      preferred_username: 'ada+match',
+      amr: ['face'],
+      nonce: 'nonce',
+    })
+    expect(await okta.userinfo(String(body.access_token))).toMatchObject({
+      status: 200,
+      body: { sub: 'ada+match', preferred_username: 'ada+match' },
+    })
+  })
+
+  it('is refused without a signature, and with that of another secret', async () => {
+    const address = okta.authorize(parameters('ada+match'))
+    const unsigned = await new OpenIdBrowser(running.service.openidOrigin!).open(address)
+    expect(unsigned.left!.searchParams.get('error')).toBe('invalid_request')
+    const forged = await signIn(await okta.sign(parameters('ada+match'), 'x'.repeat(43)))
+    expect(forged!.searchParams.get('error')).toBe('invalid_request_object')
+    const codes = (await refusalsOf(running, tenant.id)).map(({ code }) => code)
+    expect(codes).toEqual(['request_not_pushed', 'hint_not_valid'])
+  })
+
+  it('gets no person whose name stands in the address next to the signed request', async () => {
+    const { login_hint: _hint, ...unnamed } = parameters('')
+    const back = await signIn(await okta.sign(unnamed), { login_hint: 'ada+match' })
+    expect(back!.searchParams.get('error')).toBe('access_denied')
+    expect(await refusalsOf(running, tenant.id)).toMatchObject([{ code: 'user_not_named' }])
+  })
+})
+
+describe('an application of another profile', () => {
+  it('learns the name of the person only when it asks for the scope profile', async () => {
+    const generic = await OpenIdApplication.register(running, tenant)
+    const claimsFor = async (scope: string) => {
+      const browser = new OpenIdBrowser(running.service.openidOrigin!)
+      const back = await browser.signIn(await generic.ask('ada+match', { scope }))
+      const { body } = await generic.redeem(back.searchParams.get('code'))
+      return decodeJwt(String(body.id_token))
+    }
+    expect(await claimsFor('openid')).not.toHaveProperty('preferred_username')
+    expect(await claimsFor('openid profile')).toMatchObject({ preferred_username: 'ada+match' })
+  })
+
+  it('is refused with a signed request that it did not push', async () => {
+    const generic = await OpenIdApplication.register(running, tenant)
+    const request = await generic.sign({ ...generic.request(), login_hint: 'ada+match' })
+    const client_id = generic.client.record.id
+    const browser = new OpenIdBrowser(running.service.openidOrigin!)
+    const address = generic.authorize({ client_id, response_type: 'code', scope: 'openid', request })
+    expect((await browser.open(address)).left!.searchParams.get('error')).toBe('invalid_request')
+  })
+})

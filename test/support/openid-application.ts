@@ -1,0 +1,126 @@
+/** An application at the OpenID provider that can also do everything wrong: it speaks the protocol by `fetch`, without a library. */
+import { createHash, randomBytes } from 'node:crypto'
+import { SignJWT } from 'jose'
+import type { AuditFacts } from '../../src/audit/audit-log.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import type { Environment } from '../../src/config/config.js'
+import type { NewOpenIdClient, OpenIdClient } from '../../src/tenants/openid-clients.js'
+import type { TestService, TestTenant } from './service.js'
+
+export const REDIRECT = 'https://app.bank.example/callback'
+
+type Fields = Record<string, string | undefined>
+
+export interface Answer {
+  status: number
+  body: Record<string, unknown>
+}
+
+export class OpenIdApplication {
+  readonly verifier = randomBytes(32).toString('base64url')
+
+  constructor(
+    readonly issuer: string,
+    readonly client: OpenIdClient,
+  ) {}
+
+  static async register(
+    running: TestService,
+    tenant: Pick<TestTenant, 'id'>,
+    settings: Partial<NewOpenIdClient> & { environment?: Environment } = {},
+  ): Promise<OpenIdApplication> {
+    const { environment = 'sandbox', ...more } = settings
+    const { operations, tenancy } = running.service.core
+    const client = await operations.openIdClients.add(
+      await tenancy.find(tenant.id),
+      COMMAND_LINE,
+      environment,
+      {
+        name: `portal-${randomBytes(4).toString('hex')}`,
+        redirectUris: [REDIRECT],
+        acr: 'urn:countersign:acr:face-active',
+        jwks: null,
+        ...more,
+      },
+    )
+    const path = environment === 'sandbox' ? '/sandbox' : ''
+    return new OpenIdApplication(`${running.service.openidOrigin}${path}`, client)
+  }
+
+  /** Pushes a request. @param more parameters in addition to those of a right request; undefined leaves one out */
+  push(more: Fields = {}, credentials?: Fields): Promise<Answer> {
+    return this.post('/request', { ...this.request(), ...more }, credentials)
+  }
+
+  /** Pushes a right request. @returns the address to which the application sends the browser */
+  async ask(loginHint: string, more: Fields = {}): Promise<string> {
+    const { status, body } = await this.push({ login_hint: loginHint, ...more })
+    if (status !== 201) throw new Error(`The request was refused: ${JSON.stringify(body)}`)
+    return this.authorize({ client_id: this.client.record.id, request_uri: String(body.request_uri) })
+  }
+
+  /** The address of the authorization endpoint with these parameters. */
+  authorize(parameters: Fields): string {
+    return `${this.issuer}/auth?${form(parameters)}`
+  }
+
+  /** Parameters of a right request. */
+  request(): Fields {
+    return {
+      client_id: this.client.record.id,
+      response_type: 'code',
+      redirect_uri: REDIRECT,
+      scope: 'openid',
+      state: 'state',
+      nonce: 'nonce',
+      code_challenge: createHash('sha256').update(this.verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    }
+  }
+
+  /** Signs a request as RFC 9101 says, with the client secret. */
+  sign(parameters: Fields, secret = this.client.secret ?? ''): Promise<string> {
+    const claims = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined))
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256' })
+      .setIssuer(this.client.record.id)
+      .setAudience(this.issuer)
+      .sign(Buffer.from(secret))
+  }
+
+  /** The claims that the userinfo endpoint has. */
+  async userinfo(accessToken: string): Promise<Answer> {
+    const headers = { authorization: `Bearer ${accessToken}` }
+    const response = await fetch(`${this.issuer}/me`, { headers })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+
+  redeem(code: string | null, more: Fields = {}, credentials?: Fields): Promise<Answer> {
+    const fields = { grant_type: 'authorization_code', redirect_uri: REDIRECT, code_verifier: this.verifier }
+    return this.post('/token', { ...fields, code: code ?? '', ...more }, credentials)
+  }
+
+  private async post(path: string, fields: Fields, credentials: Fields = {}): Promise<Answer> {
+    const { id = this.client.record.id, secret = this.client.secret ?? '' } = credentials
+    const basic = Buffer.from(`${id}:${secret}`).toString('base64')
+    const response = await fetch(this.issuer + path, {
+      method: 'POST',
+      headers: { authorization: `Basic ${basic}` },
+      body: form(fields),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+}
+
+/** Facts of the refusals in the audit log of a tenant, oldest first. */
+export async function refusalsOf(running: TestService, tenantId: string): Promise<AuditFacts[]> {
+  const { read } = running.service.core.store
+  const entries = await read.auditEntriesOfEvent(tenantId, 'openid_refused', 0, 1000)
+  return entries.map(({ entry }) => JSON.parse(entry) as AuditFacts)
+}
+
+function form(fields: Fields): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+}

@@ -1,0 +1,75 @@
+/** A browser with its cookies that follows the OpenID provider's redirects, without Chromium, and the person before it. */
+import { Visitor } from './capture-page.js'
+import { base64 } from './faces.js'
+import { plain } from './images.js'
+
+export interface Opened {
+  status: number
+  text: string
+  headers: Headers
+  /** The first address outside of the provider; null where the provider shows a page. */
+  left: URL | null
+}
+
+export class OpenIdBrowser {
+  /** Cookies by name and path: the provider's hold for one interaction each. */
+  private readonly jar = new Map<string, { name: string; value: string; path: string }>()
+  /** Every address of the provider that was opened. */
+  readonly visited: string[] = []
+
+  /** @param origin of the provider */
+  constructor(private readonly origin: string) {}
+
+  /** Opens an address, and follows redirects as long as they stay at the provider. */
+  async open(address: string): Promise<Opened> {
+    let url = new URL(address)
+    for (;;) {
+      this.visited.push(url.href)
+      const response = await fetch(url, { redirect: 'manual', headers: this.cookiesFor(url) })
+      this.keep(response)
+      const location = response.headers.get('location')
+      const { status, headers } = response
+      if (!location) return { status, headers, text: await response.text(), left: null }
+      url = new URL(location, url)
+      if (url.origin !== new URL(this.origin).origin) return { status, headers, text: '', left: url }
+    }
+  }
+
+  /** The address of the interaction of the last request. */
+  get interaction(): string {
+    return this.visited.findLast((address) => /\/interaction\/[\w-]+$/.test(address))!
+  }
+
+  /** Goes from the application's request over the capture page and back. @returns the address of the application */
+  async signIn(url: string): Promise<URL> {
+    const { left } = await this.open(url)
+    if (!left!.pathname.startsWith('/capture/')) return left!
+    return (await this.open(await confirmAt(left!))).left!
+  }
+
+  private cookiesFor({ pathname }: URL): Record<string, string> {
+    const sent = [...this.jar.values()].filter(({ path }) => pathname.startsWith(path))
+    return { cookie: sent.map(({ name, value }) => `${name}=${value}`).join('; ') }
+  }
+
+  private keep(response: Response): void {
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      const [, path = '/'] = /; *path=([^;]+)/i.exec(line) ?? []
+      this.jar.set(`${name} ${path}`, { name, value, path })
+    }
+  }
+}
+
+/** The person's part at the capture page: agrees and is captured. @returns the address to which the page leads */
+export async function confirmAt(link: URL): Promise<string> {
+  const visitor = new Visitor(link.href)
+  await visitor.open()
+  await visitor.agree()
+  let { body } = await visitor.capture(base64(await plain()))
+  // A rejected person has three tries.
+  for (let tries = 1; tries < 3 && body.state === 'again'; tries++)
+    body = (await visitor.capture(base64(await plain()))).body
+  if (body.state !== 'over') throw new Error(`The capture page did not end: ${JSON.stringify(body)}`)
+  return body.return_url
+}

@@ -1,0 +1,55 @@
+/** Which captures a template is made of. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Engine } from '../../src/biometrics/engine/engine.js'
+import type { Comparison } from '../../src/verification/biometric-provider.js'
+import { EngineProvider } from '../../src/verification/engine-provider.js'
+import { strongMatch } from '../../src/verification/strong-match.js'
+import type { VerdictTerms } from '../../src/verification/verdict-terms.js'
+import { copyBaselinePack, removeTemporaryDirs, startEngine } from '../biometrics/fixtures.js'
+import { face } from '../support/faces.js'
+
+const call = {
+  input: { user_id: 'ada' },
+  deadlineMs: performance.now() + 60_000,
+  signal: new AbortController().signal,
+  schedulingClass: { flow: 'tests', priority: 'production' as const, weight: 1 },
+}
+let engine: Engine
+let provider: EngineProvider
+let terms: VerdictTerms
+let enrolled: Float32Array
+let comparison: Comparison
+
+beforeAll(async () => {
+  engine = await startEngine(copyBaselinePack(), { tasksPerWorker: 4 })
+  provider = new EngineProvider(engine)
+  terms = { model: provider.model, point: provider.operatingPoint(1e-3), policy: null }
+  const photos = { images: [await face('ada')], challenge: null }
+  enrolled = (await provider.enrol(call, photos, { assessOnly: false })).reference
+  const today = { images: [await face('adaToday')], challenge: null }
+  comparison = await provider.verify(call, today, () => enrolled, terms.point.threshold)
+})
+afterAll(async () => {
+  await engine.close()
+  removeTemporaryDirs()
+})
+
+it('a capture counts by its match with the first template, not with the template that it was compared with', async () => {
+  const { samples } = comparison
+  expect(strongMatch(provider, comparison, terms, () => enrolled)).toBe(samples[0]!.embedding)
+  const grace = { images: [await face('grace')], challenge: null }
+  const { reference: other } = await provider.enrol(call, grace, { assessOnly: false })
+  expect(comparison.score).toBeGreaterThan(provider.strictThreshold(1e-4)!)
+  expect(strongMatch(provider, comparison, terms, () => other)).toBeNull()
+})
+
+it('a capture that was found to be a fake does not count, also where no liveness was required', () => {
+  const { sample } = comparison
+  const fake = { ...comparison, sample: { ...sample, liveness: { ...sample.liveness, passed: false } } }
+  expect(strongMatch(provider, fake, terms, () => enrolled)).toBeNull()
+})
+
+it('a capture below the strict bound does not count, nor one that was not compared', () => {
+  expect(strongMatch(provider, comparison, terms, () => enrolled, 1e-12)).toBeNull()
+  expect(strongMatch(provider, { ...comparison, score: null }, terms, () => enrolled)).toBeNull()
+})
