@@ -1,5 +1,5 @@
 /** Writes a report in the format that a file's ending names. */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import sharp from 'sharp'
 import { CodedError } from '../lib/errors.js'
@@ -78,6 +78,9 @@ async function shownPairs({ data, evaluation }: EvaluationRun): Promise<HtmlRepo
 const THUMBNAIL_PX = 160
 
 async function thumbnail(file: string): Promise<string> {
-  const image = sharp(file).autoOrient().resize(THUMBNAIL_PX, THUMBNAIL_PX, { fit: 'cover' })
+  // A process that decodes callers' pictures lets libvips read them from memory only, not from files.
+  const image = sharp(await readFile(file))
+    .autoOrient()
+    .resize(THUMBNAIL_PX, THUMBNAIL_PX, { fit: 'cover' })
   return `data:image/jpeg;base64,${(await image.jpeg({ quality: 80 }).toBuffer()).toString('base64')}`
 }

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { face, groupPhoto, landscape, REPHOTOGRAPHED } from '../support/faces.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
@@ -152,7 +153,8 @@ describe('evaluate, with a folder of people', () => {
     for (const text of [html, markdown, data]) expect(text).not.toMatch(/ada|grace/)
   })
 
-  it('shows names and photos only when asked to', async () => {
+  it('shows names and photos only when asked to, also in a process that decodes from memory only', async () => {
+    configureDecoders()
     const file = place.path('faces.html')
     const { code, stderr } = await place.run(['evaluate', people(), '--report', file, '--include-photos'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
