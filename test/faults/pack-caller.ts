@@ -90,6 +90,12 @@ export class PackCaller {
     const { userId, idempotencyKey } = this.pending
     const headers = { 'X-Svc-Idempotency-Key': idempotencyKey }
     const answer = await api.enroll({ user_id: userId, image: this.photos.enrolled }, { headers })
+    // The first call ended with its service, whose claim on the key lasts until its lease has ended.
+    const retryAfter = Number(answer.headers.get('retry-after'))
+    if (answer.body?.code === 'idempotency_in_progress' && retryAfter > 0) {
+      await sleep(retryAfter * 1000)
+      return this.enrol(api)
+    }
     this.pending = null
     if (answer.status !== 201) return this.report('the enrollment', userId, answer)
     this.users.push(userId)

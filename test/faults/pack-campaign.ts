@@ -42,6 +42,8 @@ const CALLERS = 3
 const USERS_A_CALLER = 6
 /** A command under load takes so long, or longer. */
 const COMMAND_MS = 2500
+/** Steps of a campaign whose command is killed at a moment of its own: each in another part of `COMMAND_MS`, so that some always are. */
+const KILLED_STEPS = 8
 const KILL_AFTER_MS = { min: 50, max: 1500 }
 /** Load between two steps. */
 const LOAD_MS = 1000
@@ -73,6 +75,7 @@ class PackCampaign {
   private isOver = false
   private kills = 0
   private commandsKilled = 0
+  private part: number
 
   private constructor(
     seed: number,
@@ -82,6 +85,7 @@ class PackCampaign {
     private readonly folder: string,
   ) {
     this.random = new Random(seed)
+    this.part = this.random.below(KILLED_STEPS)
   }
 
   static async prepare(seed: number, onProgress: (line: string) => void): Promise<PackCampaign> {
@@ -219,7 +223,7 @@ class PackCampaign {
     this.onProgress(`migrate ${args[0]}`)
     const asked = ['models', 'migrate', ...args, '--json']
     const [aborted] = await Promise.all([
-      this.place.abort(asked, this.settings, this.random.below(COMMAND_MS)),
+      this.place.abort(asked, this.settings, this.momentOfCommand()),
       this.killedOnce(`during ${args[0]}`),
     ])
     if (aborted.code === null) this.commandsKilled++
@@ -227,6 +231,11 @@ class PackCampaign {
     if (!(await isDone())) await this.command(...asked)
     if (!(await isDone())) this.findings.problems.push(`${args[0]} had no effect`)
     await sleep(LOAD_MS)
+  }
+
+  private momentOfCommand(): number {
+    const length = COMMAND_MS / KILLED_STEPS
+    return (this.part++ % KILLED_STEPS) * length + this.random.below(length)
   }
 
   private async killedOnce(when: string): Promise<void> {
