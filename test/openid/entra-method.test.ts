@@ -242,6 +242,21 @@ describe('a hint', () => {
     await entra.accept(ask, post!.fields, discovery())
     expect(await send(ask, browser)).toMatchObject(refusedAs(ask))
   })
+
+  it('is refused that was used before and is only spelled in another way', async () => {
+    const ask = await entra.ask(clientId, ada)
+    await send(ask)
+    const hint = ask.form.id_token_hint!
+    // The last character holds 4 bits of padding: these spellings are of one signature, and the library takes each of them.
+    const bytes = (text: string) => Buffer.from(text.slice(text.lastIndexOf('.') + 1), 'base64url')
+    const others = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+      .map((last) => hint.slice(0, -1) + last)
+      .filter((other) => other !== hint && bytes(other).equals(bytes(hint)))
+    expect(others).toHaveLength(15)
+    const again = { ...ask, form: { ...ask.form, id_token_hint: others[0]! } }
+    expect(await send(again)).toMatchObject(refusedAs(again))
+    expect(await codes()).toEqual(['hint_used'])
+  })
 })
 
 describe('a request', () => {

@@ -131,7 +131,7 @@ export class EntraMethod {
       ...{ userId, subject, nonce, state, acr, browser: digestOf(secret), endsAt: clock.now() + PATIENCE_MS },
     }
     const earlier = await this.hints.claim(
-      digestOf(asked.hint),
+      digestOf(signedPartOf(asked.hint)),
       { uid: made.uid } as never,
       REMEMBERED_SECONDS,
     )
@@ -261,6 +261,11 @@ export class EntraMethod {
 
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
+}
+
+/** The hint without its signature, which can be spelled in several ways: the last character of base64url has bits that nobody reads. */
+function signedPartOf(hint: string): string {
+  return hint.slice(0, hint.lastIndexOf('.'))
 }
 
 function asRefusal(error: unknown): EntraRefusal {
