@@ -11,7 +11,7 @@ import { ERRORS } from '../lib/error-codes.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import { templateOf } from '../users/templates.js'
+import { comparedTemplate, templateOf } from '../users/templates.js'
 import type { BiometricProvider, Comparison, Evidence } from '../verification/biometric-provider.js'
 import type { AnsweredCall, CalledUser, CaptureInput, UserCall } from '../verification/call.js'
 import { decidingProvider } from '../verification/deciding-model.js'
@@ -183,7 +183,7 @@ export class Shadow {
       bounds: isOfChallenge ? NO_BOUNDS : (candidate.bounds ?? undefined),
     }
     try {
-      const open = () => vault.openReference(subject, template).embedding
+      const open = () => vault.openReference(subject, comparedTemplate(known, template)).embedding
       const threshold = this.thresholdFor(verify, provider)
       const comparison = await provider.verify(spareCall, evidence, open, threshold)
       const reason = reasonAgainst(isOfChallenge ? withoutLiveness(comparison) : comparison, false)

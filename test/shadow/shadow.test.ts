@@ -113,6 +113,22 @@ describe('candidate bounds', () => {
   })
 })
 
+it('a candidate of the same pack compares with what a reference has become by captures', async () => {
+  await start({ COUNTERSIGN_SHADOW_MIN_FACE_PX: '20', COUNTERSIGN_REFERENCE_AGEING_DAYS: '30' })
+  await enroll('ada')
+  const sides = [396, 392, 388, 384]
+  for (const [before, side] of sides.entries()) {
+    running.clock.advance(30 * DAY_MS)
+    const image = base64(await face('ada', side))
+    expect((await api.verify({ user_id: 'ada', image, action })).body.verdict).toBe('approved')
+    await expect.poll(seen, { timeout: 20_000 }).toBe(before + 1)
+  }
+  expect(await running.service.core.store.read.countAgedReferences(tenant.id)).toBe(1)
+  const days = await counted(sides.length)
+  expect(days.map(({ compared }) => compared)).toEqual([1, 1, 1, 1])
+  expect(days.map((day) => day.candidate_scores)).toEqual(days.map((day) => day.scores))
+})
+
 it('a candidate rate is counted for every verify, without a second look', async () => {
   await start({ COUNTERSIGN_SHADOW_FMR: '1e-4', COUNTERSIGN_SHADOW_SHARE: '1e-9' })
   await enroll('ada')
