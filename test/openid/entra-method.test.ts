@@ -385,6 +385,25 @@ describe('a change of keys', () => {
     expect(await codes()).toEqual(['unavailable'])
   })
 
+  it('is looked for at most twice a minute while Entra ID cannot be reached', async () => {
+    await accepted(await entra.ask(clientId, ada))
+    entra.isAway = true
+    running.clock.advance(2 * HOUR_MS)
+    const before = entra.asked
+    const stranger = async () =>
+      entra.ask(clientId, ada, { id_token_hint: await entra.hint(ada, {}, { key: otherKey() }) })
+    for (let tries = 0; tries < 3; tries++) {
+      running.clock.advance(SECOND_MS)
+      await send(await stranger())
+      expect((await send(await entra.ask(clientId, ada))).left).not.toBeNull()
+    }
+    expect(entra.asked - before).toBe(1)
+    running.clock.advance(30 * SECOND_MS)
+    entra.isAway = false
+    entra.rollOver()
+    await accepted(await entra.ask(clientId, ada))
+  })
+
   it('goes on here: tokens count through a rotation, although Entra ID reads the keys once a day', async () => {
     await accepted(await entra.ask(clientId, ada))
     await running.service.core.openIdKeyRotation.rotate(['sandbox'], COMMAND_LINE)

@@ -56,6 +56,8 @@ export class SimulatedEntra {
   readonly keys: SigningKey[] = [newKey()]
   /** Number of requests for the keys. */
   fetches = 0
+  /** Number of requests for anything, answered or not. */
+  asked = 0
   isAway = false
   private server!: Server
   /** The provider's metadata and keys, which Entra ID reads once a day. */
@@ -66,6 +68,7 @@ export class SimulatedEntra {
   static async start(clock: ManualClock): Promise<SimulatedEntra> {
     const entra = new SimulatedEntra(clock)
     entra.server = createServer((request, response) => {
+      entra.asked++
       const body = entra.isAway ? undefined : entra.document(request.url!)
       response.writeHead(body ? 200 : 503, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
     })

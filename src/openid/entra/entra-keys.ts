@@ -21,7 +21,7 @@ export class EntraKeysUnavailable extends Error {
 /** How long keys are used without a look for new ones, and how long at most when Microsoft cannot be reached. */
 const FRESH_MS = HOUR_MS
 const STALE_MS = 24 * HOUR_MS
-/** Least time between two looks because of an unknown key id, which a stranger can invent. */
+/** Least time between two looks while keys are known: a stranger can invent key ids, and a look at a host that is away takes seconds. */
 const COOLDOWN_MS = 30 * SECOND_MS
 /** Time for the metadata, and again for the keys. */
 const TIMEOUT_MS = 5 * SECOND_MS
@@ -35,6 +35,8 @@ interface Fetched {
 
 export class EntraKeys {
   private readonly fetched = new Map<string, Fetched>()
+  /** When keys were last looked for, with or without success. */
+  private readonly lookedAt = new Map<string, number>()
   private readonly pending = new Map<string, Promise<Fetched>>()
 
   constructor(private readonly clock: Clock) {}
@@ -50,8 +52,8 @@ export class EntraKeys {
       try {
         return await known.find(header, token)
       } catch (error) {
-        const isCooling = this.clock.now() - known.at < COOLDOWN_MS
-        if (!(error instanceof errors.JWKSNoMatchingKey) || isCooling) throw error
+        const url = entraMetadataUrl(entra)
+        if (!(error instanceof errors.JWKSNoMatchingKey) || this.isCooling(url)) throw error
         // A roll-over: the key is newer than our last look.
         known = await this.fetch(entra)
         return known.find(header, token)
@@ -60,9 +62,10 @@ export class EntraKeys {
   }
 
   private async current(entra: EntraTenant): Promise<Fetched> {
-    const known = this.fetched.get(entraMetadataUrl(entra))
+    const url = entraMetadataUrl(entra)
+    const known = this.fetched.get(url)
     const age = known ? this.clock.now() - known.at : Number.POSITIVE_INFINITY
-    if (age < FRESH_MS) return known!
+    if (age < FRESH_MS || (age < STALE_MS && this.isCooling(url))) return known!
     try {
       return await this.fetch(entra)
     } catch (error) {
@@ -71,11 +74,16 @@ export class EntraKeys {
     }
   }
 
+  private isCooling(url: string): boolean {
+    return this.clock.now() - (this.lookedAt.get(url) ?? Number.NEGATIVE_INFINITY) < COOLDOWN_MS
+  }
+
   /** Several sign-ins at once share one request. */
   private fetch(entra: EntraTenant): Promise<Fetched> {
     const url = entraMetadataUrl(entra)
     let pending = this.pending.get(url)
     if (!pending) {
+      this.lookedAt.set(url, this.clock.now())
       pending = this.fetchNow(entra, url).finally(() => this.pending.delete(url))
       this.pending.set(url, pending)
     }
