@@ -112,6 +112,11 @@ export function resolveConfig(
     problems.push(
       `${variableOf('openidListen')} needs ${variableOf('captureListen')}: the OpenID provider sends people to the hosted capture page. Set an address for the page, or leave the provider out.`,
     )
+  const provider = openidOrigin(config)
+  if (provider !== null && !isSafeReturn(provider))
+    problems.push(
+      `The OpenID provider would be at ${provider}, where every sign-in fails: the capture page leads people back only to https, or to localhost. Set ${variableOf('openidUrl')} to the https address that browsers reach. For a trial on this computer, use http://localhost or http://127.0.0.1.`,
+    )
   if (config.epochKeys !== undefined && !isPostgres(config))
     problems.push(
       `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations/keys-and-backups.md#backup-and-restore')}).`,
@@ -202,6 +207,12 @@ export function openidOrigin({ openidListen, openidUrl, openidTlsCert }: Config)
   if (!openidListen) return null
   const { host, port } = openidListen
   return openidUrl ?? new URL(`${openidTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
+}
+
+/** Whether the capture page leads people back to the origin: by plain http only on this computer, as for the address of any tenant. */
+function isSafeReturn(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 /** Host names by which the admin and metrics listeners may be reached, besides IP addresses. */

@@ -130,7 +130,7 @@ export const SETTING_GROUPS = {
     ),
     openidUrl: optional(
       'OPENID_URL',
-      'Public URL of the OpenID provider, without a path: the issuer of its ID tokens in production. Default: made from the listen address.',
+      'Public URL of the OpenID provider, without a path: the issuer of its ID tokens in production. It must be https, or http on localhost, 127.0.0.1 or [::1]. Default: made from the listen address.',
       origin,
     ),
     productionUrl: optional(

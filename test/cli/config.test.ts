@@ -120,6 +120,20 @@ describe('config check', () => {
     expect(readdirSync(place.dataDir)).toEqual([])
   })
 
+  it('says what to do with an OpenID provider by plain http', async () => {
+    const { code, json } = await place.run(['config', 'check', '--json'], {
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_OPENID_URL: 'http://id.bank.example',
+    })
+    expect(code).toBe(1)
+    expect(json.problems).toEqual([
+      expect.stringMatching(
+        /^The OpenID provider would be at http:\/\/id\.bank\.example, .*COUNTERSIGN_OPENID_URL/,
+      ),
+    ])
+  })
+
   it('reports an unreachable PostgreSQL without showing the password', async () => {
     const env = { COUNTERSIGN_DATABASE: 'postgres://user:battery@127.0.0.1:1/db' }
     const { code, json } = await place.run(['config', 'check', '--json'], env)

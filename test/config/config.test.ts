@@ -200,6 +200,28 @@ describe('the memory for bodies', () => {
     ).toBeDefined()
   })
 
+  it('refuses an OpenID provider by plain http anywhere but on this computer', () => {
+    const at = (more: Record<string, string>) =>
+      load({ OPENID_LISTEN: '127.0.0.1:8085', CAPTURE_LISTEN: '127.0.0.1:8083', ...more })
+    for (const refused of [
+      { OPENID_URL: 'http://id.bank.example' },
+      { OPENID_URL: 'http://127.0.0.2:8085' },
+      { OPENID_URL: 'http://localhost.bank.example' },
+      { OPENID_LISTEN: '10.0.0.5:8085' },
+    ])
+      expect(() => at(refused)).toThrow(/Set COUNTERSIGN_OPENID_URL to the https address/)
+    for (const host of [
+      'https://id.bank.example',
+      'http://localhost:8085',
+      'http://127.0.0.1',
+      'http://[::1]',
+    ])
+      expect(at({ OPENID_URL: host }).openidUrl).toBe(host)
+    expect(at({ OPENID_LISTEN: '0.0.0.0:8085' }).openidListen).toBeDefined()
+    // Without a listener there is no provider whose sign-ins could fail.
+    expect(load({ OPENID_URL: 'http://id.bank.example' }).openidUrl).toBeDefined()
+  })
+
   it('must be large enough for one body; the error names both settings', () => {
     expect(() => load({ BODY_MEMORY_BYTES: '1000000', MAX_BODY_BYTES: '1000001' })).toThrow(
       /COUNTERSIGN_BODY_MEMORY_BYTES \(1000000\) must not be less than COUNTERSIGN_MAX_BODY_BYTES \(1000001\)/,
