@@ -49,6 +49,7 @@ const CONTRACT = [
   'test/keys/openid-key-rotation.test.ts',
   'test/openid/entra-method.test.ts',
   'test/openid/keycloak.test.ts',
+  'test/openid/openid-okta.test.ts',
   'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,policy,public-verdict,rotate-signing,verify}.test.ts',
   'test/shadow/shadow.test.ts',
   'test/verification/{changing-models,lockout,replays}.test.ts',

@@ -67,8 +67,17 @@ export class StateAdapter implements Adapter {
     return store.transaction('rows', (tx) => tx.useOpenIdState(this.digest(id), clock.now()))
   }
 
+  /**
+   * Deletes it. The library reads a sign-in and then deletes it: of several requests that have read it at the same time, also on two
+   * nodes, only the one that deletes it may go on to a code.
+   * @throws SessionNotFound for a sign-in that another request has ended
+   */
   async destroy(id: string): Promise<void> {
-    await this.parts.store.transaction('rows', (tx) => tx.deleteOpenIdState(this.digest(id)))
+    const isDeleted = await this.parts.store.transaction('rows', (tx) =>
+      tx.deleteOpenIdState(this.digest(id)),
+    )
+    if (!isDeleted && this.kind.endsWith(' Interaction'))
+      throw new errors.SessionNotFound('interaction session not found')
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {

@@ -72,7 +72,7 @@ export function openIdWriter(database: Connection): OpenIdWriter {
     deleteOpenIdClient: async (tenantId, id) => (await sql.deleteClient.run(tenantId, id)).changes === 1,
     putOpenIdState: async (state) => void sql.putState.run(state),
     useOpenIdState: async (lookup, at) => (await sql.useState.run(at, lookup)).changes === 1,
-    deleteOpenIdState: async (lookup) => void sql.deleteState.run(lookup),
+    deleteOpenIdState: async (lookup) => (await sql.deleteState.run(lookup)).changes === 1,
     deleteOpenIdGrant: async (grantId) => void sql.deleteGrant.run(grantId),
     insertOpenIdCallback: async (callback) => (await sql.insertCallback.run(callback)).changes === 1,
     putOpenIdCallback: async (callback) => void sql.putCallback.run(callback),

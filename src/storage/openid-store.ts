@@ -22,15 +22,16 @@ export interface OpenIdReader {
 export interface OpenIdWriter {
   insertOpenIdKey(key: VerdictKeyRecord): Promise<void>
   setOpenIdKeyEnd(id: string, goneAt: number): Promise<void>
-  /** Inserts the client, or replaces its settings. */
   deleteOpenIdKeys(environment: Environment): Promise<void>
+  /** Inserts the client, or replaces its settings. */
   putOpenIdClient(client: OpenIdClientRecord): Promise<void>
   /** @returns whether there was such a client of the tenant */
   deleteOpenIdClient(tenantId: string, id: string): Promise<boolean>
   putOpenIdState(state: OpenIdStateRecord): Promise<void>
   /** Marks it as used. @returns whether it was unused before */
   useOpenIdState(lookup: Buffer, at: number): Promise<boolean>
-  deleteOpenIdState(lookup: Buffer): Promise<void>
+  /** @returns whether there was such a state */
+  deleteOpenIdState(lookup: Buffer): Promise<boolean>
   deleteOpenIdGrant(grantId: Buffer): Promise<void>
   /** @returns false where the request is known already */
   insertOpenIdCallback(callback: OpenIdCallbackRecord): Promise<boolean>

@@ -65,6 +65,20 @@ describe('an application with the profile okta', () => {
     expect(codes).toEqual(['request_not_pushed', 'hint_not_valid'])
   })
 
+  it('gets one code for one verdict, although the browser comes back several times at once', async () => {
+    const request = await okta.sign(parameters('ada+match'))
+    const client_id = okta.client.record.id
+    const browser = new OpenIdBrowser(running.service.openidOrigin!)
+    const address = okta.authorize({ client_id, response_type: 'code', scope: 'openid', request })
+    const { left } = await browser.open(address)
+    const resumed = await browser.step(await confirmAt(left!))
+    const stands = await Promise.all(Array.from({ length: 6 }, () => browser.open(resumed!)))
+    const codes = stands.filter((stand) => stand.left?.searchParams.has('code'))
+    const others = stands.filter((stand) => !codes.includes(stand))
+    expect(codes).toHaveLength(1)
+    expect(others.map(({ status, left }) => [status, left])).toEqual(others.map(() => [400, null]))
+  })
+
   it('gets no person whose name stands in the address next to the signed request', async () => {
     const { login_hint: _hint, ...unnamed } = parameters('')
     const back = await signIn(await okta.sign(unnamed), { login_hint: 'ada+match' })

@@ -35,6 +35,14 @@ export class OpenIdBrowser {
     }
   }
 
+  /** Opens an address of the provider, and follows no redirect. @returns the address to which it leads; null for a page */
+  async step(address: string): Promise<string | null> {
+    const url = new URL(address)
+    const response = await fetch(url, { redirect: 'manual', headers: this.cookiesFor(url) })
+    this.keep(response)
+    return response.headers.get('location')
+  }
+
   /** The address of the interaction of the last request. */
   get interaction(): string {
     return this.visited.findLast((address) => /\/interaction\/[\w-]+$/.test(address))!

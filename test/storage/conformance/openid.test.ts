@@ -44,7 +44,8 @@ overStores((stores) => {
         await tx.putOpenIdState(state('b', { grantId }))
         await tx.putOpenIdState(state('c', { grantId }))
         await tx.putOpenIdState(state('d', { expiresAt: AT + 1 }))
-        await tx.deleteOpenIdState(bytes('a'))
+        expect(await tx.deleteOpenIdState(bytes('a'))).toBe(true)
+        expect(await tx.deleteOpenIdState(bytes('a'))).toBe(false)
         await tx.deleteOpenIdGrant(grantId)
       })
       const left = async () =>
