@@ -63,13 +63,14 @@ export class ShadowQueue<Item> {
     await Promise.all(this.running)
   }
 
-  /** Starts what can start, and looks again later while anything waits. */
+  /** Starts the oldest item where it can start, and looks again later while anything waits. */
   private look(): void {
     clearTimeout(this.timer)
     const now = performance.now()
     for (const { item } of this.waiting.filter(({ untilMs }) => untilMs <= now)) this.parts.onDropped(item)
     this.waiting = this.waiting.filter(({ untilMs }) => untilMs > now)
-    while (this.waiting.length > 0 && this.parts.hasPlace()) this.start(this.waiting.shift()!)
+    // One at a time: an item takes its worker only after a look at the database, and until then the place seems free.
+    if (this.waiting.length > 0 && this.parts.hasPlace()) this.start(this.waiting.shift()!)
     if (this.waiting.length > 0) this.timer = setTimeout(() => this.look(), LOOK_MS).unref()
   }
 

@@ -38,6 +38,26 @@ it('runs an item that waited once a worker is idle, the oldest first', async () 
   await expect.poll(() => ran).toEqual([1, 2])
 })
 
+it('starts one item for one idle worker, which the item takes only after a look at the database', async () => {
+  let isTaken = true
+  const started: number[] = []
+  const slow = new ShadowQueue<number>({
+    hasPlace: () => !isTaken,
+    run: async (item) => {
+      started.push(item)
+      await Promise.resolve()
+      isTaken = true
+      return 'done'
+    },
+    onDropped: () => {},
+  })
+  for (const item of [1, 2, 3]) slow.add(item, 10)
+  isTaken = false
+  await expect.poll(() => started.length).toBeGreaterThan(0)
+  expect(started).toEqual([1])
+  await slow.stop()
+})
+
 it('drops what comes while 16 items or 32 MiB wait', async () => {
   isFree = false
   for (let item = 1; item <= 17; item++) queue.add(item, 10)
