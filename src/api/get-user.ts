@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { userView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
 import { templateOf } from '../users/templates.js'
-import { decidingModel } from '../verification/deciding-model.js'
+import { comparedModel } from '../verification/deciding-model.js'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -91,7 +91,7 @@ export function getUser({ vault, store, provider, lockout, clock }: Parts): User
         },
         await store.read.countPasskeys(record.id),
       )
-      const comparable = templateOf(subject, decidingModel(provider, tenant)) !== null
+      const comparable = templateOf(subject, comparedModel(provider, tenant)) !== null
       return { status: 200, body: { ...view, reference: { ...view.reference, comparable } } }
     },
   }

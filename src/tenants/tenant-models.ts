@@ -18,7 +18,10 @@ export function tenantModels({ models }: Pick<TenantRecord, 'models'>): TenantMo
 }
 
 /**
- * @param own id of the service's own model. It decides where the tenant's is not loaded and no change of the pack is under way.
+ * Decides which model counts for a tenant. Outside of a change of the pack, a service that has not loaded the tenant's model decides by
+ * its own: users with a template of that model are verified, and the others are asked to enroll. During a change the tenant's model
+ * decides even where it is not loaded, so that the service refuses the call instead of replacing templates of both models.
+ * @param own id of the service's own model
  * @param loaded ids of all models that the service has loaded
  * @returns id of the model that decides about the tenant's verifies
  */

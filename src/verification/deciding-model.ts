@@ -3,7 +3,7 @@ import type { Environment } from '../config/config.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
-import { tenantModels } from '../tenants/tenant-models.js'
+import { decidingModel, tenantModels } from '../tenants/tenant-models.js'
 import { type TemplateRecord, type Templates, templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
 
@@ -12,19 +12,12 @@ type TenantOfModels = Pick<TenantRecord, 'models'>
 /** How long a caller waits before the next attempt, which a load balancer may send to a service that has loaded the pack. */
 const OTHER_SERVICE_MS = SECOND_MS
 
-/**
- * Id of the model whose templates count for a tenant. Outside of a change of the pack, a service that has not loaded the tenant's model
- * decides by its own: users with a template of that model are verified, and the others are asked to enroll.
- */
-export function decidingModel(
-  provider: Pick<BiometricProvider, 'forModel' | 'model'>,
-  tenant: TenantOfModels,
-): string {
-  const models = tenantModels(tenant)
-  if (!models) return provider.model
-  const loaded = provider.forModel(models.deciding)
-  if (loaded) return loaded.model
-  return models.following === null ? provider.model : models.deciding
+type Models = Pick<BiometricProvider, 'forModel' | 'model'>
+
+/** Id of the model whose templates count for a tenant. For the sandbox, which answers for every model, it is the sandbox's own. */
+export function comparedModel(provider: Models, tenant: TenantOfModels): string {
+  const model = decidingModel(tenant, provider.model, { has: (id) => provider.forModel(id) !== null })
+  return provider.forModel(model)?.model ?? model
 }
 
 /**
@@ -32,11 +25,11 @@ export function decidingModel(
  * @throws DomainError engine_unavailable during a change of the pack, where this service has not loaded the pack that decides: an
  * enrollment by another pack would replace templates of both packs, and a verify would decide by the pack that decides no more
  */
-export function decidingProvider<Provider extends Pick<BiometricProvider, 'forModel' | 'model'>>(
+export function decidingProvider<Provider extends Models>(
   provider: Provider,
   tenant: TenantOfModels,
 ): Provider {
-  const model = decidingModel(provider, tenant)
+  const model = comparedModel(provider, tenant)
   if (model === provider.model) return provider
   const deciding = provider.forModel(model)
   if (!deciding)
