@@ -91,7 +91,24 @@ export class DriftWatch {
       next.set(name, known)
       this.logChanges(known.watched, before?.watched.alarms ?? [])
     }
+    for (const [name, { watched }] of this.known) if (!next.has(name)) this.logEnd(watched, tenants)
     this.known = next
+  }
+
+  /** Logs that alarms have ended whose verifies are compared no more. */
+  private logEnd(
+    { tenantId, model, alarms }: WatchedDrift,
+    tenants: ReadonlyMap<string, TenantRecord>,
+  ): void {
+    const tenant = tenants.get(tenantId)
+    const isReplaced = tenant !== undefined && this.parts.modelOf(tenant) !== model
+    for (const measure of alarms)
+      this.parts.log.info(
+        { tenant_id: tenantId, model, measure },
+        isReplaced
+          ? 'alarm of drift has ended: another model decides for the tenant'
+          : 'alarm of drift has ended: no verify of the last seven days is left to compare',
+      )
   }
 
   private async compare(

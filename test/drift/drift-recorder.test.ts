@@ -148,7 +148,7 @@ overStores((stores) => {
   })
 
   describe('a watch', () => {
-    const log: Array<{ level: number; measure?: string }> = []
+    const log: Array<{ level: number; measure?: string; model?: string; msg: string }> = []
     const watch = (leaderLease: Pick<LeaderLease, 'current'>) =>
       new DriftWatch({
         ...{ store: stores.store, clock, leaderLease, calibrationOf: () => undefined, modelOf },
@@ -186,6 +186,9 @@ overStores((stores) => {
       await setModels(OTHER)
       await leader.run()
       expect(leader.watched).toEqual([])
+      expect(log.filter(({ measure }) => measure === 'quality').slice(1)).toMatchObject([
+        { level: 30, model: MODEL, msg: 'alarm of drift has ended: another model decides for the tenant' },
+      ])
       await setModels(null)
       await leader.run()
       expect(leader.watched[0]!.alarms).toContain('quality')
