@@ -142,16 +142,15 @@ export class ModelOperations {
    */
   async finish(actor: Actor, dropping?: string): Promise<ModelMigrationRecord> {
     // A service without the pack that stays would enroll by the pack that goes, and lose those users.
-    await this.assertServed((await decidingModels(this.store.read)).filter((model) => model !== undefined))
+    await this.assertServed(await modelsToServe(this.store.read))
     return this.audited.runForAll(actor, async (tx) => {
       const migration = await tx.modelMigration()
       if (!migration) throw noMigration()
-      const [model, other] = await decidingModels(tx)
+      const tenants = await liveTenants(tx)
+      // Without tenants nothing has moved, so the change ends as it was meant to.
+      const [model, other] = tenants.length === 0 ? [migration.to] : decidingModels(tenants)
       if (other !== undefined || (model !== migration.from && model !== migration.to))
-        throw new ModelOperationError(
-          'model_decisions_differ',
-          'Not every tenant decides by the same model. Move the decision of every tenant first.',
-        )
+        throw decisionsDiffer(migration, tenants)
       const dropped = model === migration.to ? migration.from : migration.to
       if (dropping !== undefined && dropping !== dropped)
         throw new ModelOperationError(
@@ -253,9 +252,17 @@ async function liveTenants(read: Pick<Store['read'], 'tenants'>): Promise<Tenant
   return (await read.tenants()).filter(({ deletedAt }) => deletedAt === null)
 }
 
-/** Ids of the models that decide for live tenants; undefined among them where a tenant has none. */
-async function decidingModels(read: Pick<Store['read'], 'tenants'>): Promise<Array<string | undefined>> {
-  return [...new Set((await liveTenants(read)).map((one) => tenantModels(one)?.deciding))]
+/** Ids of the models that decide for the tenants; undefined among them where a tenant has none. */
+function decidingModels(tenants: readonly TenantRecord[]): Array<string | undefined> {
+  return [...new Set(tenants.map((one) => tenantModels(one)?.deciding))]
+}
+
+/** Ids of the models that every service must have loaded before templates are deleted. */
+async function modelsToServe(read: Pick<Store['read'], 'tenants' | 'modelMigration'>): Promise<string[]> {
+  const tenants = await liveTenants(read)
+  if (tenants.length > 0) return decidingModels(tenants).filter((model) => model !== undefined)
+  const migration = await read.modelMigration()
+  return migration ? [migration.to] : []
 }
 
 /** When enough users are covered at the pace since a time; null for never, or where it is so already. */
@@ -285,5 +292,22 @@ function tooLow(model: string, tenants: readonly TenantProgress[]): ModelOperati
   return new ModelOperationError(
     'model_coverage_too_low',
     `Too few users have a template of ${model}: ${some.join(', ')}.`,
+  )
+}
+
+/** Names the tenants of either model, five of each at most. */
+function decisionsDiffer(
+  { from, to }: ModelMigrationRecord,
+  tenants: readonly TenantRecord[],
+): ModelOperationError {
+  const namesBy = (isAsked: (model: string | undefined) => boolean) =>
+    tenants.filter((one) => isAsked(tenantModels(one)?.deciding)).map(({ name }) => name)
+  const some = (names: string[]) =>
+    names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+  const moved = namesBy((model) => model === to)
+  const behind = namesBy((model) => model !== to)
+  return new ModelOperationError(
+    'model_decisions_differ',
+    `Not every tenant decides by the same model: ${to} decides for ${some(moved) || 'no tenant'}, ${from} for ${some(behind)}.`,
   )
 }

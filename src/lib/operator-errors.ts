@@ -134,7 +134,7 @@ export const OPERATOR_ERRORS = {
   ),
   model_decisions_differ: entry(
     MODELS,
-    'Move the decision of every tenant with `countersign models migrate --decide`, or back with `--back`.',
+    'Move the decision of every tenant to the new pack with `countersign models migrate --decide`, or to the old one with `--back`; then run `--finish` again.',
   ),
   services_outdated: entry(
     'postgresql.md',

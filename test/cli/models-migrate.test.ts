@@ -27,7 +27,9 @@ it('moves the decision of the tenant that --tenant names, and back, and of every
   expect((await migrate('--to', place.path('shifted'))).json).toMatchObject({ from: OLD, to: NEW })
   expect((await migrate('--decide', '--tenant', 'beta')).json).toEqual({ moved: ['beta'] })
   expect(await deciding()).toEqual({ acme: OLD, beta: NEW })
-  expect((await migrate('--finish')).error.code).toBe('model_decisions_differ')
+  const { error } = await migrate('--finish')
+  expect(error.code).toBe('model_decisions_differ')
+  expect(error.message).toContain(`${NEW} decides for beta, ${OLD} for acme.`)
   expect((await migrate('--back', '--tenant', 'beta')).json).toEqual({ moved: ['beta'] })
   expect(await deciding()).toEqual({ acme: OLD, beta: OLD })
   expect((await migrate('--decide', '--tenant', 'acme')).json).toEqual({ moved: ['acme'] })
@@ -44,4 +46,15 @@ it('takes one step a command', async () => {
   const refused = await migrate('--decide', '--back')
   expect(refused).toMatchObject({ code: 2, error: { code: 'invalid_option' } })
   expect(await deciding()).toEqual({ acme: NEW, beta: NEW })
+})
+
+it('finishes at the new pack on an installation without tenants', async () => {
+  const empty = await workplace()
+  try {
+    const step = (...args: string[]) => empty.run(['models', 'migrate', ...args, '--json'])
+    expect((await step('--to', place.path('shifted'))).json).toMatchObject({ from: OLD, to: NEW })
+    expect((await step('--finish')).json).toMatchObject({ kept: NEW, dropped: OLD, moved: 0 })
+  } finally {
+    await empty.dispose()
+  }
 })
