@@ -48,9 +48,11 @@ it('takes one step a command', async () => {
   expect(await deciding()).toEqual({ acme: NEW, beta: NEW })
 })
 
-it('finishes at the new pack on an installation without tenants', async () => {
+it('finishes at the new pack on an installation whose only tenant was deleted', async () => {
   const empty = await workplace()
   try {
+    await empty.run(['tenant', 'create', 'gone'])
+    await empty.run(['tenant', 'delete', 'gone', '--confirm', 'gone'])
     const step = (...args: string[]) => empty.run(['models', 'migrate', ...args, '--json'])
     expect((await step('--to', place.path('shifted'))).json).toMatchObject({ from: OLD, to: NEW })
     expect((await step('--finish')).json).toMatchObject({ kept: NEW, dropped: OLD, moved: 0 })

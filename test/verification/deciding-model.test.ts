@@ -1,4 +1,4 @@
-/** Which templates count for a tenant: the rule of `tenants/tenant-models.ts`, as the providers of production and sandbox apply it. */
+/** Tests of the model whose templates count for a tenant, as the providers of production and sandbox find it. */
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.js'
 import { tenantModelsJson } from '../../src/tenants/tenant-models.js'
