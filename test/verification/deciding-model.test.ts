@@ -29,7 +29,7 @@ it('compares with templates of the service’s own model where the tenant’s is
   expect(() => decidingProvider(provider, tenant('gone@1', OWN))).toThrow(/has not loaded/)
 })
 
-it('compares with the sandbox’s own templates in the sandbox, whatever model decides for the tenant', () => {
+it('compares with the sandbox’s own templates in the sandbox, even where a model is not loaded', () => {
   expect(comparedModel(sandbox, tenant('gone@1', OWN))).toBe(sandbox.model)
   expect(decidingProvider(sandbox, tenant('gone@1', OWN))).toBe(sandbox)
 })
