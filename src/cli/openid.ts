@@ -167,7 +167,9 @@ function entraIn(
   options: AddOptions,
   keys: unknown,
 ): Pick<NewOpenIdClient, 'redirectUris' | 'jwks' | 'entra'> {
-  const { redirectUri = [], tenantId = '', appId = '', cloud, metadataUrl } = options
+  const { redirectUri = [], tenantId, appId, cloud, metadataUrl } = options
+  if (tenantId === undefined || appId === undefined)
+    throw new UsageError('invalid_option', '--profile entra needs --tenant-id and --app-id.')
   const entra = entraTenant({ tenantId, appId, cloud, metadataUrl, jwks: keys })
   return { redirectUris: [entraRedirectUri(entra), ...redirectUri], jwks: null, entra }
 }

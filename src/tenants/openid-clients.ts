@@ -156,7 +156,10 @@ function assertSettings({
   if (keycloak && redirectUris.length > 0)
     throw new OpenIdClientError('invalid_redirect_uri', 'A realm of Keycloak has no redirect addresses.')
   if ((!keycloak && redirectUris.length === 0) || redirectUris.length > MAX_REDIRECT_URIS)
-    throw new OpenIdClientError('invalid_redirect_uri', `Name 1 to ${MAX_REDIRECT_URIS} redirect addresses.`)
+    throw new OpenIdClientError(
+      'invalid_redirect_uri',
+      `An application needs 1 to ${MAX_REDIRECT_URIS} redirect addresses (--redirect-uri).`,
+    )
   const unsafe = redirectUris.find((uri) => safeOrigin(uri) === null || uri.includes('#'))
   if (unsafe !== undefined)
     throw new OpenIdClientError(

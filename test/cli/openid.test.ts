@@ -60,7 +60,7 @@ describe('openid', () => {
 
   it.each([
     ['is no tenant id', ['--tenant-id', 'contoso.com', '--app-id', APP_ID]],
-    ['is no application id', ['--tenant-id', APP_ID]],
+    ['is no application id', ['--tenant-id', APP_ID, '--app-id', 'portal']],
     [
       'is no https address',
       ['--tenant-id', APP_ID, '--app-id', APP_ID, '--metadata-url', 'http://a.example/'],
@@ -72,6 +72,15 @@ describe('openid', () => {
     const { code, stderr } = await place.run(args)
     expect([code, stderr.includes(why)]).toEqual([1, true])
   })
+
+  it.each([[['--tenant-id', APP_ID]], [['--app-id', APP_ID]]])(
+    'names both ids that a tenant of Entra ID needs when only %j is given',
+    async (options) => {
+      const args = ['openid', 'add', 'acme', 'entra', '--profile', 'entra', ...options]
+      const { code, stderr } = await place.run(args)
+      expect([code, stderr]).toEqual([2, expect.stringContaining('needs --tenant-id and --app-id')])
+    },
+  )
 
   it('pins only public keys of Entra ID, each with its id', async () => {
     const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })

@@ -86,7 +86,7 @@ export function registerDoctorCommand(command: Command): void {
         [
           table(
             findings.flatMap(({ check, status, detail, remedy, items = [] }) => [
-              [MARKS[status], check, remedy ? `${detail}; ${remedy}` : detail],
+              [MARKS[status], check, remedy ? `${detail.replace(/\.$/, '')}; ${remedy}` : detail],
               ...items.map((item) => ['', '', `- ${item}`]),
             ]),
           ),
