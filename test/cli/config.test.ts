@@ -207,30 +207,33 @@ describe('config check', () => {
     expect(people.stdout.match(/^FAIL {2}/gm)).toHaveLength(4)
   })
 
-  it('reports a certificate and a key that do not belong together, as doctor does', async () => {
-    const pair = (name: string) =>
-      execFileSync(
-        'openssl',
-        ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30', '-subj', '/CN=localhost'].concat([
-          ...['-keyout', place.path(`${name}.key`), '-out', place.path(`${name}.pem`)],
-        ]),
-        { stdio: 'ignore' },
+  it.each(['COUNTERSIGN', 'COUNTERSIGN_OPENID'])(
+    'reports that %s_TLS_CERT and its key do not belong together, as doctor does',
+    async (prefix) => {
+      const pair = (name: string) =>
+        execFileSync(
+          'openssl',
+          ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30', '-subj', '/CN=localhost'].concat([
+            ...['-keyout', place.path(`${name}.key`), '-out', place.path(`${name}.pem`)],
+          ]),
+          { stdio: 'ignore' },
+        )
+      pair('one')
+      pair('other')
+      const env = {
+        [`${prefix}_TLS_CERT`]: place.path('one.pem'),
+        [`${prefix}_TLS_KEY`]: place.path('other.key'),
+      }
+      const mismatch = `The TLS key ${place.path('other.key')} does not belong to the certificate ${place.path('one.pem')}.`
+      const checked = await place.run(['config', 'check', '--json'], env)
+      expect(checked.code).toBe(1)
+      expect(checked.json.problems).toEqual([mismatch])
+      const { findings } = (await place.run(['doctor', '--json'], env)).json
+      expect(findings).toContainEqual(
+        expect.objectContaining({ check: 'TLS', status: 'problem', detail: mismatch }),
       )
-    pair('one')
-    pair('other')
-    const env = {
-      COUNTERSIGN_TLS_CERT: place.path('one.pem'),
-      COUNTERSIGN_TLS_KEY: place.path('other.key'),
-    }
-    const mismatch = `The TLS key ${place.path('other.key')} does not belong to the certificate ${place.path('one.pem')}.`
-    const checked = await place.run(['config', 'check', '--json'], env)
-    expect(checked.code).toBe(1)
-    expect(checked.json.problems).toEqual([mismatch])
-    const { findings } = (await place.run(['doctor', '--json'], env)).json
-    expect(findings).toContainEqual(
-      expect.objectContaining({ check: 'TLS', status: 'problem', detail: mismatch }),
-    )
-  })
+    },
+  )
 
   /** The findings of config check and doctor, which are the same. */
   async function find(env: Record<string, string>, check: string) {

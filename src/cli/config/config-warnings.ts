@@ -39,6 +39,7 @@ export function tlsReports(config: Config): TlsReport[] {
     [config.tlsCert, config.tlsKey, ['productionUrl', 'sandboxUrl']],
     [config.adminTlsCert, config.adminTlsKey, ['adminUrl']],
     [config.captureTlsCert, config.captureTlsKey, ['captureUrl']],
+    [config.openidTlsCert, config.openidTlsKey, ['openidUrl']],
   ] as const)
     if (certFile && keyFile) {
       const name = `${certFile}\0${keyFile}`
@@ -129,6 +130,7 @@ function secretFiles({ config, given }: Resolution): string[] {
     files.tlsKey,
     files.adminTlsKey,
     files.captureTlsKey,
+    files.openidTlsKey,
     files.oidcClientSecretFile,
     files.databasePasswordFile,
   ]
