@@ -149,8 +149,8 @@ class PackCampaign {
     for (let i = 0; i < CALLERS; i++)
       this.callers.push(new PackCaller(`caller-${i}`, keys[i % keys.length]!, photos, this.findings))
     // Any two of these photos score at least 0.84 on `baseline` and 0.9 on `standard`, well above the strict bounds of 0.812 and 0.615.
-    // Those of the first change score at most 0.94 on `baseline`, and those of the second at most 0.98 on `standard`, where replays begin
-    // at 0.96 and 0.99.
+    // The captures of the first change score at most 0.94 on `baseline`, where replays begin at 0.96. The captures of the second change
+    // score at most 0.98 on `standard`, where replays begin at 0.99.
     const edited = async (edit: (image: Sharp) => Sharp) =>
       base64(
         await edit(sharp(await face('ada')))
