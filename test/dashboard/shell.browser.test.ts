@@ -138,7 +138,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     for (const id of ['ten_nobody', `ten_${'0'.repeat(32)}`]) {
       await page.goto(`${url}/#/tenants/${id}/overview`)
       await page.getByRole('heading', { name: 'There is no such tenant' }).waitFor()
-      expect(await page.getByText('Loading…').count()).toBe(0)
+      await loaded(page)
     }
     await page.goto(`${url}/#/tenants/${tenant.id}/try`)
     await page.getByRole('heading', { name: 'Your role may not open this page' }).waitFor()
