@@ -330,7 +330,7 @@ export const SETTING_GROUPS = {
     dashboardFreshMinutes: setting(
       'DASHBOARD_FRESH_MINUTES',
       '15',
-      'Minutes for which a sign-in is fresh. Revealing a secret and destroying something need a fresh sign-in.',
+      'Minutes for which a sign-in is fresh. Changing something and revealing a secret need a fresh sign-in.',
       integer(1, 480),
     ),
   },

@@ -13,6 +13,7 @@ import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
+import { HARMLESS_OPERATOR_ROUTES, HARMLESS_TENANT_ROUTES } from './harmless-routes.js'
 import { OidcSignIn } from './oidc.js'
 import { auditRefusedSignIn } from './refused-sign-in.js'
 import { json } from './replies.js'
@@ -44,13 +45,22 @@ type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
 
 interface CompiledRoute<Call> extends RouteOptions {
   right: Right
+  asksFreshSignIn: boolean
   parse: InputParser
   run: (call: Call) => Promise<Reply>
 }
 
 export class AdminApi {
-  private readonly operatorRoutes = compile<OperatorCall<never>>(ROUTES.operator, OPERATOR_RIGHTS)
-  private readonly tenantRoutes = compile<TenantCall<never>>(ROUTES.tenant, TENANT_RIGHTS)
+  private readonly operatorRoutes = compile<OperatorCall<never>>(
+    ROUTES.operator,
+    OPERATOR_RIGHTS,
+    HARMLESS_OPERATOR_ROUTES,
+  )
+  private readonly tenantRoutes = compile<TenantCall<never>>(
+    ROUTES.tenant,
+    TENANT_RIGHTS,
+    HARMLESS_TENANT_ROUTES,
+  )
 
   private readonly oidc: OidcSignIn
 
@@ -204,12 +214,14 @@ export class AdminApi {
 function compile<Call>(
   table: Record<string, AnyRoute<Call>>,
   rights: Readonly<Record<string, Right>>,
+  harmless: Readonly<Record<string, string>>,
 ): Map<string, CompiledRoute<Call>> {
   return new Map(
     Object.entries(table).map(([name, route]) => {
       const run = async (call: Call) =>
         'reply' in route ? route.reply(call) : json(await route.answer(call), route.status)
-      return [name, { ...route, right: rights[name]!, parse: inputParser(route), run }]
+      const asksFreshSignIn = !name.startsWith('GET ') && !Object.hasOwn(harmless, name)
+      return [name, { ...route, right: rights[name]!, asksFreshSignIn, parse: inputParser(route), run }]
     }),
   )
 }

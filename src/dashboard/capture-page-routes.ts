@@ -13,7 +13,6 @@ export const CAPTURE_PAGE_ROUTES = {
   },
 
   'POST /capture-page': {
-    asksFreshSignIn: true,
     takesLargeBody: true,
     body: bodies.capturePage,
     async answer({ services, tenant, actor, input }) {

@@ -96,7 +96,6 @@ export const INSTALLATION_ROUTES = {
   },
 
   'POST /verdict-keys/rotate': {
-    asksFreshSignIn: true,
     body: bodies.verdictKeyRotation,
     async answer({ services, actor, input: { environment, emergency } }) {
       const { store, verdictKeyRotation } = services.core

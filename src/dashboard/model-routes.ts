@@ -25,7 +25,6 @@ export const MODEL_ROUTES = {
   },
 
   'POST /models/begin': {
-    asksFreshSignIn: true,
     body: bodies.modelChange,
     async answer({ services, actor, input }) {
       const { engine, core } = services
@@ -44,26 +43,22 @@ export const MODEL_ROUTES = {
   },
 
   'POST /models/plan': {
-    asksFreshSignIn: true,
     body: bodies.modelPlan,
     answer: async ({ services, actor, input }) =>
       migrationView(await services.core.operations.models.setConditions(actor, conditionsOf(input))),
   },
 
   'POST /models/decide': {
-    asksFreshSignIn: true,
     body: bodies.modelDecision,
     answer: (call) => decide(call, 'to'),
   },
 
   'POST /models/back': {
-    asksFreshSignIn: true,
     body: bodies.modelDecision,
     answer: (call) => decide(call, 'from'),
   },
 
   'POST /models/finish': {
-    asksFreshSignIn: true,
     body: bodies.modelFinish,
     answer: async ({ services, actor, input }) =>
       migrationView(await services.core.operations.models.finish(actor, input.dropping)),

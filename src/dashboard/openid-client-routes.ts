@@ -16,7 +16,6 @@ export const OPENID_CLIENT_ROUTES = {
 
   'POST /openid-clients': {
     status: 201,
-    asksFreshSignIn: true,
     body: bodies.newOpenIdClient,
     async answer({ services, tenant, actor, input }) {
       const { environment, name, redirect_uris: redirectUris, acr, profile, help_url: helpUrl } = input
@@ -30,7 +29,6 @@ export const OPENID_CLIENT_ROUTES = {
   },
 
   'POST /openid-clients/remove': {
-    asksFreshSignIn: true,
     body: bodies.openIdClientChoice,
     async answer({ services, tenant, actor, input: { client } }) {
       await services.core.operations.openIdClients.remove(tenant, actor, client)

@@ -19,7 +19,6 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /operators': {
-    asksFreshSignIn: true,
     givesSecret: true,
     status: 201,
     body: bodies.newOperator,
@@ -28,14 +27,12 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /operators/role': {
-    asksFreshSignIn: true,
     body: bodies.operatorRole,
     answer: async ({ services, actor, input: { name, role } }) =>
       operatorView(await services.core.operations.operators.setRole(name, role, actor)),
   },
 
   'POST /operators/password': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.namedOperator,
     answer: async ({ services, actor, input: { name } }) =>
@@ -43,7 +40,6 @@ export const OPERATOR_ROUTES = {
   },
 
   'POST /operators/remove': {
-    asksFreshSignIn: true,
     body: bodies.namedOperator,
     answer: async ({ services, actor, input: { name } }) =>
       operatorView(await services.core.operations.operators.remove(name, actor)),

@@ -11,7 +11,6 @@ export const PASSKEY_ROUTES = {
   },
 
   'POST /passkeys': {
-    asksFreshSignIn: true,
     body: bodies.passkeySettings,
     async answer({ services, tenant, actor, input: { settings } }) {
       const { tenants } = services.core.operations

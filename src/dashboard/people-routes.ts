@@ -21,7 +21,6 @@ export const PEOPLE_ROUTES = {
   },
 
   'POST /people': {
-    asksFreshSignIn: true,
     givesSecret: true,
     status: 201,
     body: bodies.newOperator,
@@ -32,14 +31,12 @@ export const PEOPLE_ROUTES = {
   },
 
   'POST /people/role': {
-    asksFreshSignIn: true,
     body: bodies.operatorRole,
     answer: async ({ services, tenant, actor, input: { name, role } }) =>
       personView(await services.core.operations.peopleOf(tenant.id).setRole(name, role, actor)),
   },
 
   'POST /people/reset': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.namedOperator,
     async answer({ services: { core, urls }, tenant, actor, input: { name } }) {
@@ -49,7 +46,6 @@ export const PEOPLE_ROUTES = {
   },
 
   'POST /people/second-factor/remove': {
-    asksFreshSignIn: true,
     body: bodies.namedOperator,
     async answer({ services, tenant, actor, input: { name } }) {
       await services.core.operations.secondFactors.reset(name, actor, tenant.id)
@@ -65,7 +61,6 @@ export const PEOPLE_ROUTES = {
   },
 
   'POST /people/remove': {
-    asksFreshSignIn: true,
     body: bodies.namedOperator,
     answer: async ({ services, tenant, actor, input: { name } }) =>
       personView(await services.core.operations.peopleOf(tenant.id).remove(name, actor)),
@@ -75,7 +70,6 @@ export const PEOPLE_ROUTES = {
 /** The routes by which a person with a name changes their own password. */
 export const OWN_PASSWORD_ROUTES = {
   'POST /password': {
-    asksFreshSignIn: true,
     choosesPassword: true,
     body: bodies.chosenPassword,
     async answer({ services: { core, sessions }, session, actor, input }) {

@@ -56,7 +56,6 @@ export const POLICY_ROUTES = {
   },
 
   'POST /policy': {
-    asksFreshSignIn: true,
     takesLargeBody: true,
     body: bodies.policyChange,
     async answer({ services, tenant, actor, input }) {

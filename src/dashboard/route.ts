@@ -34,8 +34,6 @@ export interface RouteOptions {
   takesLargeBody?: true
   /** Answers with a key, a secret or a link that signs in, and therefore only over a confidential channel. */
   givesSecret?: true
-  /** Requires a fresh sign-in, since the route reveals a secret, destroys data or admits a person. */
-  asksFreshSignIn?: true
   /** Open to a person who must choose a password before any other request. */
   choosesPassword?: true
 }

@@ -8,13 +8,11 @@ import type { Session } from './sessions.js'
 export const SECOND_FACTOR_ROUTES = {
   'POST /second-factor': {
     givesSecret: true,
-    asksFreshSignIn: true,
     answer: ({ services, session }) => services.core.operations.secondFactors.begin(ownerOf(session)),
   },
 
   'POST /second-factor/confirm': {
     givesSecret: true,
-    asksFreshSignIn: true,
     body: bodies.secondFactorCode,
     answer: async ({ services, session, actor, input }) => ({
       recovery_codes: await services.core.operations.secondFactors.confirm(
@@ -26,7 +24,6 @@ export const SECOND_FACTOR_ROUTES = {
   },
 
   'POST /second-factor/remove': {
-    asksFreshSignIn: true,
     async answer({ services, session, actor }) {
       await services.core.operations.secondFactors.remove(ownerOf(session), actor)
       return { removed: true }
@@ -34,7 +31,6 @@ export const SECOND_FACTOR_ROUTES = {
   },
 
   'POST /operators/second-factor/remove': {
-    asksFreshSignIn: true,
     body: bodies.namedOperator,
     async answer({ services, actor, input }) {
       await services.core.operations.secondFactors.reset(input.name, actor)

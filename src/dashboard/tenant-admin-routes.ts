@@ -39,7 +39,6 @@ export const TENANT_ADMIN_ROUTES = {
   },
 
   'DELETE /': {
-    asksFreshSignIn: true,
     body: bodies.tenantDeletion,
     async answer({ services, tenant, actor, input }) {
       if (input.name !== tenant.name) throw new DashboardError('not_confirmed')
@@ -48,7 +47,6 @@ export const TENANT_ADMIN_ROUTES = {
   },
 
   'POST /login-link': {
-    asksFreshSignIn: true,
     givesSecret: true,
     status: 201,
     async answer({ services, tenant, actor }) {

@@ -70,7 +70,6 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reveal': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReveal,
     async answer({ services, tenant, actor, input }) {
@@ -83,7 +82,6 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/reissue': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
@@ -100,7 +98,6 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.newKey,
     async answer({ services, tenant, actor, input: { type, ...grants } }) {
@@ -110,7 +107,6 @@ export const TENANT_ROUTES = {
   },
 
   'POST /keys/named/reissue': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.namedKeyReissue,
     async answer({ services, tenant, actor, input: { type, name, grace_seconds } }) {
@@ -128,7 +124,6 @@ export const TENANT_ROUTES = {
   },
 
   'POST /rotate-signing': {
-    asksFreshSignIn: true,
     givesSecret: true,
     body: bodies.rotation,
     async answer({ services, tenant, actor, input }) {

@@ -48,7 +48,6 @@ export const USER_ROUTES = {
   },
 
   'POST /erase': {
-    asksFreshSignIn: true,
     body: bodies.erasure,
     async answer({ services, tenant, actor, input: { environment, user_id: userId } }) {
       const { users } = services.core.operations

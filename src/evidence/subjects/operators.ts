@@ -62,7 +62,7 @@ export const rights: Evidence = always(
 /** Sessions end, and revealing or destroying needs a fresh sign-in. */
 export const privilegedActs: Evidence = always(
   met(
-    'Revealing a secret or destroying something needs a fresh sign-in; sessions end unused and in any case; the audit log names who did it.',
+    'Changing something or revealing a secret needs a fresh sign-in; sessions end unused and in any case; the audit log names who did it.',
   ),
   {
     tests: ['test/dashboard/sessions.test.ts', 'test/cli/sessions.test.ts', 'test/dashboard/sign-in.test.ts'],
