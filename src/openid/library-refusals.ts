@@ -31,6 +31,7 @@ const CODE_OF_TEXT: Array<[RegExp, RefusalCode]> = [
   [/Pushed Authorization Request must be used|Request Object must be used/, 'request_not_pushed'],
   [/redirect_uri/, 'redirect_uri_not_registered'],
   [/client not found/, 'client_unknown'],
+  [/used before/, 'hint_used'],
   [/PKCE verification failed|code_verifier/, 'pkce_verifier_wrong'],
   [/PKCE|code_challenge/, 'pkce_missing'],
   [/id_token_hint/, 'hint_not_valid'],
@@ -64,10 +65,10 @@ function isPersonsPart(ctx: KoaContextWithOIDC): boolean {
 function refusalOf(ctx: KoaContextWithOIDC, error: LibraryError): LibraryRefusal {
   const texts = [error.error_detail, error.error_description].filter((text) => text !== undefined)
   const text = texts.join('; ')
-  // A code that was redeemed for another address is no unregistered address.
-  const byText = error.error === 'invalid_grant' ? CODE_OF_TEXT.slice(3, 4) : CODE_OF_TEXT
+  const byText = CODE_OF_TEXT.find(([pattern]) => pattern.test(text))?.[1]
   const code =
-    byText.find(([pattern]) => pattern.test(text))?.[1] ??
+    // A code that was redeemed for another address is no unregistered address.
+    (error.error === 'invalid_grant' && byText !== 'pkce_verifier_wrong' ? undefined : byText) ??
     CODE_OF_ERROR[error.error ?? ''] ??
     'request_not_valid'
   const named = ctx.oidc?.client?.clientId ?? ctx.oidc?.params?.client_id ?? basicUser(ctx)

@@ -10,6 +10,7 @@ import type { OpenIdJwk } from '../keys/openid-keys.js'
 import type { StoreReader } from '../storage/store.js'
 import type { OpenIdClient, OpenIdClients } from '../tenants/openid-clients.js'
 import { ACTION_TYPES, authorizationDetailsTypes } from './authorization-details.js'
+import { SignedRequests } from './signed-requests.js'
 import { StateAdapter, type StateAdapterParts } from './state-adapter.js'
 
 export interface OpenIdProviderParts extends StateAdapterParts {
@@ -50,6 +51,7 @@ export function createOpenIdProvider(
   issuer: string,
   jwks: OpenIdJwk[],
 ): Provider {
+  const signedRequests = new SignedRequests(parts, environment)
   const provider = new Provider(issuer, {
     adapter: (kind: string) =>
       kind === 'Client'
@@ -80,7 +82,15 @@ export function createOpenIdProvider(
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       claimsParameter: { enabled: true },
-      requestObjects: { enabled: true },
+      requestObjects: {
+        enabled: true,
+        assertJwtClaimsAndHeader: (
+          _ctx: unknown,
+          claims: Record<string, unknown>,
+          _header: unknown,
+          client: { requireSignedRequestObject?: boolean },
+        ) => client.requireSignedRequestObject && signedRequests.assertFresh(claims),
+      },
       pushedAuthorizationRequests: { enabled: true },
       richAuthorizationRequests: {
         enabled: true,
@@ -96,7 +106,11 @@ export function createOpenIdProvider(
       },
     },
     interactions: {
-      url: (_ctx: unknown, { uid }: { uid: string }) => `${issuer}/interaction/${uid}`,
+      url: async ({ query, oidc }: KoaContextWithOIDC, { uid }: { uid: string }) => {
+        if (oidc.route === 'authorization' && typeof query.request === 'string')
+          await signedRequests.use(query.request, uid)
+        return `${issuer}/interaction/${uid}`
+      },
       policy: freshVerdictPolicy(),
     },
     findAccount: (_ctx: unknown, accountId: string, token?: { grantId?: string }) => ({

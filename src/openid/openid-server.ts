@@ -20,6 +20,7 @@ import { LibraryRefusals } from './library-refusals.js'
 import { createOpenIdProvider } from './openid-provider.js'
 import { refusedPage } from './refused-page.js'
 import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
+import { SignedRequests } from './signed-requests.js'
 
 export interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'outbox' | 'vault'> {
   openIdKeys: OpenIdKeys
@@ -46,6 +47,7 @@ interface Issuer {
   provider: Provider
   /** Requests that the library has refused. */
   refused: LibraryRefusals
+  signedRequests: SignedRequests
   signIn: SignIn
   entra: EntraMethod
 }
@@ -96,6 +98,8 @@ export class OpenIdServer {
     // The provider must take a request by GET and by POST (OpenID Connect Core, section 3.1.2.1). The library would want cookies for POST
     // that every site may send along.
     if (path === AUTHORIZATION_PATH && request.method === 'POST') return asGet(request.path, body)
+    const again = path === AUTHORIZATION_PATH && (await this.usedBefore(issuer, request.query))
+    if (again) return again
     const [, uid, done] = INTERACTION.exec(path) ?? []
     const application = provider.callback()
     const interact = async (message: IncomingMessage, response: ServerResponse) => {
@@ -160,6 +164,16 @@ export class OpenIdServer {
     }
   }
 
+  /**
+   * Leads a signed request that was used before to its interaction: a second tab of the browser that began goes on there, and no other
+   * browser does.
+   */
+  private async usedBefore({ environment, signedRequests }: Issuer, query: string): Promise<Reply | null> {
+    const signed = new URLSearchParams(query).get('request')
+    const uid = signed && (await signedRequests.interactionOf(signed))
+    return uid ? seeOther(`${this.issuerUrl(environment)}/interaction/${uid}`) : null
+  }
+
   /** Records that the library has refused a request. */
   private async record(
     { environment, provider, refused }: Issuer,
@@ -210,6 +224,7 @@ export class OpenIdServer {
       kids,
       provider,
       refused: new LibraryRefusals(provider),
+      signedRequests: new SignedRequests(this.parts, environment),
       signIn: new SignIn(this.parts, environment, url),
       entra: new EntraMethod({ ...this.parts, entraKeys: this.entraKeys }, environment, url),
     }
@@ -220,7 +235,10 @@ export class OpenIdServer {
 
 /** Sends the browser to the same request by GET. A pushed request is short. */
 function asGet(path: string, form: Buffer): Reply {
-  const location = `${path}?${new URLSearchParams(form.toString())}`
+  return seeOther(`${path}?${new URLSearchParams(form.toString())}`)
+}
+
+function seeOther(location: string): Reply {
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' }
 }
 

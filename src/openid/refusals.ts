@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import type { OpenIdOperations } from '../admin/openid-operations.js'
 import type { Environment } from '../config/config.js'
+import { HOUR_MS, SECOND_MS } from '../lib/clock.js'
 import type { StoreReader } from '../storage/store.js'
 import type { OpenIdClient, OpenIdClients } from '../tenants/openid-clients.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
@@ -74,16 +75,34 @@ export interface RefusalParts {
   log: Logger
 }
 
+/** Codes of requests that anyone who knows a client id can send, because they are refused before anything of the application is checked. */
+const OF_STRANGERS: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+  'client_of_other_environment',
+  'client_not_authenticated',
+  'redirect_uri_not_registered',
+  'request_not_pushed',
+  'request_uri_not_valid',
+  'request_not_valid',
+  'hint_not_valid',
+  'hint_used',
+  'opened_elsewhere',
+  'interaction_over',
+  'token_not_valid',
+  'realm_unreachable',
+  'unavailable',
+])
 /**
- * Entries for one application and code: 30 at once, then one in two seconds. Anyone who knows a client id can cause refusals, and must
- * not fill the tenant's log; the next entry counts those between.
+ * Entries for one application and all codes of strangers: 30 at once, then one an hour. Strangers must not fill a log that cannot be cut;
+ * the next entry counts those between.
  */
+const ENTRIES_OF_STRANGERS = { ratePerSecond: SECOND_MS / HOUR_MS, burst: 30 }
+/** Entries for one application and one code of an authenticated request. */
 const ENTRIES = { ratePerSecond: 0.5, burst: 30 }
 const MAX_DETAIL = 200
 const MAX_COUNTED = 10_000
 
 export class Refusals {
-  /** Refusals without an entry of their own since the last one, by client and code. */
+  /** Refusals without an entry of their own since the last one, by client and budget. */
   private readonly uncounted = new Map<string, number>()
 
   constructor(private readonly parts: RefusalParts) {}
@@ -110,9 +129,11 @@ export class Refusals {
 
   /** @returns the number of refusals for which the next entry stands; 0 where it is not yet time for one */
   private async countFor({ record }: OpenIdClient, code: RefusalCode): Promise<number> {
-    const holder = `${record.id} ${code}`
+    const isOfStrangers = OF_STRANGERS.has(code)
+    const holder = `${record.id} ${isOfStrangers ? 'strangers' : code}`
     const count = 1 + (this.uncounted.get(holder) ?? 0)
-    const { allowed } = await this.parts.limiter.take(`openid-refusals ${holder}`, ENTRIES)
+    const entries = isOfStrangers ? ENTRIES_OF_STRANGERS : ENTRIES
+    const { allowed } = await this.parts.limiter.take(`openid-refusals ${holder}`, entries)
     this.uncounted.delete(holder)
     if (allowed) return count
     if (this.uncounted.size < MAX_COUNTED) this.uncounted.set(holder, count)

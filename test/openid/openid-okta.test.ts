@@ -79,6 +79,52 @@ describe('an application with the profile okta', () => {
     expect(others.map(({ status, left }) => [status, left])).toEqual(others.map(() => [400, null]))
   })
 
+  it.each([
+    ['neither exp nor iat', () => ({ exp: undefined })],
+    ['an iat of more than ten minutes ago', (now: number) => ({ exp: undefined, iat: now - 720 })],
+    ['an exp that is over', (now: number) => ({ exp: now - 60 })],
+    ['an exp in more than an hour', (now: number) => ({ exp: now + 3900 })],
+  ])('is refused with a request that has %s', async (_what, times) => {
+    const now = Math.floor(Date.now() / 1000)
+    const refused = await signIn(await okta.sign({ ...parameters('ada+match'), ...times(now) }))
+    expect(refused!.searchParams.get('error')).toBe('invalid_request_object')
+    const codes = (await refusalsOf(running, tenant.id)).map(({ code }) => code)
+    expect(codes).toEqual(['hint_not_valid'])
+  })
+
+  it('needs no exp in a request of the last ten minutes', async () => {
+    const iat = Math.floor(running.clock.now() / 1000) - 500
+    const back = await signIn(await okta.sign({ ...parameters('ada+match'), exp: undefined, iat }))
+    expect(back!.searchParams.get('code')).toBeTruthy()
+  })
+
+  it('begins one session with one request, which only the browser that began can open again', async () => {
+    const client_id = okta.client.record.id
+    const request = await okta.sign(parameters('ada+match'))
+    const address = okta.authorize({ client_id, response_type: 'code', scope: 'openid', request })
+    const newBrowser = () => new OpenIdBrowser(running.service.openidOrigin!)
+    const first = newBrowser()
+    const { left } = await first.open(address)
+    // Only the signed part counts, however the signature is written.
+    const elsewhere = await newBrowser().open(address.slice(0, -1))
+    expect([elsewhere.status, elsewhere.left]).toEqual([400, null])
+    expect((await first.open(address)).left!.href).toBe(left!.href)
+    expect((await first.open(await confirmAt(left!))).left!.searchParams.get('code')).toBeTruthy()
+    const over = await first.open(address)
+    expect([over.status, over.left]).toEqual([400, null])
+    expect(await refusalsOf(running, tenant.id)).toMatchObject([{ code: 'opened_elsewhere' }])
+  })
+
+  it('begins one session although a request comes several times at once', async () => {
+    const client_id = okta.client.record.id
+    const request = await okta.sign(parameters('ada+match'))
+    const address = okta.authorize({ client_id, response_type: 'code', scope: 'openid', request })
+    const stands = await Promise.all(
+      Array.from({ length: 5 }, () => new OpenIdBrowser(running.service.openidOrigin!).open(address)),
+    )
+    expect(stands.filter(({ left }) => left?.pathname.startsWith('/capture/'))).toHaveLength(1)
+  })
+
   it('gets no person whose name stands in the address next to the signed request', async () => {
     const { login_hint: _hint, ...unnamed } = parameters('')
     const back = await signIn(await okta.sign(unnamed), { login_hint: 'ada+match' })

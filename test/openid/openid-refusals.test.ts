@@ -1,6 +1,7 @@
 /** Every refusal of the OpenID provider ends in an error of the protocol and in an entry of the tenant's audit log. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { HOUR_MS } from '../../src/lib/clock.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { REFUSAL_CODES } from '../../src/openid/refusals.js'
 import { Visitor } from '../support/capture-page.js'
@@ -376,12 +377,27 @@ describe('rate limits', () => {
 })
 
 describe('the audit log', () => {
-  it('is not filled by anyone who knows a client id, and counts what it leaves out', async () => {
-    for (let sent = 0; sent < 40; sent++) await application.push({}, { secret: 'wrong' })
+  it('is not filled by anyone who knows a client id, and counts what it leaves out once an hour', async () => {
+    const elsewhere = application.authorize({
+      ...application.request(),
+      redirect_uri: 'https://evil.example/',
+    })
+    const unpushed = application.authorize({ ...application.request(), login_hint: 'ada+match' })
+    const unsent = application.authorize({ client_id: application.client.record.id, request_uri: 'urn:x' })
+    for (let sent = 0; sent < 10; sent++) {
+      await application.push({}, { secret: 'wrong' })
+      for (const address of [elsewhere, unpushed, unsent]) await newBrowser().open(address)
+    }
     expect(await codes()).toHaveLength(30)
-    running.clock.advance(2000)
+    // A refusal of the application's own request has its entry all the same.
+    await signIn('nobody')
+    expect((await codes()).slice(30)).toEqual(['user_unknown'])
+    running.clock.advance(HOUR_MS)
     await application.push({}, { secret: 'wrong' })
-    expect((await refusalsOf(running, tenant.id)).at(-1)).toMatchObject({ count: 11 })
+    await application.push({}, { secret: 'wrong' })
+    const entries = await refusalsOf(running, tenant.id)
+    expect(entries).toHaveLength(32)
+    expect(entries.at(-1)).toMatchObject({ code: 'client_not_authenticated', count: 11 })
   })
 
   it('has only codes that the guide explains', async () => {

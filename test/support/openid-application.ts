@@ -78,10 +78,10 @@ export class OpenIdApplication {
     }
   }
 
-  /** Signs a request as RFC 9101 says, with the client secret. */
-  sign(parameters: Fields, secret = this.client.secret ?? ''): Promise<string> {
-    const claims = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined))
-    return new SignJWT(claims)
+  /** Signs a request as RFC 9101 says, with the client secret. It is good for five minutes, unless the parameters have another `exp`. */
+  sign(parameters: Record<string, unknown>, secret = this.client.secret ?? ''): Promise<string> {
+    const claims = { exp: Math.floor(Date.now() / 1000) + 300, ...parameters }
+    return new SignJWT(Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined)))
       .setProtectedHeader({ alg: 'HS256' })
       .setIssuer(this.client.record.id)
       .setAudience(this.issuer)
