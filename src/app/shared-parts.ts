@@ -6,6 +6,7 @@ import type { Traffic } from '../dashboard/traffic.js'
 import { WrongKeys } from '../http/authentication/wrong-keys.js'
 import { ClientAddresses } from '../http/listeners/client-address.js'
 import type { Transport } from '../http/listeners/transport.js'
+import { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { buildOpenApi } from '../http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../http/routing/routes.js'
 import { Idempotency } from '../idempotency/idempotency.js'
@@ -35,6 +36,7 @@ export interface SharedParts extends Core {
   rateLimiter: RateLimiter
   wrongKeys: WrongKeys
   addresses: ClientAddresses
+  visitors: VisitorLimit
   idempotency: Idempotency
   challenges: ChallengeBook
   policies: PolicyBook
@@ -57,6 +59,7 @@ export function createSharedParts(
   listeners: ServiceListeners,
 ): SharedParts {
   const { store, keys, vault } = core
+  const addresses = new ClientAddresses(config.trustedProxies)
   return {
     ...core,
     config,
@@ -66,7 +69,8 @@ export function createSharedParts(
     provider: new EngineProvider(engine),
     rateLimiter: createRateLimiter(core, clock),
     wrongKeys: new WrongKeys(config.wrongKeyLimit, createRateLimiter(core, clock)),
-    addresses: new ClientAddresses(config.trustedProxies),
+    addresses,
+    visitors: new VisitorLimit(config.visitorLimit, addresses, clock),
     idempotency: new Idempotency(store, vault, keys, clock),
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
     policies: new PolicyBook(),

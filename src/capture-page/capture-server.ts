@@ -5,6 +5,7 @@ import { SMALL_BODY_BYTES } from '../api/endpoint.js'
 import { errorHeaders, statusOf } from '../api/error-response.js'
 import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { toDomainError } from '../http/to-domain-error.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -43,6 +44,7 @@ import { shownAction } from './shown-action.js'
 export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
   /** The origin under which browsers reach the page. */
   origin: () => string
+  visitors: VisitorLimit
   log: Logger
 }
 
@@ -79,11 +81,16 @@ export class CaptureServer {
     const { replies } = this
     if (request.malformed) return replies.plain(statusOf(request.malformed), `${request.malformed.message}\n`)
     try {
-      const [, token, step] = PATH.exec(request.path) ?? []
-      if (token !== undefined)
-        return step === undefined ? await this.open(request, token) : await this.step(request, token, step)
-      const file =
-        this.files.get(request.path) ?? (await brandFile(request.path, this.parts.store.read, replies))
+      let file = this.files.get(request.path) ?? null
+      if (!file) {
+        const takeBack = await this.parts.visitors.take(request)
+        const [, token, step] = PATH.exec(request.path) ?? []
+        if (token !== undefined)
+          return step === undefined
+            ? await this.open(request, token)
+            : await this.step(request, token, step, takeBack)
+        file = await brandFile(request.path, this.parts.store.read, replies)
+      }
       if (!file) return replies.plain(404, 'There is no such page.\n')
       return isRead(request) ? file : this.notAllowed('GET, HEAD')
     } catch (error) {
@@ -184,8 +191,13 @@ export class CaptureServer {
     return this.replies.page(200, page, frameAncestors, cookie)
   }
 
-  /** Answers a request that the page's script makes. */
-  private async step(request: IncomingRequest, token: string, step: string): Promise<Reply> {
+  /** Answers a request that the page's script makes. @param takeBack called for the browser that owns the session */
+  private async step(
+    request: IncomingRequest,
+    token: string,
+    step: string,
+    takeBack: () => void,
+  ): Promise<Reply> {
     const { store, captureSessions, origin } = this.parts
     const method = step === 'status' ? 'GET' : 'POST'
     if (request.method !== method) return this.notAllowed(method)
@@ -196,6 +208,7 @@ export class CaptureServer {
     if (!session) return this.replies.json(404, { code: 'not_found' })
     if (captureSessions.isBoundTo(session, this.cookie.valueIn(request, session)) !== true)
       return this.replies.json(403, { code: 'opened_elsewhere' })
+    takeBack()
     const visit = { request, token, session }
     if (session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
     if (captureSessions.hasExpired(session.record)) return this.replies.json(410, { code: 'expired' })

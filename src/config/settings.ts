@@ -540,6 +540,12 @@ export const SETTING_GROUPS = {
       'Wrong API keys that one address may send a minute. Further ones get 429; valid keys are always accepted. 0 turns it off.',
       integer(0, 1_000_000),
     ),
+    visitorLimit: setting(
+      'VISITOR_LIMIT',
+      '3000',
+      'Requests that one network may send a minute to the OpenID provider and the capture page without credentials of an application and before a session of the page has begun. A sign-in takes about 7. Further ones get 429, and those of 10 seconds may come at once. Behind a proxy, TRUSTED_PROXIES must name it. 0 turns it off.',
+      integer(0, 1_000_000),
+    ),
   },
   Verdicts: {
     fmr: setting(

@@ -6,9 +6,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inject } from 'light-my-request'
 import type Provider from 'oidc-provider'
 import type { Logger } from 'pino'
-import { statusOf } from '../api/error-response.js'
+import { errorHeaders, statusOf } from '../api/error-response.js'
 import type { Environment } from '../config/config.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
+import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { toDomainError } from '../http/to-domain-error.js'
 import type { OpenIdKeys } from '../keys/openid-keys.js'
 import { EntraKeys } from './entra/entra-keys.js'
@@ -26,6 +27,7 @@ export interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChann
   openIdKeys: OpenIdKeys
   /** Public origin of the listener. */
   origin: () => string
+  visitors: VisitorLimit
   log: Logger
 }
 
@@ -39,6 +41,8 @@ const SANDBOX_PATH = '/sandbox'
 /** The issuer for Entra ID lies below that of its environment. */
 const ENTRA_PATH = '/entra'
 const AUTHORIZATION_PATH = '/auth'
+/** Paths that succeed only with the credentials of an application. */
+const WITH_CREDENTIALS = /^(?:\/sandbox)?\/(?:request|token|me|keycloak\/oic_[0-9a-f]{32})$/
 
 interface Issuer {
   environment: Environment
@@ -71,14 +75,22 @@ export class OpenIdServer {
   async handle(request: IncomingRequest): Promise<Reply> {
     try {
       if (request.malformed) throw request.malformed
-      return await this.answer(request)
+      const takeBack = await this.parts.visitors.take(request)
+      const answer = await this.answer(request)
+      const isVouchedFor = request.method !== 'OPTIONS' && WITH_CREDENTIALS.test(request.path)
+      if (isVouchedFor && answer.status < 300) takeBack()
+      return answer
     } catch (error) {
       const refusal = toDomainError(error)
       const status = statusOf(refusal)
       if (status >= 500) this.parts.log.error({ err: refusal.cause ?? refusal }, 'the OpenID provider failed')
       return {
         status,
-        headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
+        headers: {
+          'Content-Type': 'text/plain; charset=utf-8',
+          'Cache-Control': 'no-store',
+          ...errorHeaders(refusal),
+        },
         body: `${refusal.code}: ${refusal.message}\n`,
         close: refusal.code === 'body_too_large',
       }
