@@ -22,7 +22,9 @@ import (
 const (
 	// publicKeysMaxAge is what the service's Cache-Control says: a key that was removed is refused from then on.
 	publicKeysMaxAge = 10 * time.Minute
-	// publicKeysCoolDown limits how often an unknown key id has the keys read again.
+	// publicKeysMaxOutage is how long known keys count while the keys cannot be read.
+	publicKeysMaxOutage = 24 * time.Hour
+	// publicKeysCoolDown limits how often known keys are read again, for invented key ids and in an outage alike.
 	publicKeysCoolDown = 30 * time.Second
 	publicKeysTimeout  = 5 * time.Second
 	// maxPublicKeysBytes is far more than any set of keys needs.
@@ -35,10 +37,15 @@ type publicKeys struct {
 	url    string
 	client *http.Client
 
+	// mutex guards what follows, and is never held while the keys are read.
 	mutex sync.Mutex
 	byID  map[string]*ecdsa.PublicKey
-	// readAt is zero before the first read.
-	readAt time.Time
+	// readAt and triedAt are the ends of the last read and the last attempt, zero before the first.
+	readAt, triedAt time.Time
+	// failure is why the last attempt failed.
+	failure error
+	// reading is closed when the read that is under way has ended; nil where none is.
+	reading chan struct{}
 }
 
 type publicKeysPlace struct {
@@ -72,37 +79,63 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// key gives the key of an id. For an unknown id the keys are read once more, but not more often than the cool-down allows.
+// key gives the key of an id. Old keys, and those that lack the id, are read again by one caller at a time; a caller with a known
+// key waits only where it is that caller.
 func (k *publicKeys) key(ctx context.Context, id string) (*ecdsa.PublicKey, error) {
 	k.mutex.Lock()
+	key, reading := k.find(id), k.reading
+	coolDown := publicKeysTimeout
+	if k.byID != nil {
+		coolDown = publicKeysCoolDown
+	}
+	isDue := key == nil || time.Since(k.readAt) >= publicKeysMaxAge
+	isReader := isDue && time.Since(k.triedAt) >= coolDown && reading == nil
+	if isReader {
+		reading = make(chan struct{})
+		k.reading = reading
+		go k.read()
+	}
+	k.mutex.Unlock()
+	if isReader || key == nil && reading != nil {
+		select {
+		case <-reading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	if k.readAt.IsZero() || time.Since(k.readAt) >= publicKeysMaxAge {
-		if err := k.read(ctx); err != nil {
-			return nil, err
-		}
+	if key := k.find(id); key != nil {
+		return key, nil
 	}
-	if k.byID[id] == nil && time.Since(k.readAt) >= publicKeysCoolDown {
-		if err := k.read(ctx); err != nil {
-			return nil, err
-		}
+	if k.failure != nil {
+		return nil, &VerdictError{Code: "keys_unavailable", Message: "The issuer's keys cannot be read: " + k.failure.Error()}
 	}
-	if k.byID[id] == nil {
-		return nil, &VerdictError{Code: "signature_invalid", Message: "No key that the issuer publishes made this verdict."}
-	}
-	return k.byID[id], nil
+	return nil, &VerdictError{Code: "signature_invalid", Message: "No key that the issuer publishes made this verdict."}
 }
 
-func (k *publicKeys) read(ctx context.Context) error {
-	byID, err := fetchPublicKeys(ctx, k.url, k.client)
-	if err != nil {
-		return &VerdictError{Code: "keys_unavailable", Message: "The issuer's keys cannot be read: " + err.Error()}
+func (k *publicKeys) find(id string) *ecdsa.PublicKey {
+	if time.Since(k.readAt) >= publicKeysMaxOutage {
+		return nil
 	}
-	k.byID, k.readAt = byID, time.Now()
-	return nil
+	return k.byID[id]
 }
 
-func fetchPublicKeys(ctx context.Context, address string, client *http.Client) (map[string]*ecdsa.PublicKey, error) {
-	ctx, cancel := context.WithTimeout(ctx, publicKeysTimeout)
+// read serves every caller that waits, so it ends with none of them.
+func (k *publicKeys) read() {
+	byID, err := fetchPublicKeys(k.url, k.client)
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.failure, k.triedAt = err, time.Now()
+	if err == nil {
+		k.byID, k.readAt = byID, k.triedAt
+	}
+	close(k.reading)
+	k.reading = nil
+}
+
+func fetchPublicKeys(address string, client *http.Client) (map[string]*ecdsa.PublicKey, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), publicKeysTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
-	"time"
 )
+
+const knownKey = "vky_01a1fc301e9773feadea676a8f8270e5"
 
 func codeOf(err error) string {
 	if refusal := (*VerdictError)(nil); errors.As(err, &refusal) {
@@ -17,10 +19,9 @@ func codeOf(err error) string {
 }
 
 func TestPublicKeysAreReadAgain(t *testing.T) {
-	published, reads, status := read(t).PublicVerdicts[0].JWKS, 0, 200
+	published, reads := read(t).PublicVerdicts[0].JWKS, 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		reads++
-		w.WriteHeader(status)
 		_, _ = w.Write(published)
 	}))
 	defer server.Close()
@@ -28,7 +29,7 @@ func TestPublicKeysAreReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const id = "vky_01a1fc301e9773feadea676a8f8270e5"
+	const id = knownKey
 	ask := func(id, code string, expectedReads int) {
 		t.Helper()
 		if _, err := keys.key(context.Background(), id); codeOf(err) != code || reads != expectedReads {
@@ -39,17 +40,82 @@ func TestPublicKeysAreReadAgain(t *testing.T) {
 	ask(id, "", 1)
 	// An unknown id has the keys read again only after the cool-down.
 	ask("vky_unknown", "signature_invalid", 1)
-	keys.readAt = keys.readAt.Add(-publicKeysCoolDown)
+	keys.triedAt = keys.triedAt.Add(-publicKeysCoolDown)
 	ask("vky_unknown", "signature_invalid", 2)
 	ask("vky_unknown", "signature_invalid", 2)
 	// A key that was removed is refused once the keys are too old.
 	published = []byte(`{"keys":[]}`)
 	ask(id, "", 2)
-	keys.readAt = keys.readAt.Add(-publicKeysMaxAge)
+	keys.readAt, keys.triedAt = keys.readAt.Add(-publicKeysMaxAge), keys.triedAt.Add(-publicKeysMaxAge)
 	ask(id, "signature_invalid", 3)
-	status = 503
-	keys.readAt = time.Time{}
-	ask(id, "keys_unavailable", 4)
+}
+
+// outage is an issuer whose keys are known and old, and whose address gives the answer from now on.
+func outage(t *testing.T, answer func(http.ResponseWriter)) *publicKeys {
+	t.Helper()
+	published := read(t).PublicVerdicts[0].JWKS
+	var reads atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if reads.Add(1) == 1 {
+			_, _ = w.Write(published)
+			return
+		}
+		answer(w)
+	}))
+	t.Cleanup(server.Close)
+	keys, err := publicKeysAt(server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.key(context.Background(), knownKey); err != nil {
+		t.Fatal(err)
+	}
+	keys.readAt, keys.triedAt = keys.readAt.Add(-publicKeysMaxAge), keys.triedAt.Add(-publicKeysMaxAge)
+	return keys
+}
+
+func TestKnownPublicKeysCountThroughAnOutageOfADay(t *testing.T) {
+	attempts := 0
+	keys := outage(t, func(w http.ResponseWriter) {
+		attempts++
+		w.WriteHeader(503)
+	})
+	ask := func(id, code string, expectedAttempts int) {
+		t.Helper()
+		if _, err := keys.key(context.Background(), id); codeOf(err) != code || attempts != expectedAttempts {
+			t.Errorf("%s: %v after %d attempts", id, err, attempts)
+		}
+	}
+	// An attempt that failed is noted: the address is left alone until the cool-down has passed.
+	ask(knownKey, "", 1)
+	ask(knownKey, "", 1)
+	ask("vky_unknown", "keys_unavailable", 1)
+	keys.triedAt = keys.triedAt.Add(-publicKeysCoolDown)
+	ask("vky_unknown", "keys_unavailable", 2)
+	keys.readAt = keys.readAt.Add(-publicKeysMaxOutage)
+	ask(knownKey, "keys_unavailable", 2)
+}
+
+func TestAKnownPublicKeyDoesNotWaitForAnotherReader(t *testing.T) {
+	asked, release := make(chan struct{}), make(chan struct{})
+	keys := outage(t, func(w http.ResponseWriter) {
+		close(asked)
+		<-release
+		w.WriteHeader(503)
+	})
+	reader := make(chan error)
+	go func() {
+		_, err := keys.key(context.Background(), "vky_unknown")
+		reader <- err
+	}()
+	<-asked
+	if _, err := keys.key(context.Background(), knownKey); err != nil {
+		t.Error(err)
+	}
+	close(release)
+	if err := <-reader; codeOf(err) != "keys_unavailable" {
+		t.Error(err)
+	}
 }
 
 func TestPublicKeysNeedTLS(t *testing.T) {

@@ -84,6 +84,15 @@ describe('the keys of an issuer', () => {
   let jwksUrl: string
   let reads: number
   let status: number
+  let held: Promise<void> | undefined
+  /** Leaves every request without an answer until the returned function is called. */
+  const hold = () => {
+    let release = () => {}
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    return release
+  }
   const signed = () => fake.signPublicVerdict({ userId: 'ada+match', action: ACTION })
   const judge = async (token: string) =>
     codeOf(
@@ -100,8 +109,10 @@ describe('the keys of an issuer', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     reads = 0
     status = 200
+    held = undefined
     server = createServer(async (_request, response) => {
       reads++
+      await held
       const document = await fake.fetch(`${fake.baseUrl}/.well-known/jwks.json`)
       response.writeHead(status).end(await document.text())
     })
@@ -141,6 +152,35 @@ describe('the keys of an issuer', () => {
     status = 503
     expect(await judge(await signed())).toBe('keys_unavailable')
     server.close()
+    vi.setSystemTime(Date.now() + 5_000)
     expect(await judge(await signed())).toBe('keys_unavailable')
+  })
+
+  it('count through an outage of a day, in which the address is asked at most every 30 seconds', async () => {
+    const known = await signed()
+    expect(await judge(known)).toBeNull()
+    status = 503
+    vi.setSystemTime(Date.now() + 600_000)
+    for (let i = 0; i < 3; i++) expect(await judge(known)).toBeNull()
+    fake.replaceVerdictKey()
+    expect(await judge(await signed())).toBe('keys_unavailable')
+    expect(reads).toBe(2)
+    vi.setSystemTime(Date.now() + 86_400_000)
+    expect(await judge(known)).toBe('keys_unavailable')
+  })
+
+  it('are read by one caller, and who names a known key does not wait for it', async () => {
+    const known = await signed()
+    expect(await judge(known)).toBeNull()
+    fake.replaceVerdictKey()
+    vi.setSystemTime(Date.now() + 600_000)
+    const asked = new Promise<void>((resolve) => server.prependOnceListener('request', () => resolve()))
+    const release = hold()
+    const unknown = [await signed(), await signed()].map(judge)
+    await asked
+    expect(await judge(known)).toBeNull()
+    release()
+    expect(await Promise.all(unknown)).toEqual([null, null])
+    expect(reads).toBe(2)
   })
 })

@@ -7,7 +7,6 @@ import json
 import math
 import threading
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple
@@ -16,7 +15,9 @@ from .errors import VerdictError
 
 #: After this time keys are read again, as the service's `Cache-Control` says: a key that was removed is refused from then on.
 MAX_AGE_SECONDS = 600
-#: An unknown key id has the keys read again, at most this often.
+#: While the keys cannot be read, those that are known count for this long.
+MAX_OUTAGE_SECONDS = 86_400
+#: Known keys are read again at most this often: neither invented key ids nor an outage make this process ask without end.
 COOL_DOWN_SECONDS = 30
 _TIMEOUT_SECONDS = 5
 #: Far more than any set of keys needs.
@@ -39,11 +40,16 @@ class PublicKeys:
             raise ValueError(f"jwks_url must be https, since anyone on the way could replace the keys: {url}")
         self._url = url
         self._fetch = fetch
+        self._seconds = seconds
+        #: Guards what follows, and is never held while the keys are read.
         self._lock = threading.Lock()
         self._by_id: Dict[str, Mapping[str, Any]] = {}
-        self._seconds = seconds
-        #: None before the first read.
-        self._read_at: Optional[float] = None
+        self._read_at = -math.inf
+        self._tried_at = -math.inf
+        #: Why the last attempt failed.
+        self._failure: Optional[str] = None
+        #: Set when the read that is under way has ended; None where none is.
+        self._reading: Optional[threading.Event] = None
 
     def verify(self, kid: str, signed: bytes, signature: bytes) -> None:
         """Raises VerdictError `signature_invalid`, `keys_unavailable`."""
@@ -52,24 +58,48 @@ class PublicKeys:
 
     def _key(self, kid: str) -> Mapping[str, Any]:
         with self._lock:
-            if self._age_seconds() >= MAX_AGE_SECONDS:
-                self._read()
-            if kid not in self._by_id and self._age_seconds() >= COOL_DOWN_SECONDS:
-                self._read()
-            if kid not in self._by_id:
-                raise VerdictError("signature_invalid", "No key that the issuer publishes made this verdict.")
-            return self._by_id[kid]
+            now = self._seconds()
+            key = self._find(kid)
+            cool_down = COOL_DOWN_SECONDS if self._by_id else _TIMEOUT_SECONDS
+            is_due = key is None or now - self._read_at >= MAX_AGE_SECONDS
+            is_reader = is_due and now - self._tried_at >= cool_down and self._reading is None
+            if is_reader:
+                self._reading = threading.Event()
+            reading = self._reading
+        if is_reader:
+            self._read()
+        elif key is None and reading is not None:
+            reading.wait()
+        with self._lock:
+            key = self._find(kid)
+            if key is not None:
+                return key
+            if self._failure is not None:
+                raise VerdictError("keys_unavailable", f"The issuer's keys cannot be read: {self._failure}")
+        raise VerdictError("signature_invalid", "No key that the issuer publishes made this verdict.")
+
+    def _find(self, kid: str) -> Optional[Mapping[str, Any]]:
+        is_kept = self._seconds() - self._read_at < MAX_OUTAGE_SECONDS
+        return self._by_id.get(kid) if is_kept else None
 
     def _read(self) -> None:
+        by_id, failure = self._by_id, None
         try:
             keys = json.loads(self._fetch(self._url))["keys"]
-            self._by_id = {key["kid"]: key for key in keys if _is_for_verdicts(key)}
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise VerdictError("keys_unavailable", f"The issuer's keys cannot be read: {error}") from error
-        self._read_at = self._seconds()
-
-    def _age_seconds(self) -> float:
-        return math.inf if self._read_at is None else self._seconds() - self._read_at
+            by_id = {key["kid"]: key for key in keys if _is_for_verdicts(key)}
+        except BaseException as error:
+            failure = str(error) or type(error).__name__
+            # An interrupt of the program goes on; whatever else the reading function raises is an outage.
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            with self._lock:
+                self._by_id, self._failure, self._tried_at = by_id, failure, self._seconds()
+                if failure is None:
+                    self._read_at = self._tried_at
+                reading, self._reading = self._reading, None
+            if reading is not None:
+                reading.set()
 
 
 _known: Dict[Tuple[str, FetchKeys], PublicKeys] = {}

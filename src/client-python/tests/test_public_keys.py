@@ -1,6 +1,7 @@
 """When the issuer's keys are read, kept and refused."""
 
 import json
+import threading
 import unittest
 
 from countersign import VerdictError, public_keys
@@ -13,11 +14,14 @@ class PublicKeys(unittest.TestCase):
     def setUp(self):
         self.published = [KEY]
         self.reads = 0
+        self.failure = None
         self.seconds = 1000.0
         self.keys = public_keys.PublicKeys(URL, self.fetch, lambda: self.seconds)
 
     def fetch(self, _url):
         self.reads += 1
+        if self.failure:
+            raise self.failure
         return json.dumps({"keys": self.published}).encode()
 
     def code(self, kid):
@@ -47,13 +51,40 @@ class PublicKeys(unittest.TestCase):
         self.assertEqual(self.code("vky_a"), "signature_invalid")
 
     def test_keys_that_cannot_be_read_are_no_malformed_verdict(self):
-        def fail(_url):
+        self.failure = OSError("no route")
+        self.assertEqual([self.code("vky_a"), self.code("vky_a"), self.reads], ["keys_unavailable"] * 2 + [1])
+        self.failure = None
+        self.seconds += 5
+        self.assertEqual([self.code("vky_a"), self.reads], [None, 2])
+
+    def test_known_keys_count_through_an_outage_of_a_day(self):
+        self.code("vky_a")
+        self.failure = OSError("no route")
+        self.seconds += public_keys.MAX_AGE_SECONDS
+        # An attempt that failed is noted: the address is left alone until the cool-down has passed.
+        self.assertEqual([self.code("vky_a"), self.code("vky_a"), self.reads], [None, None, 2])
+        self.assertEqual([self.code("vky_b"), self.reads], ["keys_unavailable", 2])
+        self.seconds += public_keys.MAX_OUTAGE_SECONDS
+        self.assertEqual(self.code("vky_a"), "keys_unavailable")
+
+    def test_a_known_key_does_not_wait_for_another_reader(self):
+        self.code("vky_a")
+        self.seconds += public_keys.MAX_AGE_SECONDS
+        asked, release, codes = threading.Event(), threading.Event(), []
+
+        def hang(_url):
+            asked.set()
+            release.wait()
             raise OSError("no route")
 
-        keys = public_keys.PublicKeys(URL, fail)
-        with self.assertRaises(VerdictError) as raised:
-            keys._key("vky_a")
-        self.assertEqual(raised.exception.code, "keys_unavailable")
+        self.keys._fetch = hang
+        reader = threading.Thread(target=lambda: codes.append(self.code("vky_b")))
+        reader.start()
+        asked.wait()
+        self.assertIsNone(self.code("vky_a"))
+        release.set()
+        reader.join()
+        self.assertEqual(codes, ["keys_unavailable"])
 
     def test_keys_need_tls(self):
         with self.assertRaises(ValueError):
