@@ -190,6 +190,24 @@ describe('imports', () => {
     expect(others.map(show)).toEqual([])
   })
 
+  it('load an image decoder only in the decoding of the engine, which the service never runs, and in commands', () => {
+    const files = [...new Set(imports.map(({ file }) => file))]
+    const loading = files.filter(
+      (file) => /'sharp'/.test(readFileSync(file, 'utf8')) && roomOf(file) !== 'cli',
+    )
+    expect(loading.map((file) => relative(SRC, file)).sort()).toEqual([
+      'biometrics/pipeline/decode-pixels.ts',
+      'evaluation/report.ts',
+    ])
+    const decoders = ['decode-pixels.ts', 'decode.ts'].map((name) =>
+      resolve(SRC, 'biometrics/pipeline', name),
+    )
+    const outside = imports.filter(
+      ({ from, target }) => from !== 'biometrics' && decoders.includes(sourceOf(target)),
+    )
+    expect(outside.map(show)).toEqual([])
+  })
+
   it('reach HTTP statuses and headers only from rooms that answer over HTTP', () => {
     const answering = imports.filter(
       ({ target }) => sourceOf(target) === resolve(SRC, 'api', 'error-response.ts'),

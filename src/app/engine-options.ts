@@ -1,4 +1,5 @@
 /** Options of the engine by the configuration, for the service and for commands that run an engine themselves. */
+import { decoderMemoryBytes } from '../biometrics/pipeline/decoding-budget.js'
 import type { EngineOptions } from '../biometrics/types.js'
 import { type Config, followingPackDirs, modelPackDir } from '../config/config.js'
 
@@ -20,6 +21,7 @@ export function engineOptions(config: Config): EngineOptions {
       minSidePx: MIN_SIDE_PX,
       minFacePx: config.minFacePx,
       secondFaceRatio: SECOND_FACE_RATIO,
+      decoding: { memoryBytes: decoderMemoryBytes(config.maxImagePixels) },
     },
   }
 }

@@ -10,6 +10,7 @@ import type {
   Quality,
   StageTimings,
 } from './measurements.js'
+import type { DecodingBudget } from './pipeline/decoding-budget.js'
 
 export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
 export type {
@@ -197,6 +198,8 @@ export interface ImageLimits {
    * cropped around a person, takes the face nearest the middle.
    */
   face?: FaceChoice
+  /** Work that decoding a picture may cost, where it differs from `DECODING_BUDGET`. */
+  decoding?: Partial<DecodingBudget>
 }
 
 export interface EngineIncident {

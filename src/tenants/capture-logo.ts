@@ -1,13 +1,19 @@
-/** A tenant's logo on the capture page: a PNG or WebP file that is decoded and encoded again, so that only its pixels are kept. */
+/** A tenant's logo on the capture page: a PNG or WebP file that a decoder process decodes and encodes again, so that only its pixels are kept. */
 import { createHash } from 'node:crypto'
+import { DecoderProcess } from '../biometrics/pipeline/decoder-process.js'
+import { admitPicture } from '../biometrics/pipeline/picture-admission.js'
+import type { DecodingLimits } from '../biometrics/pipeline/picture-size-limits.js'
+import { BiometricError } from '../biometrics/types.js'
 import { CapturePageError } from './capture-page-settings.js'
 
 /** Largest accepted file, in bytes. SVG is not accepted: it can contain scripts and links. */
 export const MAX_LOGO_FILE_BYTES = 512 * 1024
-const MAX_PIXELS = 4_000_000
+const LIMITS: DecodingLimits = { maxPixels: 4_000_000, minSidePx: 1 }
 /** Largest kept size, in pixels: twice the size on the page, for screens with two device pixels a CSS pixel. */
-const MAX_WIDTH = 480
-const MAX_HEIGHT = 128
+const LARGEST = { width: 480, height: 128 } as const
+
+/** No file is decoded in a process that holds keys. */
+const decoder = new DecoderProcess()
 
 export interface EncodedLogo {
   /** The encoded logo, a PNG. */
@@ -26,16 +32,18 @@ export async function encodeLogo(file: Uint8Array): Promise<EncodedLogo> {
     throw refusal(`has ${bytes.length} bytes; ${MAX_LOGO_FILE_BYTES} are allowed`)
   // The signature is checked before a decoder reads a byte: only these two decoders ever run.
   if (!isPng(bytes) && !isWebp(bytes)) throw refusal('is neither a PNG nor a WebP file')
-  const { default: sharp } = await import('sharp')
-  const made = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error' })
-    .resize({ width: MAX_WIDTH, height: MAX_HEIGHT, fit: 'inside', withoutEnlargement: true })
-    .png({ compressionLevel: 9 })
-    .toBuffer({ resolveWithObject: true })
-    .catch(() => {
-      throw refusal(`cannot be read, or has more than ${MAX_PIXELS / 1e6} megapixels`)
-    })
-  const { width, height } = made.info
-  return { image: made.data, sha256: createHash('sha256').update(made.data).digest('hex'), width, height }
+  try {
+    admitPicture(bytes, LIMITS)
+    const { png, width, height } = await decoder.encodeAsPng(bytes, LIMITS, LARGEST)
+    const image = Buffer.from(png)
+    return { image, sha256: createHash('sha256').update(image).digest('hex'), width, height }
+  } catch (error) {
+    if (!(error instanceof BiometricError)) throw error
+    const { maxPixels } = LIMITS
+    throw refusal(
+      `cannot be read, is animated, takes too much work to decode, or has more than ${maxPixels / 1e6} megapixels`,
+    )
+  }
 }
 
 function isPng(bytes: Buffer): boolean {

@@ -1,10 +1,12 @@
 /** Logo and color of a tenant on the hosted page: encoded again before they are stored, and served from the page's own origin. */
+import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { capturePageView } from '../../src/admin/views.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { capturePageSettings } from '../../src/tenants/capture-page-settings.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
+import { childrenOf } from '../support/process-tree.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -24,6 +26,16 @@ const setLogo = async (file: Uint8Array | null) =>
   operations().setCaptureLogo(await record(), COMMAND_LINE, file)
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 4, background: { r: 0, g: 51, b: 102, alpha: 0.5 } } })
+
+async function animation(): Promise<Buffer> {
+  const frames = await Promise.all([
+    picture(20, 20).png().toBuffer(),
+    picture(20, 20).negate().png().toBuffer(),
+  ])
+  return sharp(frames, { join: { animated: true } })
+    .webp()
+    .toBuffer()
+}
 
 async function page() {
   const { body } = await askForSession(tenant.sandbox, { user_id: `brand-${++users}+match` })
@@ -67,11 +79,18 @@ describe('the brand of a tenant', () => {
     expect(await running.service.core.store.read.captureLogo(tenant.id)).toBeUndefined()
   })
 
+  it.skipIf(process.platform !== 'linux')('decodes the logo in a decoder process', async () => {
+    await setLogo(await picture(100, 50).webp({ lossless: true }).toBuffer())
+    const programs = childrenOf(process.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    expect(programs).toContainEqual(expect.stringContaining('decoder-host'))
+  })
+
   it.each([
     ['an SVG, which can hold scripts', () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
     ['a GIF', () => picture(8, 8).gif().toBuffer()],
     ['a file of 600 KiB', () => Buffer.alloc(600 * 1024)],
     ['a picture of more than 4 megapixels', () => picture(3000, 2000).png().toBuffer()],
+    ['an animation', () => animation()],
     ['half a picture', async () => (await picture(400, 400).png().toBuffer()).subarray(0, 60)],
   ])('refuses %s', async (_, file) => {
     await expect(setLogo(await file())).rejects.toMatchObject({ code: 'invalid_logo' })

@@ -4,14 +4,14 @@ import type { TransportName } from '../../src/http/listeners/transport.js'
 import { MODELS_DIR } from '../support/models-dir.js'
 import { prepareBaseline } from '../support/prepare-baseline.js'
 import { runCampaign } from './campaign.js'
+import { sendLargePictures } from './large-pictures.js'
 import { startVictim } from './service.js'
-import { sendSlowPictures } from './slow-pictures.js'
 
 const PROGRESS_EVERY = 500
 
 const { inputs, rounds, seed, http } = new Command()
   .option('--inputs <n>', 'requests and images together', Number, 20_000)
-  .option('--rounds <n>', 'how often each slow picture is sent to each environment', Number, 10)
+  .option('--rounds <n>', 'how often each large picture is sent to each environment', Number, 10)
   .option('--seed <n>', 'the same seed gives the same inputs', Number, 1)
   .addOption(
     new Option('--http <transport>', 'the HTTP server; by default what the service chooses itself').choices([
@@ -29,20 +29,20 @@ const { verdict, answers } = await runCampaign(victim, {
   seed,
   progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} of ${inputs}\n`),
 })
-const slow = await sendSlowPictures(victim, {
+const large = await sendLargePictures(victim, {
   rounds,
-  progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} slow pictures\n`),
+  progress: (done) => done % PROGRESS_EVERY === 0 && process.stderr.write(`${done} large pictures\n`),
 })
 const peakBodyBytes = await victim.peakUnansweredBodyBytes()
 await victim.stop()
 const result = {
   ...verdict,
-  ...slow.verdict,
+  ...large.verdict,
   crashes: victim.crashes(),
   longest_stall_ms: victim.longestStallMs(),
   peak_unanswered_body_bytes: peakBodyBytes,
 }
-console.log(JSON.stringify({ slow_answers: slow.answers }))
+console.log(JSON.stringify({ large_answers: large.answers }))
 console.log(JSON.stringify({ seed, answers, peak_rss_mib: Math.round(victim.peakMib()) }))
 console.log(JSON.stringify(result))
 const { crashes, responses_5xx, unsigned_or_uncoded, bystander_failed } = result

@@ -17,7 +17,7 @@ import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
-import { blurredFace, distantFace, plain, pngBomb } from '../support/images.js'
+import { blurredFace, distantFace, plain, pngHeader } from '../support/images.js'
 import { asserted, ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -331,7 +331,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     return sandbox.enroll({ user_id: newUser(), image }, once)
   },
   image_unreadable: enrolWith(() => Buffer.from('not an image')),
-  image_too_large: enrolWith(() => pngBomb(30_000, 30_000)),
+  image_too_large: enrolWith(() => pngHeader(5001, 5000)),
   image_too_small: enrolWith(() => plain(63, 63)),
   face_not_found: enrolWith(landscape),
   multiple_faces: enrolWith(groupPhoto),

@@ -49,7 +49,7 @@ import {
   type TaskType,
   type WorkerReply,
 } from '../channel/worker-messages.js'
-import { DECODING_DEADLINE_MS } from '../pipeline/decoder-process.js'
+import { DECODING_BUDGET } from '../pipeline/decoding-budget.js'
 import type { EngineIncident, ProviderStatus } from '../types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
@@ -91,7 +91,7 @@ const RETRY_MS = { first: 1_000, longest: 30_000 } as const
  * other tasks that its worker holds, take the decoding deadline itself and a second for its face. A task that takes
  * longer is stuck in native code for good.
  */
-const STUCK_MS_PER_PICTURE = 5 * DECODING_DEADLINE_MS
+const STUCK_MS_PER_PICTURE = 5 * DECODING_BUDGET.deadlineMs
 /**
  * Delay in milliseconds before the tasks of a closed socket count as lost. When the process dies, its sockets close
  * one after the other: a task that was reported at once would be retried on another socket that is dead as well.

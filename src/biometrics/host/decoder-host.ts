@@ -2,7 +2,7 @@
 import { createWriteStream, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
-import { configureDecoders, decodePixels } from '../pipeline/decode-pixels.js'
+import { configureDecoders, decodePixels, encodeAsPng } from '../pipeline/decode-pixels.js'
 import { ANSWERS_FD, type DecoderMessage, type DecoderTask } from '../pipeline/decoder-process.js'
 import { BiometricError } from '../types.js'
 
@@ -39,18 +39,30 @@ process.stdin
   .once('close', () => process.kill(process.pid, 'SIGKILL'))
 answer({ kind: 'ready' })
 
-async function perform({ message: { limits }, images }: Frame<DecoderTask>): Promise<void> {
+async function perform({ message: { limits, png }, images }: Frame<DecoderTask>): Promise<void> {
+  const bytes = images[0]!
   try {
-    const { pixels, ...image } = await decodePixels(images[0]!, limits)
+    if (png) {
+      const { png: encoded, ...size } = await encodeAsPng(bytes, limits, png)
+      return answer({ kind: 'encoded', ...size }, [encoded])
+    }
+    const { pixels, ...image } = await decodePixels(bytes, limits)
     answer({ kind: 'decoded', image, width: pixels.width, height: pixels.height }, [pixels.data])
   } catch (error) {
     answer(refusalOf(error))
   }
 }
 
+/**
+ * Texts of libvips and of its decoders where the system gave no memory. libwebp does not say why it failed: its picture
+ * counts as damaged.
+ */
+const OUT_OF_MEMORY = /out of memory|insufficient memory|error creating thread/i
+
 function refusalOf(error: unknown): DecoderMessage {
   if (error instanceof BiometricError) {
-    const { code, message } = error
+    const { code, message, cause } = error
+    if (cause instanceof Error && OUT_OF_MEMORY.test(cause.message)) return { kind: 'out_of_memory' }
     if (code === 'image_unreadable' || code === 'image_too_large' || code === 'image_too_small')
       return { kind: 'refused', code, message }
   }

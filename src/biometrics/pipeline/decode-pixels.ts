@@ -15,6 +15,13 @@ export interface DecodedImage extends InspectedImage {
   sourceScale: number
 }
 
+/** A picture that was decoded and encoded again. */
+export interface EncodedImage {
+  png: Uint8Array
+  width: number
+  height: number
+}
+
 /**
  * Photos from this long side on, in pixels, are decoded at a fraction of their size. The fractions are those at which
  * JPEG skips most of its work and nothing is resampled afterwards; any other fraction, and one half, costs more than
@@ -54,23 +61,9 @@ export async function decodePixels(
   limits: DecodingLimits,
   imageIndex?: number,
 ): Promise<DecodedImage> {
-  if (isMainThread) configureDecoders()
-  const format = sniffImageFormat(bytes)
-  if (!format) throw unknownFormat(bytes, imageIndex)
-  // `error` refuses truncated files but accepts the harmless oddities that some phones write.
-  const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
-  const { width, height, pages, hasAlpha } =
-    smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
-  assertSize({ width, height }, limits, imageIndex)
-  if (pages > 1) {
-    throw new BiometricError(
-      'image_unreadable',
-      'The image is animated; a single picture is needed.',
-      imageIndex,
-    )
-  }
-
-  let pipeline = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
+  const { format, header, upright } = await open(bytes, limits, imageIndex)
+  const { width, height, hasAlpha } = header
+  let pipeline = upright
   const longSide = Math.max(width, height)
   const fraction = FRACTIONS.find(({ fromLongSide }) => longSide >= fromLongSide)
   if (fraction) {
@@ -92,6 +85,47 @@ export async function decodePixels(
     pixels: { data, width: info.width, height: info.height },
     sourceScale: longSide / Math.max(info.width, info.height),
   }
+}
+
+/**
+ * Decodes one picture as `decodePixels` does, and encodes it again as a PNG in sRGB, its transparency kept.
+ * @param box largest size of the PNG, in pixels; a smaller picture keeps its size
+ * @throws BiometricError as `decodePixels`
+ */
+export async function encodeAsPng(
+  bytes: Uint8Array,
+  limits: DecodingLimits,
+  box: { width: number; height: number },
+): Promise<EncodedImage> {
+  const { upright } = await open(bytes, limits)
+  const { data, info } = await upright
+    .resize({ ...box, fit: 'inside', withoutEnlargement: true })
+    .toColourspace('srgb')
+    .png({ compressionLevel: 9 })
+    .toBuffer({ resolveWithObject: true })
+    .catch(rethrowUnreadable(undefined))
+  return { png: data, width: info.width, height: info.height }
+}
+
+/** Reads a picture's header; `upright` decodes the picture when something is asked of it. */
+async function open(bytes: Uint8Array, limits: DecodingLimits, imageIndex?: number) {
+  if (isMainThread) configureDecoders()
+  const format = sniffImageFormat(bytes)
+  if (!format) throw unknownFormat(bytes, imageIndex)
+  // `error` refuses truncated files but accepts the harmless oddities that some phones write.
+  const options = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const
+  const header =
+    smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
+  assertSize(header, limits, imageIndex)
+  if (header.pages > 1) {
+    throw new BiometricError(
+      'image_unreadable',
+      'The image is animated; a single picture is needed.',
+      imageIndex,
+    )
+  }
+  const upright = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
+  return { format, header, upright }
 }
 
 interface Header {

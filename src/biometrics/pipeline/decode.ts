@@ -2,19 +2,17 @@
 import { BiometricError } from '../types.js'
 import { type DecodedImage, decodePixels } from './decode-pixels.js'
 import { DecoderProcess } from './decoder-process.js'
-import { foreseeWork } from './decoding-work.js'
-import { unknownFormat } from './foreign-format.js'
-import { sniffImageFormat } from './image-format.js'
+import { admitPicture } from './picture-admission.js'
 import { reading } from './picture-readers.js'
-import { assertSize, type DecodingLimits } from './picture-size-limits.js'
+import type { DecodingLimits } from './picture-size-limits.js'
 
 /** Decoder process of this thread. */
 const heavyDecoder = new DecoderProcess()
 
 /**
  * Decodes one image: JPEG, PNG or WebP, its EXIF orientation applied, transparency on white. A light picture is
- * decoded on a thread of this process, any other in a process that is killed when it takes too long. The bytes must
- * not change until `whenUnread` has resolved for them.
+ * decoded on a thread of this process. Any other is decoded in a process whose memory is limited, and which is killed
+ * when it takes too long. The bytes must not change until `whenUnread` has resolved for them.
  * @param imageIndex index among the caller's images, for refusals
  * @param signal aborted when no caller waits for the picture any more: a process that decodes it is killed
  * @throws BiometricError image_unreadable, also for a picture that takes too much work; image_too_large and
@@ -36,14 +34,7 @@ async function decode(
   signal: AbortSignal | undefined,
 ): Promise<DecodedImage> {
   if (signal?.aborted) throw new BiometricError('cancelled', 'The call was cancelled.')
-  const format = sniffImageFormat(bytes)
-  if (!format) throw unknownFormat(bytes, imageIndex)
-  const { size, isLight, excess } = foreseeWork(format, bytes)
-  if (size) assertSize(size, limits, imageIndex)
-  if (excess !== null) {
-    const message = `The image takes too much work to decode (${excess}); save it again as an ordinary JPEG.`
-    throw new BiometricError('image_unreadable', message, imageIndex)
-  }
+  const { isLight } = admitPicture(bytes, limits, imageIndex)
   if (isLight) return decodePixels(bytes, limits, imageIndex)
   return heavyDecoder.decode(bytes, limits, signal).catch((error) => {
     if (!(error instanceof BiometricError)) throw error

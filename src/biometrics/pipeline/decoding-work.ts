@@ -1,18 +1,14 @@
 /**
- * Predicts how much work a picture makes its decoder do, from its bytes, before any decoder sees them. Pixels are not
- * everything: a few bytes can have every pixel visited again (a scan of a JPEG), or unpack to megabytes that are
- * never used (text in a PNG).
- *
- * Every figure is an upper bound, so that it holds however a decoder reads a damaged file. Times are CPU time of
- * libvips 8.18 on one core of a server of 2025; `test/support/costly-pictures.ts` makes the files with which they
- * were measured.
+ * Predicts how much work a picture makes its decoder do, from its bytes, before any decoder sees them: its pixels are
+ * not the only measure. Every figure is an upper bound, so that it holds however a decoder reads a damaged file.
  */
 import type { InspectedImage } from '../types.js'
 import { hasProgrammableProfile } from './colour-profile.js'
+import { DECODING_BUDGET, type DecodingBudget } from './decoding-budget.js'
 import { scansOf } from './jpeg-scans.js'
 import { jpegSize } from './jpeg-size.js'
 import { pngShape } from './png-shape.js'
-import { webpSize } from './webp-size.js'
+import { isLossy, webpSize } from './webp-size.js'
 
 export interface DecodingWork {
   /** Size as stored, before any EXIF orientation; null where only a decoder can find it. */
@@ -26,67 +22,52 @@ export interface DecodingWork {
   excess: string | null
 }
 
-/**
- * Maximum number of scans of a JPEG. Encoders make about ten scans of a photo; each takes some microseconds, however
- * small the picture.
- */
-const MAX_SCANS = 200
-/** Maximum scans times pixels: a hundred scans of the largest photo that is accepted by default take 0.24 s. */
-const MAX_SCANNED_PIXELS = 2_400_000_000
-/**
- * Maximum unpacked size, in bytes, of text and color profiles of a PNG, which are held whole: unpacking these takes
- * 0.7 s.
- */
-const MAX_UNPACKED_BYTES = 64 * 1024 * 1024
-
-/** Scans times pixels up to which a JPEG is light: a progressive JPEG of 12 megapixels in ten scans takes 240 ms. */
-const LIGHT_SCANNED_PIXELS = 40_000_000
-/** Largest rows of a light PNG, in bytes: interlaced and with the costliest filter they take 5.4 ns a byte. */
-const LIGHT_PNG_BYTES = 16_000_000
-/** Largest unpacked text of a light PNG, in bytes: it takes 11 ns a byte. */
-const LIGHT_UNPACKED_BYTES = 4_000_000
-/** Largest light WebP, in pixels: it takes 31 ns a pixel, lossy or not. */
-const LIGHT_WEBP_PIXELS = 3_000_000
-
 const NO_EXCESS = { excess: null } as const
 
-export function foreseeWork(format: InspectedImage['format'], bytes: Uint8Array): DecodingWork {
+export function foreseeWork(
+  format: InspectedImage['format'],
+  bytes: Uint8Array,
+  lowered: Partial<DecodingBudget> = {},
+): DecodingWork {
+  const budget = { ...DECODING_BUDGET, ...lowered }
   switch (format) {
     case 'jpeg':
-      return jpegWork(bytes)
+      return jpegWork(bytes, budget)
     case 'png':
-      return pngWork(bytes)
+      return pngWork(bytes, budget)
     case 'webp':
-      return webpWork(bytes)
+      return webpWork(bytes, budget)
   }
 }
 
-function jpegWork(bytes: Uint8Array): DecodingWork {
+function jpegWork(bytes: Uint8Array, budget: DecodingBudget): DecodingWork {
   const size = jpegSize(bytes)
-  const { scans, isSingle, headerBytes } = scansOf(bytes, MAX_SCANS)
+  const { scans, isSingle, isArithmetic, headerBytes } = scansOf(bytes, budget.maxScans)
   const scannedPixels = scans * pixelsOf(size ?? { width: 1, height: 1 })
-  if (scans > MAX_SCANS) return { size, isLight: false, excess: `more than ${MAX_SCANS} scans` }
-  if (scannedPixels > MAX_SCANNED_PIXELS)
+  if (scans > budget.maxScans) return { size, isLight: false, excess: `more than ${budget.maxScans} scans` }
+  if (scannedPixels > budget.maxScannedPixels)
     return { size, isLight: false, excess: `${scans} scans of ${size!.width}×${size!.height} pixels` }
-  const isLight = size !== null && (isSingle || scannedPixels <= LIGHT_SCANNED_PIXELS)
+  const isLight = size !== null && !isArithmetic && (isSingle || scannedPixels <= budget.lightScannedPixels)
   return { size, isLight: isLight && !hasProgrammableProfile(bytes.subarray(0, headerBytes)), ...NO_EXCESS }
 }
 
-function pngWork(bytes: Uint8Array): DecodingWork {
+function pngWork(bytes: Uint8Array, budget: DecodingBudget): DecodingWork {
   const shape = pngShape(bytes)
   if (!shape) return { size: null, isLight: false, ...NO_EXCESS }
   const { width, height, unpackedBytes, rawBytes, hasProfile } = shape
   const size = { width, height }
-  if (unpackedBytes > MAX_UNPACKED_BYTES)
+  if (unpackedBytes > budget.maxUnpackedBytes)
     return { size, isLight: false, excess: 'more compressed text than a picture needs' }
-  const isLight = rawBytes <= LIGHT_PNG_BYTES && unpackedBytes <= LIGHT_UNPACKED_BYTES && !hasProfile
+  const isLight =
+    rawBytes <= budget.lightPngBytes && unpackedBytes <= budget.lightUnpackedBytes && !hasProfile
   return { size, isLight, ...NO_EXCESS }
 }
 
-function webpWork(bytes: Uint8Array): DecodingWork {
+/** A lossless picture is never light: the work for a pixel depends on the file. */
+function webpWork(bytes: Uint8Array, budget: DecodingBudget): DecodingWork {
   const size = webpSize(bytes)
-  const isLight = size !== null && pixelsOf(size) <= LIGHT_WEBP_PIXELS && !hasProgrammableProfile(bytes)
-  return { size, isLight, ...NO_EXCESS }
+  const isSmall = size !== null && pixelsOf(size) <= budget.lightWebpPixels
+  return { size, isLight: isSmall && isLossy(bytes) && !hasProgrammableProfile(bytes), ...NO_EXCESS }
 }
 
 function pixelsOf({ width, height }: { width: number; height: number }): number {

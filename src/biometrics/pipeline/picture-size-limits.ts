@@ -1,7 +1,7 @@
 /** Limits of the size of decoded pictures. */
 import { BiometricError, type ImageLimits } from '../types.js'
 
-export type DecodingLimits = Pick<ImageLimits, 'maxPixels' | 'minSidePx'>
+export type DecodingLimits = Pick<ImageLimits, 'maxPixels' | 'minSidePx' | 'decoding'>
 
 /** @throws BiometricError image_too_large, image_too_small */
 export function assertSize(

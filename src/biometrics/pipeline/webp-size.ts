@@ -1,4 +1,4 @@
-/** Reads the size of a WebP picture or of its canvas from its first chunk (RFC 9649, sections 2.5 to 2.7). */
+/** Reads the size of a WebP picture or of its canvas from its first chunk, and how it is coded (RFC 9649, sections 2.5 to 2.7). */
 
 const FIRST_CHUNK = 12
 const CONTENT = 20
@@ -26,4 +26,13 @@ export function webpSize(bytes: Uint8Array): { width: number; height: number } |
     default:
       return null
   }
+}
+
+/** Chunks that hold a lossless picture, and a transparency that is lossless next to a lossy picture. */
+const LOSSLESS = ['VP8L', 'ALPH'] as const
+
+/** @returns false also where the name of a lossless chunk stands anywhere else in the file */
+export function isLossy(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return !LOSSLESS.some((name) => file.includes(name, 0, 'latin1'))
 }

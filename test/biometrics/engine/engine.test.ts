@@ -12,7 +12,6 @@ import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { decodingThreads } from '../../../src/biometrics/engine/engine-process.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
-import { noiseJpeg } from '../../support/costly-pictures.js'
 import {
   copyBaselinePack,
   faceCrop,
@@ -419,7 +418,7 @@ describe('memory of a picture', () => {
     for (const [name, value] of Object.entries(STRICT_MALLOC)) vi.stubEnv(name, value)
     const engine = await start()
     vi.unstubAllEnvs()
-    const large = await noiseJpeg(3190, 3190)
+    const large = await plainPicture(3190, 3190).jpeg().toBuffer()
     const frames = Array.from({ length: 16 }, (_, i) => (i === 1 ? large : Buffer.from('nope')))
     const notes = frames.map((_, i) => ({ step: Math.floor(i / 6), tMs: 200 * i }))
     const steps = ['frontal', 'turn_left', 'frontal'] as const

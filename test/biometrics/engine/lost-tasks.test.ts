@@ -5,7 +5,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
-import { zeroPng } from '../../support/costly-pictures.js'
 import { childrenOf, processorTicks } from '../../support/process-tree.js'
 import {
   copyBaselinePack,
@@ -109,15 +108,13 @@ describe('a call whose worker died under it', () => {
 })
 
 describe('a call whose caller has gone', () => {
-  /** A picture that takes a decoder process about half a second of CPU time. */
-  const costly = zeroPng({ width: 3600, height: 3600, bits: 16, colour: 6, isInterlaced: true })
-
   it('a call whose caller has gone ends its decoding, and causes no incident', async () => {
     const { processId } = engine.health()
+    const large = await plainPicture(4800, 4800).png().toBuffer()
     // This picture starts the decoder process.
-    expect(await codeOf(engine.inspect([zeroPng({ width: 3000, height: 2000 })]))).toBe('resolved')
+    expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
     const caller = new AbortController()
-    const gone = codeOf(engine.inspect([costly, costly, costly, costly], { signal: caller.signal }))
+    const gone = codeOf(engine.inspect([large, large, large, large], { signal: caller.signal }))
     const [decoder] = childrenOf(processId!)
     const before = processorTicks(decoder!)
     await expect.poll(() => processorTicks(decoder!), { interval: 5 }).toBeGreaterThan(before + 5)

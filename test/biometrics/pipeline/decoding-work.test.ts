@@ -1,39 +1,45 @@
+import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../src/biometrics/pipeline/decode.js'
 import { DecoderProcess } from '../../../src/biometrics/pipeline/decoder-process.js'
+import {
+  DECODING_BUDGET,
+  type DecodingBudget,
+  decoderMemoryBytes,
+} from '../../../src/biometrics/pipeline/decoding-budget.js'
 import { foreseeWork } from '../../../src/biometrics/pipeline/decoding-work.js'
 import {
-  compressedText,
-  noiseJpeg,
-  scanBomb,
+  withComment,
   withFillByte,
+  withFrame,
+  withPngChunk,
   withProfile,
-  zeroPng,
-} from '../../support/costly-pictures.js'
+} from '../../support/coded-pictures.js'
 import { defaultLimits, plainPicture, samplePhoto } from '../fixtures.js'
 
 const photo = sharp(samplePhoto(2))
-const decode = (bytes: Uint8Array) => decodeImage(bytes, defaultLimits, 0)
+const small = await photo.clone().resize(640, 480).toBuffer()
+const picture = () => sharp(small)
+const progressive = await picture().jpeg({ progressive: true }).toBuffer()
+const png = await picture().png().toBuffer()
+const text = withPngChunk(png, 'zTXt', Buffer.from('k\0\0no text'))
+
+const lowered = (decoding: Partial<DecodingBudget>) => ({ ...defaultLimits, decoding })
+const work = (bytes: Uint8Array, budget?: Partial<DecodingBudget>) =>
+  foreseeWork(bytes[0] === 0xff ? 'jpeg' : bytes[0] === 0x52 ? 'webp' : 'png', bytes, budget)
 
 describe('the work of decoding', () => {
   it('pictures of cameras, phones and pages are light', async () => {
-    const small = photo.clone().resize(1280, 960)
     const honest = await Promise.all([
       plainPicture(5000, 4800).jpeg().toBuffer(),
-      noiseJpeg(3000, 2000),
-      small.clone().jpeg({ progressive: true }).toBuffer(),
-      small.clone().jpeg().withIccProfile('p3').withMetadata({ orientation: 6 }).toBuffer(),
-      small.clone().greyscale().jpeg().toBuffer(),
-      small.clone().png().toBuffer(),
-      small.clone().webp().toBuffer(),
-      small.clone().webp({ lossless: true }).toBuffer(),
-      small.clone().ensureAlpha(0.5).webp().toBuffer(),
+      picture().jpeg({ progressive: true }).toBuffer(),
+      picture().jpeg().withIccProfile('p3').withMetadata({ orientation: 6 }).toBuffer(),
+      picture().greyscale().jpeg().toBuffer(),
+      picture().png().toBuffer(),
+      picture().webp().toBuffer(),
     ])
-    for (const bytes of honest) {
-      const format = (await sharp(bytes).metadata()).format as 'jpeg' | 'png' | 'webp'
-      expect(foreseeWork(format, bytes)).toMatchObject({ isLight: true, excess: null })
-    }
+    for (const bytes of honest) expect(work(bytes)).toMatchObject({ isLight: true, excess: null })
   })
 
   it("the predicted size is the decoder's", async () => {
@@ -41,72 +47,56 @@ describe('the work of decoding', () => {
       [321, 203],
       [64, 1000],
     ] as const) {
-      const picture = photo.clone().resize(width, height)
-      const files = {
-        jpeg: picture.clone().jpeg().toBuffer(),
-        png: picture.clone().png().toBuffer(),
-        webp: picture.clone().webp().toBuffer(),
-      }
-      for (const [format, bytes] of Object.entries(files))
-        expect(foreseeWork(format as 'webp', await bytes).size).toEqual({ width, height })
-      for (const options of [{ lossless: true }, { quality: 50 }]) {
-        const clear = await picture.clone().ensureAlpha(0.5).webp(options).toBuffer()
-        expect(foreseeWork('webp', clear).size).toEqual({ width, height })
-      }
+      const resized = picture().resize(width, height, { fit: 'fill' })
+      const files = [
+        resized.clone().jpeg().toBuffer(),
+        resized.clone().png().toBuffer(),
+        resized.clone().webp().toBuffer(),
+        resized.clone().ensureAlpha(0.5).webp({ lossless: true }).toBuffer(),
+        resized.clone().ensureAlpha(0.5).webp({ quality: 50 }).toBuffer(),
+      ]
+      for (const file of files) expect(work(await file).size).toEqual({ width, height })
     }
   })
 
-  it.each([
+  it.each<[string, () => Buffer | Promise<Buffer>, Partial<DecodingBudget>?]>([
+    ['a progressive JPEG of many pixels', () => progressive, { lightScannedPixels: 640 * 480 }],
+    ['a JPEG whose header is not plain', async () => withFillByte(await picture().jpeg().toBuffer())],
+    ['a JPEG with a color profile that computes', () => withProfile(progressive, 'mpet')],
+    ['a JPEG with a color profile in pieces', () => withProfile(withProfile(progressive, 'a'), 'b')],
+    ['an arithmetic JPEG', async () => withFrame(await picture().jpeg().toBuffer(), 0xc9)],
+    ['an arithmetic progressive JPEG', () => withFrame(progressive, 0xca)],
+    ['a PNG of large rows', () => png, { lightPngBytes: 640 * 480 * 3 - 1 }],
+    ['a PNG with a packed color profile', () => withPngChunk(png, 'iCCP', Buffer.alloc(9))],
+    ['a PNG with packed text', () => text, { lightUnpackedBytes: 100 }],
+    ['a large WebP', () => picture().webp().toBuffer(), { lightWebpPixels: 640 * 480 - 1 }],
+    ['a lossless WebP', () => picture().webp({ lossless: true }).toBuffer()],
     [
-      'a large progressive JPEG',
-      async () => photo.clone().resize(4000, 3000).jpeg({ progressive: true }).toBuffer(),
+      'a lossless WebP with transparency',
+      () => picture().ensureAlpha(0.5).webp({ lossless: true }).toBuffer(),
     ],
-    ['a JPEG whose header is not plain', async () => withFillByte(await noiseJpeg(100, 100))],
-    [
-      'a JPEG with a colour profile that computes',
-      async () => withProfile(await noiseJpeg(100, 100), 'mpet'),
-    ],
-    [
-      'a JPEG with a colour profile in pieces',
-      async () => withProfile(withProfile(await noiseJpeg(100, 100), 'a'), 'b'),
-    ],
-    ['a large PNG', () => zeroPng({ width: 4000, height: 3000 })],
-    [
-      'a PNG with a packed colour profile',
-      () => zeroPng({ width: 100, height: 100, before: [['iCCP', Buffer.alloc(9)]] }),
-    ],
-    [
-      'a PNG with packed text',
-      () => zeroPng({ width: 100, height: 100, before: [compressedText(7_000_000)] }),
-    ],
-    ['a large WebP', () => plainPicture(2000, 2000).webp().toBuffer()],
-  ])('decoding %s is not light, but allowed', async (_title, make) => {
-    const bytes = await make()
-    const format = bytes[0] === 0xff ? 'jpeg' : bytes[0] === 0x52 ? 'webp' : 'png'
-    expect(foreseeWork(format, bytes)).toMatchObject({ isLight: false, excess: null })
+    ['a lossy WebP with transparency', () => picture().ensureAlpha(0.5).webp().toBuffer()],
+  ])('decoding %s is not light, but allowed', async (_title, make, budget) => {
+    expect(work(await make(), budget)).toMatchObject({ isLight: false, excess: null })
   })
 
-  it.each([
-    ['a JPEG of a thousand scans', () => scanBomb(3168, 3168, 1000), 'more than 200 scans'],
-    ['a small JPEG of a thousand scans', () => scanBomb(64, 64, 1000), 'more than 200 scans'],
-    ['a large JPEG of 150 scans', () => scanBomb(4800, 4800, 150), 'scans of 4800×4800 pixels'],
+  it.each<[string, Buffer, Partial<DecodingBudget>, string]>([
+    ['a JPEG of more scans than allowed', progressive, { maxScans: 5 }, 'more than 5 scans'],
     [
       'a JPEG whose scans come behind a comment that holds an end of image',
-      () => scanBomb(640, 480, 300, Buffer.of(0xff, 0xd9)),
-      'more than 200 scans',
+      withComment(progressive, Buffer.of(0xff, 0xd9)),
+      { maxScans: 5 },
+      'more than 5 scans',
     ],
     [
-      'a PNG of text that unpacks to 80 MB',
-      () =>
-        zeroPng({
-          width: 100,
-          height: 100,
-          before: Array.from({ length: 10 }, () => compressedText(7_900_000)),
-        }),
-      'more compressed text than a picture needs',
+      'a JPEG of more scanned pixels',
+      progressive,
+      { maxScannedPixels: 640 * 480 },
+      'scans of 640×480 pixels',
     ],
-  ])('decoding %s is too much work: no decoder sees it', async (_title, make, reason) => {
-    await expect(decode(make())).rejects.toMatchObject({
+    ['a PNG of more text', text, { maxUnpackedBytes: 1000 }, 'more compressed text than a picture needs'],
+  ])('decoding %s is too much work: no decoder sees it', async (_title, bytes, budget, reason) => {
+    await expect(decodeImage(bytes, lowered(budget), 0)).rejects.toMatchObject({
       code: 'image_unreadable',
       imageIndex: 0,
       message: expect.stringContaining(reason),
@@ -114,19 +104,20 @@ describe('the work of decoding', () => {
   })
 })
 
-describe('a costly picture', () => {
-  it('a costly picture is decoded in a process of its own to the same pixels', async () => {
-    const picture = photo.clone().resize(2400, 1800)
-    const progressive = await picture.clone().jpeg({ progressive: true, quality: 90 }).toBuffer()
-    const { pixels, ...image } = await decode(progressive)
-    expect(image).toEqual({ format: 'jpeg', width: 2400, height: 1800, sourceScale: 1 })
+/** A progressive picture is not light under this budget, nor is any PNG. */
+const NOTHING_LIGHT = { lightScannedPixels: 0, lightPngBytes: 0 }
+
+describe('a picture that is not light', () => {
+  it('is decoded in a process of its own to the same pixels', async () => {
+    const { pixels, ...image } = await decodeImage(progressive, lowered(NOTHING_LIGHT), 0)
+    expect(image).toEqual({ format: 'jpeg', width: 640, height: 480, sourceScale: 1 })
     const expected = await sharp(progressive).raw().toBuffer()
     expect(Buffer.compare(Buffer.from(pixels.data), expected)).toBe(0)
   })
 
-  it('a costly picture is refused with the same codes, and the error says which image', async () => {
-    const damaged = (await photo.clone().resize(4000, 3000).png().toBuffer()).subarray(0, 1_000_000)
-    await expect(decodeImage(damaged, defaultLimits, 3)).rejects.toMatchObject({
+  it('is refused with the same codes, and the error says which image', async () => {
+    const damaged = png.subarray(0, png.length / 2)
+    await expect(decodeImage(damaged, lowered(NOTHING_LIGHT), 3)).rejects.toMatchObject({
       code: 'image_unreadable',
       imageIndex: 3,
       message: 'The image is damaged or incomplete.',
@@ -135,46 +126,80 @@ describe('a costly picture', () => {
 })
 
 describe('the decoder process', () => {
-  const heavy = zeroPng({ width: 4800, height: 4800, bits: 16, colour: 6, isInterlaced: true })
-  const light = zeroPng({ width: 100, height: 80 })
+  const outOfTime = { ...defaultLimits, decoding: { deadlineMs: 0 } }
 
   it('is killed at the deadline: the picture is refused, and the next one has another process', async () => {
-    const decoder = new DecoderProcess(300)
-    const slow = decoder.decode(heavy, defaultLimits)
-    const next = decoder.decode(light, defaultLimits)
+    const decoder = new DecoderProcess()
+    await decoder.decode(png, defaultLimits)
+    const first = decoder.processId
+    const slow = decoder.decode(await photo.clone().resize(2400, 1800).png().toBuffer(), outOfTime)
+    const next = decoder.decode(png, defaultLimits)
     await expect(slow).rejects.toMatchObject({
       code: 'image_unreadable',
-      message: expect.stringContaining('takes longer than 0.3 s'),
+      message: expect.stringContaining('takes longer than 0 s'),
     })
-    expect((await next).width).toBe(100)
+    expect((await next).width).toBe(640)
+    expect(decoder.processId).not.toBe(first)
     decoder.close()
   })
 
   it('is killed when the caller of its picture is gone, but not for a picture that waits', async () => {
     const decoder = new DecoderProcess()
-    await decoder.decode(light, defaultLimits)
+    await decoder.decode(png, defaultLimits)
     const first = decoder.processId!
     const [gone, waitingGone] = [new AbortController(), new AbortController()]
-    const running = decoder.decode(heavy, defaultLimits, gone.signal)
-    const waiting = decoder.decode(light, defaultLimits, waitingGone.signal)
+    const running = decoder.decode(png, defaultLimits, gone.signal)
+    const waiting = decoder.decode(png, defaultLimits, waitingGone.signal)
     waitingGone.abort()
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
     expect(decoder.processId).toBe(first)
     gone.abort()
     await expect(running).rejects.toMatchObject({ code: 'cancelled' })
     expect(() => process.kill(first, 0)).toThrow('ESRCH')
-    expect((await decoder.decode(light, defaultLimits)).width).toBe(100)
+    expect((await decoder.decode(png, defaultLimits)).width).toBe(640)
     decoder.close()
   })
 
   it('fails only the current picture when it is killed, and the next one is decoded', async () => {
     const decoder = new DecoderProcess()
-    await decoder.decode(light, defaultLimits)
-    const running = decoder.decode(heavy, defaultLimits)
+    await decoder.decode(png, defaultLimits)
+    const running = decoder.decode(png, defaultLimits)
     process.kill(decoder.processId!, 'SIGKILL')
-    const next = decoder.decode(light, defaultLimits)
+    const next = decoder.decode(png, defaultLimits)
     await expect(running).rejects.toThrow('the decoder process ended with SIGKILL')
-    expect((await next).height).toBe(80)
+    expect((await next).height).toBe(480)
     decoder.close()
+  })
+
+  describe.skipIf(process.platform !== 'linux')('on Linux', () => {
+    it('has the memory that the largest accepted picture needs, and no more', async () => {
+      const decoder = new DecoderProcess()
+      await decoder.decode(png, defaultLimits)
+      const limits = readFileSync(`/proc/${decoder.processId}/limits`, 'utf8')
+      expect(Number(/Max data size +(\d+)/.exec(limits)![1])).toBe(
+        Math.floor(DECODING_BUDGET.memoryBytes / 1024) * 1024,
+      )
+      expect(decoderMemoryBytes(defaultLimits.maxPixels)).toBeLessThanOrEqual(DECODING_BUDGET.memoryBytes)
+      decoder.close()
+    })
+
+    it('refuses a picture for which its memory does not suffice, and the next one has another process', async () => {
+      const decoder = new DecoderProcess()
+      const little = lowered({ memoryBytes: 200 * 1024 * 1024 })
+      const large = await plainPicture(4800, 4800)
+        .jpeg({ progressive: true, chromaSubsampling: '4:4:4' })
+        .toBuffer()
+      await decoder.decode(png, little)
+      const first = decoder.processId
+      const refused = decoder.decode(large, little).then(({ width }) => width)
+      const next = decoder.decode(png, little)
+      await expect(refused).rejects.toMatchObject({
+        code: 'image_unreadable',
+        message: 'The image takes more than 200 MiB of memory to decode; save it again as an ordinary JPEG.',
+      })
+      expect((await next).width).toBe(640)
+      expect(decoder.processId).not.toBe(first)
+      decoder.close()
+    })
   })
 })

@@ -1,13 +1,12 @@
-/** Pictures that cost a decoder more than they look, sent to both environments while a bystander goes on verifying. */
+/** Large ordinary pictures, which decoder processes decode, sent to both environments while a bystander goes on verifying. */
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { answerTo } from '../support/challenges.js'
-import { compressedText, noiseJpeg, scanBomb, withProfile, zeroPng } from '../support/costly-pictures.js'
 import { face } from '../support/faces.js'
 import type { Victim } from './service.js'
 
-export interface SlowPictures {
-  slow_inputs: number
+export interface LargePictures {
+  large_inputs: number
   /** The bystander's verifies while those were sent. */
   bystander_answers: number
   /** Number of the bystander's verifies that were not answered with 200. */
@@ -25,10 +24,10 @@ const FRAMES = 16
 const BYSTANDER_PAUSE_MS = 20
 
 /** @param rounds how often each picture is sent to each environment */
-export async function sendSlowPictures(
+export async function sendLargePictures(
   victim: Victim,
   { rounds, progress }: { rounds: number; progress: (done: number) => void },
-): Promise<{ verdict: SlowPictures; answers: Record<string, number> }> {
+): Promise<{ verdict: LargePictures; answers: Record<string, number> }> {
   const photo = (
     await sharp(await face('ada'))
       .resize(240)
@@ -47,11 +46,11 @@ export async function sendSlowPictures(
     answers[key] = (answers[key] ?? 0) + 1
     progress(++inputs)
   }
-  const pictures = Object.entries(await slowPictures())
+  const pictures = Object.entries(await largePictures())
   const frames = await badFrames()
   const attack = async (environment: string, call: Caller, caller: number) => {
-    const user_id = environment === 'sandbox' ? `slow-${caller}+match` : 'bystander'
-    const action = { type: 'slow' }
+    const user_id = environment === 'sandbox' ? `large-${caller}+match` : 'bystander'
+    const action = { type: 'large' }
     for (let i = caller; i < rounds * (pictures.length + 1); i += CALLERS_PER_ENVIRONMENT) {
       const picture = pictures[i % (pictures.length + 1)]
       if (picture) count(picture[0], await call('/verify', { user_id, action, image: picture[1] }))
@@ -90,7 +89,7 @@ export async function sendSlowPictures(
   return {
     answers,
     verdict: {
-      slow_inputs: inputs,
+      large_inputs: inputs,
       bystander_answers: timesMs.length,
       bystander_failed: failed,
       bystander_p50_ms: quantile(0.5),
@@ -99,38 +98,26 @@ export async function sendSlowPictures(
   }
 }
 
-/** Pictures in base64 by name: the first four are refused before they are decoded, the others are as costly as a picture may be. */
-async function slowPictures(): Promise<Record<string, string>> {
-  const noise = await noiseJpeg(2400, 2400)
-  const large = { width: 4899, height: 4898, isInterlaced: true } as const
+/** Pictures in base64 by name; the last one is cut off. */
+async function largePictures(): Promise<Record<string, string>> {
+  const picture = sharp(await face('ada')).resize(2400, 2400)
+  const progressive = await picture.clone().jpeg({ progressive: true }).toBuffer()
   const files = {
-    scans: scanBomb(3168, 3168, 40_000),
-    'small scans': scanBomb(64, 64, 40_000),
-    text: zeroPng({
-      width: 100,
-      height: 100,
-      before: Array.from({ length: 100 }, () => compressedText(7_900_000)),
-    }),
-    'allowed scans': scanBomb(3168, 3168, 200),
-    'allowed text': zeroPng({
-      width: 100,
-      height: 100,
-      before: Array.from({ length: 8 }, () => compressedText(7_900_000)),
-    }),
-    'interlaced PNG': zeroPng({ ...large, bits: 16, colour: 6 }),
-    'wide PNG': zeroPng({ width: 374_999, height: 64, bits: 16, colour: 6 }),
-    progressive: await sharp(noise).jpeg({ progressive: true, quality: 60 }).toBuffer(),
-    webp: await sharp(noise).webp({ quality: 50, effort: 0 }).toBuffer(),
-    profile: withProfile(noise, 'mpet'),
+    progressive,
+    png: await picture.clone().png({ compressionLevel: 1 }).toBuffer(),
+    webp: await picture.clone().webp({ effort: 0 }).toBuffer(),
+    'lossless webp': await picture.clone().resize(1200).webp({ lossless: true, effort: 0 }).toBuffer(),
+    'cut off': progressive.subarray(0, progressive.length / 2),
   }
   return Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, bytes.toString('base64')]))
 }
 
 /** One large picture among files that are none: while it is decoded, the others are refused. */
 async function badFrames(): Promise<string[]> {
-  const large = (await noiseJpeg(3190, 3190)).toString('base64')
+  const large = sharp(await face('ada')).resize(3190, 3190)
+  const picture = (await large.jpeg().toBuffer()).toString('base64')
   const none = Buffer.from('nope').toString('base64')
-  return Array.from({ length: FRAMES }, (_, i) => (i === 1 ? large : none))
+  return Array.from({ length: FRAMES }, (_, i) => (i === 1 ? picture : none))
 }
 
 interface Answer {
