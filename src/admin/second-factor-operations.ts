@@ -6,7 +6,7 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import { base32, matchingStep, newTotpSecret, totpUri } from '../crypto/totp.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
-import type { SecondFactorRecord } from '../storage/records.js'
+import type { SecondFactorRecord, SessionRecord } from '../storage/records.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
@@ -32,6 +32,9 @@ export interface FactorOwner {
   name: string
 }
 
+/** The session in which a person changes their own second factor. */
+type OwnSession = Pick<SessionRecord, 'hash' | 'authenticatedAt'>
+
 export class SecondFactorOperations {
   constructor(
     private readonly audited: AuditedUnitOfWork,
@@ -40,9 +43,9 @@ export class SecondFactorOperations {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether this person must enter a code to sign in. */
-  async isEnrolled(owner: FactorOwner): Promise<boolean> {
-    return isInForce(await this.store.read.secondFactor(idOf(owner)))
+  /** @returns the time since when this person must enter a code to sign in; null for nobody's and an unconfirmed second factor */
+  async inForceSince(owner: FactorOwner): Promise<number | null> {
+    return (await this.store.read.secondFactor(idOf(owner)))?.enrolledAt ?? null
   }
 
   /** @returns the ids of the people who must enter a code to sign in; `operator` for the one without a name */
@@ -70,10 +73,11 @@ export class SecondFactorOperations {
   }
 
   /**
-   * Puts the second factor in force. @returns recovery codes, shown only now, each of which can be used once
+   * Puts the second factor in force, and ends the person's other sessions, which have not met it.
+   * @param session the one that stays @returns recovery codes, shown only now, each of which can be used once
    * @throws SecondFactorError second_factor_missing, second_factor_enrolled, second_factor_code_wrong
    */
-  confirm(owner: FactorOwner, code: string, actor: Actor): Promise<string[]> {
+  confirm(owner: FactorOwner, code: string, session: OwnSession, actor: Actor): Promise<string[]> {
     return this.audited.runFor(owner.tenantId, actor, async (tx) => {
       const record = await tx.secondFactor(idOf(owner))
       if (!record)
@@ -88,18 +92,25 @@ export class SecondFactorOperations {
         )
       const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
       const recovery = JSON.stringify(codes.map(hashOf))
-      await tx.putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt: this.clock.now() })
+      const enrolledAt = this.clock.now()
+      await tx.putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt })
+      await tx.deletePersonSessions(owner.id, session.hash)
+      const { hash, authenticatedAt } = session
+      await tx.setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: enrolledAt })
       return { result: codes, facts: { event: 'second_factor_added', name: owner.name } }
     })
   }
 
-  /** Removes the second factor: from now on the password is enough to sign in. @throws SecondFactorError second_factor_missing */
-  remove(owner: FactorOwner, actor: Actor): Promise<void> {
-    return this.audited.runFor(owner.tenantId, actor, (tx) => remove(tx, owner))
+  /**
+   * Removes the second factor, so that the password is enough to sign in, and ends the person's other sessions. The caller has used up a code.
+   * @param session hash of the session that stays @throws SecondFactorError second_factor_missing
+   */
+  remove(owner: FactorOwner, session: Buffer, actor: Actor): Promise<void> {
+    return this.audited.runFor(owner.tenantId, actor, (tx) => remove(tx, owner, session))
   }
 
   /**
-   * Removes the second factor of a named person. @param name name of the person, or `operator` for the operator without a name
+   * Removes the second factor of a named person, and ends the person's sessions. @param name name of the person, or `operator` for the operator without a name
    * @param tenantId the tenant to which the person belongs; null for an operator
    * @throws SecondFactorError second_factor_missing, second_factor_owner_not_found
    */
@@ -140,10 +151,11 @@ export class SecondFactorOperations {
   }
 }
 
-async function remove(tx: StoreTransaction, owner: FactorOwner) {
+async function remove(tx: StoreTransaction, owner: FactorOwner, session?: Buffer) {
   if (!(await tx.secondFactor(idOf(owner))))
     throw new SecondFactorError('second_factor_missing', `${owner.name} has no second factor.`)
   await tx.deleteSecondFactor(idOf(owner))
+  await tx.deletePersonSessions(owner.id, session)
   return { result: undefined, facts: { event: 'second_factor_removed', name: owner.name } as const }
 }
 

@@ -6,7 +6,7 @@
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import type { PersonLinkRecord, PersonRecord, SessionRecord } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertNotSuspended } from '../tenants/tenancy.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
@@ -30,6 +30,11 @@ export class SignInOperations {
     private readonly clock: Clock,
   ) {}
 
+  /** Whether this is a tenant's login link that can be used; it stays so. */
+  async isTenantLink(linkHash: Buffer): Promise<boolean> {
+    return (await this.store.read.loginLink(linkHash, this.clock.now())) !== undefined
+  }
+
   /** Uses up a tenant's login link. @returns the tenant's id, or null where the link is unknown, used or expired */
   async byLink(linkHash: Buffer, session: NewSession, requestId: string): Promise<string | null> {
     // Read first, so that a made-up link costs no transaction and a real one only its tenant's.
@@ -46,21 +51,32 @@ export class SignInOperations {
     })
   }
 
+  /** @returns the person's link, which is not used up by reading it; undefined where it is unknown, used or expired */
+  personLink(linkHash: Buffer): Promise<PersonLinkRecord | undefined> {
+    return this.store.read.personLink(linkHash, this.clock.now())
+  }
+
   /** Uses up a person's link. @returns the link, or undefined where it is unknown, used or expired */
   takePersonLink(linkHash: Buffer): Promise<PersonLinkRecord | undefined> {
     return this.store.transaction('rows', (tx) => tx.takePersonLink(linkHash, this.clock.now()))
   }
 
-  /** Begins a session of the operator without a name. */
-  async asUnnamed(session: NewSession, requestId: string): Promise<void> {
-    await this.store.transaction('rows', (tx) =>
-      tx.insertDashboardSession({ ...session, tenantId: null, personId: null }),
-    )
-    await this.record({ tenantId: null, name: UNNAMED_OPERATOR }, requestId)
+  /**
+   * Begins a session of the operator without a name. @returns false where this operator got another second factor since the sign-in was
+   * checked
+   */
+  async asUnnamed(session: NewSession, requestId: string): Promise<boolean> {
+    const isStill = await this.store.transaction('rows', async (tx) => {
+      if (!(await hasMetFactor(tx, UNNAMED_OPERATOR, session))) return false
+      await tx.insertDashboardSession({ ...session, tenantId: null, personId: null })
+      return true
+    })
+    if (isStill) await this.record({ tenantId: null, name: UNNAMED_OPERATOR }, requestId)
+    return isStill
   }
 
   /**
-   * Begins a session of a person. @returns false where the person was removed, or got another password, since the sign-in was checked
+   * Begins a session of a person. @returns false where the person was removed, or got another password or second factor, since the sign-in was checked
    * @throws TenancyError tenant_suspended for a person of such a tenant
    */
   async asPerson(person: PersonRecord, session: NewSession, requestId: string): Promise<boolean> {
@@ -70,6 +86,7 @@ export class SignInOperations {
     const isStill = await this.store.transaction(scope, async (tx) => {
       const current = await tx.personById(id)
       if (current?.passwordHash !== person.passwordHash) return false
+      if (session.method !== 'oidc' && !(await hasMetFactor(tx, id, session))) return false
       if (tenantId !== null) assertNotSuspended((await tx.tenantById(tenantId))!)
       // The column has two values: a link replaces a password, and counts as one.
       const by = session.method === 'oidc' ? 'oidc' : 'password'
@@ -82,8 +99,13 @@ export class SignInOperations {
   }
 
   /** Records that a person confirmed their identity again within a session. */
-  async confirmed(hash: Buffer, who: SignedIn, requestId: string): Promise<void> {
-    await this.store.transaction('rows', (tx) => tx.setSessionAuthenticated(hash, this.clock.now()))
+  async confirmed(
+    hash: Buffer,
+    proof: Pick<SessionRecord, 'authenticatedAt' | 'secondFactorAt'>,
+    who: SignedIn,
+    requestId: string,
+  ): Promise<void> {
+    await this.store.transaction('rows', (tx) => tx.setSessionAuthenticated(hash, proof))
     await this.record(who, requestId, 'identity_confirmed')
   }
 
@@ -114,4 +136,9 @@ export class SignInOperations {
     this.failures = 0
     await this.audited.recordInAll(actor, { event: 'sign_in_failed', status: 401, count: failures })
   }
+}
+
+/** Whether the session met the second factor that is in force now, which may have been added since the sign-in was checked. */
+async function hasMetFactor(tx: StoreTransaction, id: string, session: NewSession): Promise<boolean> {
+  return ((await tx.secondFactor(id))?.enrolledAt ?? null) === session.secondFactorAt
 }

@@ -109,6 +109,7 @@ function createAdminApi(parts: ListeningParts): AdminApi {
     clock,
     operatorPassword,
     isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
+    isSecondFactorRequired: config.operatorSecondFactor === 'required',
   }
   const isSecure = listeners.adminUrl.startsWith('https:')
   const sessions = new Sessions({ ...common, isSecure, times: sessionTimes(config) })

@@ -21,6 +21,7 @@ import { assertCsrfToken, assertSameOrigin, csrfToken } from './request-forgery.
 import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import type { OperatorCall, RouteOptions, TenantCall } from './route.js'
 import { ROUTES } from './routes.js'
+import { isUnnamedOfTenant } from './session-person.js'
 import type { Guest, Session } from './sessions.js'
 import type { Credentials } from './sign-in.js'
 
@@ -131,17 +132,22 @@ export class AdminApi {
   private async view(session: Session): Promise<SessionView> {
     return {
       ...sessionView(session),
-      second_factor: await this.secondFactor(session),
+      second_factor: this.secondFactor(session, await this.factorAt(session)),
       password: this.services.sessions.ownPassword(session),
     }
   }
 
-  /** @returns null for a session that no password began */
-  private async secondFactor({ person, method }: Session): Promise<SessionView['second_factor']> {
-    if (method !== 'password') return null
-    const { core, config } = this.services
-    if (await core.operations.secondFactors.isEnrolled(person)) return 'enrolled'
-    return config.operatorSecondFactor === 'required' ? 'required' : 'none'
+  /** @returns time since when the session's person has a second factor; null for none, and where the provider is responsible for it */
+  private async factorAt({ person, method }: Session): Promise<number | null> {
+    if (method === 'oidc' || isUnnamedOfTenant(person)) return null
+    return this.services.core.operations.secondFactors.inForceSince(person)
+  }
+
+  private secondFactor({ person, method }: Session, factorAt: number | null): SessionView['second_factor'] {
+    if (method === 'oidc') return null
+    if (factorAt !== null) return 'enrolled'
+    if (this.services.config.operatorSecondFactor === 'required') return 'required'
+    return isUnnamedOfTenant(person) ? null : 'none'
   }
 
   /** Ends the session that a sign-in replaces in the same browser, so that a new link leaves no older session behind. */
@@ -177,9 +183,10 @@ export class AdminApi {
       })
     if (this.services.sessions.ownPassword(session) === 'required' && !route.choosesPassword)
       throw new DashboardError('password_not_chosen')
-    if (route.right !== 'own' && (await this.secondFactor(session)) === 'required')
+    const factorAt = await this.factorAt(session)
+    if (route.right !== 'own' && this.secondFactor(session, factorAt) === 'required')
       throw new DashboardError('second_factor_not_added')
-    if (route.asksFreshSignIn) this.services.sessions.assertFresh(session)
+    if (route.asksFreshSignIn) this.services.sessions.assertFresh(session, factorAt)
     const deadlineMs = this.deadline()
     const limitBytes = route.takesLargeBody ? undefined : SMALL_BODY_BYTES
     const body = await request.body(deadlineMs, limitBytes, person.tenantId ?? OPERATOR)

@@ -12,7 +12,14 @@ const rate = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })
 const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
 
 export const credentials = Type.Union([
-  Type.Object({ login_token: Type.String({ maxLength: 64 }) }, closed),
+  Type.Object(
+    {
+      login_token: Type.String({ maxLength: 64 }),
+      /** Code of the second factor, where the link is of a person who has one. */
+      code: Type.Optional(Type.String({ maxLength: 32 })),
+    },
+    closed,
+  ),
   Type.Object(
     {
       name: Type.Optional(Type.String({ maxLength: 128 })),

@@ -45,7 +45,10 @@ export interface OperatorRoutes {
     body: typeof bodies.secondFactorCode
     answer: { recovery_codes: string[] }
   }
-  'POST /second-factor/remove': { answer: { removed: boolean } }
+  'POST /second-factor/remove': {
+    body: typeof bodies.secondFactorCode
+    answer: { removed: boolean }
+  }
   'POST /operators/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
   /** Chooses the person's own password; the person's other sessions end. */
   'POST /password': { body: typeof bodies.chosenPassword; answer: { chosen: true } }
@@ -190,7 +193,7 @@ export interface SessionView {
   expires_at: string
   /** How the session began, which is also how the person confirms their identity. */
   method: 'link' | 'password' | 'oidc'
-  /** `required` when the person must set up a second factor before any other request. Null for a session that began without a password. */
+  /** `required` when the person must set up a second factor before any other request. Null where the provider is responsible for it, and where nobody has a name. */
   second_factor: 'enrolled' | 'none' | 'required' | null
   /**
    * `required` when the person opened an invitation and must choose a password before any other request. Null for a person without a

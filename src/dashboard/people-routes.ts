@@ -5,6 +5,7 @@ import * as bodies from './bodies.js'
 import type { InvitedPerson } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorTable, TenantTable } from './route.js'
+import { assertOfAnother } from './second-factor-routes.js'
 
 export const PEOPLE_ROUTES = {
   'GET /people': {
@@ -47,7 +48,8 @@ export const PEOPLE_ROUTES = {
 
   'POST /people/second-factor/remove': {
     body: bodies.namedOperator,
-    async answer({ services, tenant, actor, input: { name } }) {
+    async answer({ services, tenant, session, actor, input: { name } }) {
+      assertOfAnother(session, name)
       await services.core.operations.secondFactors.reset(name, actor, tenant.id)
       return { removed: true }
     },

@@ -2,7 +2,7 @@
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { OperatorTable } from './route.js'
-import type { SessionPerson } from './session-person.js'
+import { isUnnamedOfTenant, type SessionPerson } from './session-person.js'
 import type { Session } from './sessions.js'
 
 export const SECOND_FACTOR_ROUTES = {
@@ -18,29 +18,43 @@ export const SECOND_FACTOR_ROUTES = {
       recovery_codes: await services.core.operations.secondFactors.confirm(
         ownerOf(session),
         input.code,
+        session,
         actor,
       ),
     }),
   },
 
   'POST /second-factor/remove': {
-    async answer({ services, session, actor }) {
-      await services.core.operations.secondFactors.remove(ownerOf(session), actor)
+    body: bodies.secondFactorCode,
+    async answer({ services: { core, signIn }, session, actor, input }) {
+      const owner = ownerOf(session)
+      await signIn.assertSecondFactor(owner, input.code)
+      await core.operations.secondFactors.remove(owner, session.hash, actor)
       return { removed: true }
     },
   },
 
   'POST /operators/second-factor/remove': {
     body: bodies.namedOperator,
-    async answer({ services, actor, input }) {
+    async answer({ services, session, actor, input }) {
+      assertOfAnother(session, input.name)
       await services.core.operations.secondFactors.reset(input.name, actor)
       return { removed: true }
     },
   },
 } satisfies Partial<OperatorTable>
 
-/** @throws DashboardError not_permitted for a session that began by a link or at a provider, where no second factor is asked for */
+/**
+ * Keeps people from removing their own second factor without a code.
+ * @throws DashboardError not_permitted
+ */
+export function assertOfAnother({ person }: Session, name: string): void {
+  if (person.name === name)
+    throw new DashboardError('not_permitted', 'Remove your own second factor on its page, with a code.')
+}
+
+/** @throws DashboardError not_permitted for a session that began at a provider or by a tenant's login link, where nobody has a second factor */
 function ownerOf({ person, method }: Session): SessionPerson {
-  if (method !== 'password') throw new DashboardError('not_permitted')
+  if (method === 'oidc' || isUnnamedOfTenant(person)) throw new DashboardError('not_permitted')
   return person
 }

@@ -30,6 +30,11 @@ export function asSessionPerson({ id, tenantId, name, role, passwordHash }: Pers
   return { id, tenantId, name, role, hasPassword: passwordHash !== null }
 }
 
+/** Whether a tenant's login link began the session: it names nobody, who could have a second factor. */
+export function isUnnamedOfTenant({ id, tenantId }: Pick<SessionPerson, 'id' | 'tenantId'>): boolean {
+  return id === null && tenantId !== null
+}
+
 /** The person without a name who opened a login link of the tenant. */
 export function unnamedOf(tenantId: string): SessionPerson {
   return { id: null, tenantId, name: UNNAMED_TENANT, role: 'admin', hasPassword: false }

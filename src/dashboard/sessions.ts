@@ -31,6 +31,8 @@ export interface Session {
   expiresAt: number
   /** Time at which the person last confirmed their identity, or null when it is unknown. */
   authenticatedAt: number | null
+  /** Time since when the second factor that this session met is in force; null when it met none. */
+  secondFactorAt: number | null
   method: SessionMethod
 }
 
@@ -56,10 +58,15 @@ export interface SessionParts {
 export class Sessions {
   constructor(private readonly parts: SessionParts) {}
 
-  /** @throws DashboardError fresh_sign_in_required, which says in `confirm_by` how to confirm the identity */
-  assertFresh({ authenticatedAt, method }: Session): void {
+  /**
+   * A sign-in is fresh only by the second factor that is in force now.
+   * @param factorAt time since when the person's second factor is in force; null for none
+   * @throws DashboardError fresh_sign_in_required, which says in `confirm_by` how to confirm the identity
+   */
+  assertFresh({ authenticatedAt, secondFactorAt, method }: Session, factorAt: number | null): void {
     const { clock, times } = this.parts
-    if (authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
+    const hasMetFactor = factorAt === null || factorAt === secondFactorAt
+    if (hasMetFactor && authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
     throw new DashboardError('fresh_sign_in_required', HOW_TO_CONFIRM[method], { confirm_by: method })
   }
 
@@ -96,6 +103,7 @@ export class Sessions {
       createdAt: now,
       lastUsedAt: now,
       authenticatedAt,
+      secondFactorAt: null,
       method,
       address,
       browser: browser?.slice(0, MAX_BROWSER) ?? null,
@@ -192,14 +200,14 @@ const HOW_TO_CONFIRM: Record<SessionMethod, string> = {
 
 /** Returns the session of a record. */
 export function opened(
-  record: Pick<SessionRecord, 'hash' | 'expiresAt' | 'authenticatedAt' | 'method'>,
+  record: Pick<SessionRecord, 'hash' | 'expiresAt' | 'authenticatedAt' | 'secondFactorAt' | 'method'>,
   person: SessionPerson,
   token: string,
 ): Session {
-  const { hash, expiresAt, authenticatedAt } = record
+  const { hash, expiresAt, authenticatedAt, secondFactorAt } = record
   // An earlier version did not store how a session began: a tenant's began with a link, the operator's with the password.
   const method = record.method ?? (person.tenantId === null ? 'password' : 'link')
-  return { person, token, hash, expiresAt, authenticatedAt, method }
+  return { person, token, hash, expiresAt, authenticatedAt, secondFactorAt, method }
 }
 
 function cookieOf(header: string | undefined, name: string): string | null {

@@ -27,6 +27,7 @@ export type Credentials = InputOf<SessionRoutes['POST /session']>
 /** Password and code with which a person confirms their identity. */
 type Proof = InputOf<OperatorRoutes['POST /session/confirm']>
 type PasswordCredentials = Extract<Credentials, { password: string }>
+type LinkCredentials = Extract<Credentials, { login_token: string }>
 
 export interface SignInParts {
   store: Store
@@ -37,6 +38,7 @@ export interface SignInParts {
   attempts: RateLimiter
   /** Whether operators and people of tenants may sign in by a password. */
   isPasswordSignIn: { operators: boolean; tenants: boolean }
+  isSecondFactorRequired: boolean
 }
 
 export class SignIn {
@@ -48,9 +50,7 @@ export class SignIn {
   /** @throws DashboardError sign_in_failed, too_many_sign_ins */
   async byCredentials(credentials: Credentials, guest: Guest): Promise<Session> {
     await this.assertNotGuessing(guest)
-    return 'password' in credentials
-      ? this.byPassword(credentials, guest)
-      : this.byLink(credentials.login_token, guest)
+    return 'password' in credentials ? this.byPassword(credentials, guest) : this.byLink(credentials, guest)
   }
 
   /**
@@ -79,9 +79,10 @@ export class SignIn {
         ? await this.parts.operatorPassword.matches(password)
         : await matchesHash(password, (await this.personById(person.id)).passwordHash)
     if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
-    await this.assertSecondFactor(person, code)
-    await this.parts.signIns.confirmed(hash, person, guest.requestId)
-    return { ...session, authenticatedAt: this.parts.clock.now() }
+    const secondFactorAt = await this.assertSecondFactor(person, code)
+    const proof = { authenticatedAt: this.parts.clock.now(), secondFactorAt }
+    await this.parts.signIns.confirmed(hash, proof, person, guest.requestId)
+    return { ...session, ...proof }
   }
 
   /** Counts a sign-in against the limit of its network. @throws DashboardError too_many_sign_ins */
@@ -91,12 +92,14 @@ export class SignIn {
   }
 
   /**
-   * Uses up a code of the person's second factor, if the person has one. The password was checked before, so the caller knows it.
+   * Uses up a code of the person's second factor, if the person has one. The password or the link was checked before, so the caller knows it.
+   * @returns time since when the second factor is in force; null for none
    * @throws DashboardError second_factor_required, sign_in_failed, too_many_sign_ins
    */
-  private async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<void> {
+  async assertSecondFactor(owner: FactorOwner, code: string | undefined): Promise<number | null> {
     const { secondFactors, attempts } = this.parts
-    if (!(await secondFactors.isEnrolled(owner))) return
+    const since = await secondFactors.inForceSince(owner)
+    if (since === null) return null
     if (!code) throw new DashboardError('second_factor_required')
     const attempt = await attempts.take(`second factor ${owner.id ?? owner.name}`, CODE_RATE)
     if (!attempt.allowed) throw tooMany('Too many codes of this second factor.', attempt.retryAfterSeconds)
@@ -105,11 +108,19 @@ export class SignIn {
         'sign_in_failed',
         'The code is wrong, or was used already: wait for the next one.',
       )
+    return since
   }
 
-  private async byLink(loginToken: string, guest: Guest): Promise<Session> {
-    const ofPerson = await this.byPersonLink(loginToken, guest)
+  private async byLink(credentials: LinkCredentials, guest: Guest): Promise<Session> {
+    const ofPerson = await this.byPersonLink(credentials, guest)
     if (ofPerson) return ofPerson
+    const loginToken = credentials.login_token
+    // Nobody stands behind this link who could have a second factor. The link is not used up.
+    if (this.parts.isSecondFactorRequired && (await this.parts.signIns.isTenantLink(hashToken(loginToken))))
+      throw new DashboardError(
+        'second_factor_not_added',
+        'A second factor is needed here, and this link names nobody: ask for an invitation under your name.',
+      )
     const { token, record } = this.sessions.begin('link', guest)
     const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
     // Unknown, used and expired links get the same answer, so that guesses reveal nothing.
@@ -122,18 +133,23 @@ export class SignIn {
   }
 
   /** @returns null when the link is no person's invitation */
-  private async byPersonLink(loginToken: string, guest: Guest): Promise<Session | null> {
+  private async byPersonLink(
+    { login_token: loginToken, code }: LinkCredentials,
+    guest: Guest,
+  ): Promise<Session | null> {
     const { signIns, store } = this.parts
-    const link = await signIns.takePersonLink(hashToken(loginToken))
-    if (link === undefined) return null
-    const begun = this.sessions.begin('link', guest)
-    if (link.personId !== null) {
-      const person = await store.read.personById(link.personId)
-      return person ? this.byPerson(person, begun, guest) : null
-    }
+    const known = await signIns.personLink(hashToken(loginToken))
+    if (known === undefined) return null
+    const person = known.personId === null ? null : await store.read.personById(known.personId)
+    if (person === undefined) return null
+    // The code is asked for before the link is used up, so that the same link works with it.
+    const secondFactorAt = await this.assertSecondFactor(person ?? UNNAMED, code)
+    if ((await signIns.takePersonLink(hashToken(loginToken))) === undefined) return null
+    const { token, record: base } = this.sessions.begin('link', guest)
+    const begun = { token, record: { ...base, secondFactorAt } }
+    if (person) return this.byPerson(person, begun, guest)
     const record = { ...begun.record, hash: await this.sessions.unnamedHash(begun.token) }
-    await signIns.asUnnamed(record, guest.requestId)
-    return opened(record, UNNAMED, begun.token)
+    return (await signIns.asUnnamed(record, guest.requestId)) ? opened(record, UNNAMED, begun.token) : null
   }
 
   private async byPassword({ name, password, code }: PasswordCredentials, guest: Guest): Promise<Session> {
@@ -146,7 +162,7 @@ export class SignIn {
       const person = await store.read.personByName(name)
       const isRight = await matchesHash(password, person?.passwordHash ?? null)
       if (!person || !isRight || !this.sessions.takesPassword(person)) throw wrongPassword()
-      await this.assertSecondFactor(person, code)
+      begun.record.secondFactorAt = await this.assertSecondFactor(person, code)
       const session = await this.byPerson(person, begun, guest)
       if (!session) throw wrongPassword()
       return session
@@ -154,8 +170,8 @@ export class SignIn {
     // The hash is made before the password is compared: if the password is replaced meanwhile, the session cannot be found.
     const record = { ...begun.record, hash: await this.sessions.unnamedHash(begun.token) }
     if (!(await operatorPassword.matches(password))) throw wrongPassword()
-    await this.assertSecondFactor(UNNAMED, code)
-    await signIns.asUnnamed(record, guest.requestId)
+    record.secondFactorAt = await this.assertSecondFactor(UNNAMED, code)
+    if (!(await signIns.asUnnamed(record, guest.requestId))) throw wrongPassword()
     return opened(record, UNNAMED, begun.token)
   }
 

@@ -31,6 +31,7 @@ type DashboardReader = Pick<
   | 'dashboardSession'
   | 'dashboardSessions'
   | 'loginLink'
+  | 'personLink'
   | 'traffic'
   | 'trafficAt'
 >
@@ -89,6 +90,12 @@ export function dashboardReader(database: Connection): DashboardReader {
     loginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
       `SELECT ${LOGIN_LINK.fields} FROM login_link WHERE hash = ? AND expires_at > ?`,
     ),
+    operatorLink: database.prepare<[Buffer, number], PersonLinkRecord>(
+      `SELECT ${OPERATOR_LINK.fields}, NULL AS "tenantId" FROM operator_link WHERE hash = ? AND expires_at > ?`,
+    ),
+    personLink: database.prepare<[Buffer, number], PersonLinkRecord>(
+      `SELECT ${PERSON_LINK.fields} FROM person_link WHERE hash = ? AND expires_at > ?`,
+    ),
     secondFactor: database.prepare<[string], SecondFactorRecord>(
       `SELECT ${SECOND_FACTOR.fields} FROM second_factor WHERE id = ?`,
     ),
@@ -113,6 +120,7 @@ export function dashboardReader(database: Connection): DashboardReader {
     personById: async (id) => (await sql.operatorById.get(id)) ?? sql.personById.get(id),
     dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
     loginLink: async (hash, now) => sql.loginLink.get(hash, now),
+    personLink: async (hash, now) => (await sql.operatorLink.get(hash, now)) ?? sql.personLink.get(hash, now),
     secondFactor: async (id) => sql.secondFactor.get(id),
     secondFactors: async () => sql.secondFactors.all(),
     dashboardSessions: async (now) => sql.dashboardSessions.all(now),
@@ -163,8 +171,9 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     deletePersonSessions: database.prepare<[string, string, Buffer]>(
       'DELETE FROM dashboard_session WHERE (operator_id = ? OR person_id = ?) AND hash <> ?',
     ),
-    deleteUnnamedSessions: database.prepare(
-      'DELETE FROM dashboard_session WHERE tenant_id IS NULL AND operator_id IS NULL AND person_id IS NULL',
+    deleteUnnamedSessions: database.prepare<[Buffer]>(
+      `DELETE FROM dashboard_session
+       WHERE tenant_id IS NULL AND operator_id IS NULL AND person_id IS NULL AND hash <> ?`,
     ),
     deleteTenantSessions: database.prepare<[string, string]>(
       `DELETE FROM dashboard_session WHERE tenant_id = ? OR person_id IN (SELECT id FROM person WHERE tenant_id = ?)`,
@@ -175,7 +184,7 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       'UPDATE dashboard_session SET expires_at = ?, last_used_at = ? WHERE hash = ?',
     ),
     setSessionAuthenticated: database.prepare(
-      'UPDATE dashboard_session SET authenticated_at = ? WHERE hash = ?',
+      'UPDATE dashboard_session SET authenticated_at = ?, second_factor_at = ? WHERE hash = ?',
     ),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
     putTraffic: database.prepare(TRAFFIC.replace),
@@ -221,7 +230,7 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     deletePersonSessions: async (personId, but = NO_HASH) =>
       (
         await (personId === null
-          ? sql.deleteUnnamedSessions.run()
+          ? sql.deleteUnnamedSessions.run(but)
           : sql.deletePersonSessions.run(personId, personId, but))
       ).changes,
     deleteTenantSignIns: async (tenantId) => {
@@ -235,7 +244,8 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     deleteDashboardSession: async (hash) => (await sql.deleteSession.run(hash)).changes > 0,
     keepDashboardSession: async (hash, { expiresAt, lastUsedAt }) =>
       void sql.keepSession.run(expiresAt, lastUsedAt, hash),
-    setSessionAuthenticated: async (hash, at) => void sql.setSessionAuthenticated.run(at, hash),
+    setSessionAuthenticated: async (hash, { authenticatedAt, secondFactorAt }) =>
+      void sql.setSessionAuthenticated.run(authenticatedAt, secondFactorAt, hash),
     putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
   }
 }

@@ -528,6 +528,8 @@ export interface SessionRecord {
   lastUsedAt: number | null
   /** When the person last authenticated; also null when an OpenID provider did not report it. */
   authenticatedAt: number | null
+  /** The `enrolledAt` of the second factor of which the person gave a code; null when the person gave none. */
+  secondFactorAt: number | null
   method: SessionMethod | null
   /** Source address at the sign-in. */
   address: string | null

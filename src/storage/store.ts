@@ -176,6 +176,7 @@ export interface StoreReader
   dashboardSessions(now: number): Promise<SessionRecord[]>
   /** The login link that is valid at `now`. */
   loginLink(hash: Buffer, now: number): Promise<LoginLinkRecord | undefined>
+  personLink(hash: Buffer, now: number): Promise<PersonLinkRecord | undefined>
   /** When `countersign backup` last succeeded; null for never. */
   lastBackupAt(): Promise<number | null>
   /** Counted intervals from `since` on, oldest first. */
@@ -348,7 +349,10 @@ export interface StoreTransaction
   deleteDashboardSession(hash: Buffer): Promise<boolean>
   /** Notes that a session is in use. Does nothing for a session that was deleted meanwhile. */
   keepDashboardSession(hash: Buffer, times: Pick<SessionRecord, 'expiresAt' | 'lastUsedAt'>): Promise<void>
-  setSessionAuthenticated(hash: Buffer, at: number): Promise<void>
+  setSessionAuthenticated(
+    hash: Buffer,
+    proof: Pick<SessionRecord, 'authenticatedAt' | 'secondFactorAt'>,
+  ): Promise<void>
   /** Inserts the counts of an interval, or replaces them. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**

@@ -437,6 +437,7 @@ export const DASHBOARD_SESSION = table<Omit<SessionRecord, 'personId'> & Session
   createdAt: 'created_at',
   lastUsedAt: 'last_used_at',
   authenticatedAt: 'authenticated_at',
+  secondFactorAt: 'second_factor_at',
   method: 'method',
   address: 'address',
   browser: 'browser',

@@ -4,7 +4,8 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
-import { type DashboardClient, request, signIn as signInFrom } from '../support/dashboard.js'
+import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import { withDatabase } from '../support/database.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -24,7 +25,7 @@ beforeEach(() => {
   running.clock.advance(2 * MINUTE_MS)
 })
 
-type Credentials = { name?: string; password: string; code?: string }
+type Credentials = { name?: string; password: string; code?: string } | { login_token: string; code?: string }
 /** Each sign-in comes from another address, because sign-ins are limited by address. */
 let visitors = 0
 const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
@@ -132,13 +133,69 @@ describe('a second factor', () => {
   it('needs a fresh sign-in to be added or removed by its operator', async () => {
     const { client, password, secret } = await operator('viewer')
     running.clock.advance(20 * MINUTE_MS)
-    expect((await client.call('POST', '/second-factor/remove')).body.code).toBe('fresh_sign_in_required')
+    const remove = async (code: string) => {
+      const { body, status } = await client.call('POST', '/second-factor/remove', { code })
+      return body.code ?? status
+    }
+    expect(await remove(codeOf(secret))).toBe('fresh_sign_in_required')
     await client.call('POST', '/session/confirm', { password, code: codeOf(secret) })
-    expect((await client.call('POST', '/second-factor/remove')).status).toBe(200)
+    expect(await remove(codeOf(secret))).toBe('sign_in_failed')
+    expect(await remove('000000')).toBe('sign_in_failed')
+    expect(await remove(codeOf(secret, 1))).toBe(200)
     expect(await answerTo({ name, password })).toBe(201)
     expect((await entries()).findLast(({ event }) => event === 'second_factor_removed')).toMatchObject({
       name,
     })
+  })
+
+  it('ends the other sessions of the person when it is added, removed or reset', async () => {
+    const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const statusOf = async (one: DashboardClient) => (await one.call('GET', '/session')).status
+    const [before, own] = [await signIn({ name, password }), await signIn({ name, password })]
+    const { recovery } = await add(own)
+    expect([await statusOf(before), await statusOf(own)]).toEqual([401, 200])
+    const beside = await signIn({ name, password, code: recovery[0]! })
+    expect((await own.call('POST', '/second-factor/remove', { code: recovery[1]! })).status).toBe(200)
+    expect([await statusOf(beside), await statusOf(own)]).toEqual([401, 200])
+    await add(own)
+    await running.service.core.operations.secondFactors.reset(name, COMMAND_LINE)
+    expect(await statusOf(own)).toBe(401)
+    const [unnamed, adding] = [
+      await signIn({ password: OPERATOR_PASSWORD }),
+      await signIn({ password: OPERATOR_PASSWORD }),
+    ]
+    await add(adding)
+    expect([await statusOf(unnamed), await statusOf(adding)]).toEqual([401, 200])
+    await running.service.core.operations.secondFactors.reset('operator', COMMAND_LINE)
+  })
+
+  it('makes a session stale that has not met it, and cannot be reset by its own person without a code', async () => {
+    const { client, password, secret } = await operator()
+    const create = async () => (await client.call('POST', '/operators', { name: `${name}-x` })).body.code
+    expect(await create()).toBe('invalid_request')
+    const reset = await client.call('POST', '/operators/second-factor/remove', { name })
+    expect(reset.body.code).toBe('not_permitted')
+    // A session that an earlier version began does not say which second factor it met.
+    withDatabase(running, (database) => database.exec('UPDATE dashboard_session SET second_factor_at = NULL'))
+    expect(await create()).toBe('fresh_sign_in_required')
+    await client.call('POST', '/session/confirm', { password, code: codeOf(secret) })
+    expect(await create()).toBe('invalid_request')
+  })
+
+  it('is asked for by the link of its person, which a wrong or missing code does not use up', async () => {
+    const { secret } = await operator()
+    const { operators } = running.service.core.operations
+    const link = await operators.createSignInLink(name, running.service.adminUrl, COMMAND_LINE)
+    const credentials = { login_token: link.split('/').at(-1)! }
+    expect(await answerTo(credentials)).toBe('second_factor_required')
+    expect(await answerTo({ ...credentials, code: '000000' })).toBe('sign_in_failed')
+    const client = await signIn({ ...credentials, code: codeOf(secret) })
+    expect((await client.call('GET', '/session')).body).toMatchObject({
+      method: 'link',
+      second_factor: 'enrolled',
+    })
+    expect((await client.call('POST', '/operators', {})).body.code).toBe('invalid_request')
+    expect(await answerTo({ ...credentials, code: codeOf(secret, 1) })).toBe('sign_in_failed')
   })
 
   it('can be removed by an admin or the command line when it is lost, but not by a viewer', async () => {
@@ -195,6 +252,21 @@ describe('a second factor', () => {
       const code = totpCode(fromBase32(secret), totpStep(strict.clock.now()))
       expect((await admin.call('POST', '/second-factor/confirm', { code })).status).toBe(200)
       expect((await admin.call('GET', '/tenants')).status).toBe(200)
+
+      // No link is a way around it: a person's may only add one, and a tenant's names nobody who could.
+      const { operators } = strict.service.core.operations
+      await operators.add('kim', 'admin', COMMAND_LINE)
+      const link = await operators.createSignInLink('kim', strict.service.adminUrl, COMMAND_LINE)
+      const kim = await signInFrom(strict, { login_token: link.split('/').at(-1)! })
+      expect((await kim.call('GET', '/session')).body.second_factor).toBe('required')
+      expect((await kim.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
+      const begun = (await kim.call('POST', '/second-factor')).body
+      const own = totpCode(fromBase32(begun.secret), totpStep(strict.clock.now()))
+      expect((await kim.call('POST', '/second-factor/confirm', { code: own })).status).toBe(200)
+      expect((await kim.call('GET', '/tenants')).status).toBe(200)
+      const other = await strict.tenant()
+      const token = await loginToken(strict, other.id)
+      await expect(signInFrom(strict, { login_token: token })).rejects.toThrow('second_factor_not_added')
     } finally {
       await strict.stop()
     }

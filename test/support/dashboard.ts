@@ -55,7 +55,7 @@ export async function request(
 
 export async function signIn(
   running: TestService,
-  credentials: { login_token: string } | { name?: string; password: string; code?: string },
+  credentials: { login_token: string; code?: string } | { name?: string; password: string; code?: string },
   extra: Record<string, string> = {},
 ): Promise<DashboardClient> {
   const origin = { Origin: running.service.adminUrl }

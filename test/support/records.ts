@@ -236,6 +236,7 @@ export function session(hash: string, changes: Partial<SessionRecord> = {}): Ses
     createdAt: AT,
     lastUsedAt: AT,
     authenticatedAt: AT,
+    secondFactorAt: null,
     method: 'link',
     address: '192.0.2.1',
     browser: 'a browser',

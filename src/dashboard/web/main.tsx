@@ -32,6 +32,8 @@ function App() {
   const [session, setSession] = useState<SessionView | null | undefined>(undefined)
   const [problem, setProblem] = useState(() => providerProblem(route))
   const loginToken = route[0] === 'login' ? route[1] : undefined
+  /** A login link that asks for a code as well. */
+  const [link, setLink] = useState<string | null>(null)
   const asked = useRef(false)
   const [isOffline, setOffline] = useState(false)
   useEffect(() => {
@@ -47,7 +49,9 @@ function App() {
     }
     opened?.then(begin, (error: Error) => {
       if (error instanceof CallError && error.code === 'offline' && !loginToken) return setOffline(true)
-      if (loginToken) setProblem(error.message)
+      const asksCode = error instanceof CallError && error.code === 'second_factor_required'
+      setLink(loginToken && asksCode ? loginToken : null)
+      if (loginToken && !asksCode) setProblem(error.message)
       setSession(null)
     })
   }, [loginToken])
@@ -74,9 +78,11 @@ function App() {
   if (session === null)
     return (
       <SignInPage
-        key={problem}
+        key={`${problem} ${link}`}
         problem={problem}
+        link={link}
         onSignedIn={(opened) => {
+          setLink(null)
           setProblem(null)
           setSession(opened)
         }}

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from './api.js'
-import { Card, Confirm, Problem } from './parts.js'
+import { Card, CodeField, Confirm, Problem } from './parts.js'
 import { CopyButton } from './reveal.js'
 import { useSession } from './session.js'
 import { useAction } from './use-action.js'
@@ -27,8 +27,9 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
   const remove = () => {
     setAsking(false)
     void run(async () => {
-      await callOperator('POST /second-factor/remove')
+      await callOperator('POST /second-factor/remove', { code })
       setRecovery(null)
+      setCode('')
       props.onChanged()
     })
   }
@@ -84,7 +85,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           <>
             <p>
               {session.second_factor === 'required'
-                ? 'Every operator of this installation needs a second factor. Add yours to open the other pages.'
+                ? 'Everybody who signs in here by a password or a link needs a second factor. Add yours to open the other pages.'
                 : 'You sign in with your password only.'}
             </p>
             <div class="toolbar">
@@ -103,7 +104,11 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           onCancel={() => setAsking(false)}
           onConfirm={remove}
         >
-          <p>You then sign in with your password only, and the recovery codes stop working.</p>
+          <p>
+            You then sign in with your password only, and the recovery codes stop working. Your other sessions
+            end.
+          </p>
+          <CodeField id="removal-code" value={code} onInput={setCode} />
         </Confirm>
       )}
     </>

@@ -1,4 +1,4 @@
-/** The page for the sign-in by name and password, or by the provider. A login link needs no form. */
+/** The page for the sign-in by name and password, or by the provider. A login link needs a form only for a code. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { CallError, signIn } from './api.js'
@@ -6,11 +6,17 @@ import { Brand } from './brand.js'
 import { CodeField, PasswordField, Problem } from './parts.js'
 import { useAction } from './use-action.js'
 
-export function SignInPage(props: { problem: string | null; onSignedIn: (session: SessionView) => void }) {
+/** @param props.link token of a login link that asks for a code of the second factor as well */
+export function SignInPage(props: {
+  problem: string | null
+  link: string | null
+  onSignedIn: (session: SessionView) => void
+}) {
+  const { link } = props
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
-  const [asksCode, setAsksCode] = useState(false)
+  const [asksCode, setAsksCode] = useState(link !== null)
   const [ways, setWays] = useState({ enabled: false, password: true })
   const [isShown, setShown] = useState(true)
   const { problem, isBusy, run } = useAction()
@@ -24,9 +30,10 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
     event.preventDefault()
     setShown(false)
     void run(async () => {
-      const credentials = { ...(name === '' ? {} : { name }), password, ...(code === '' ? {} : { code }) }
+      const given = code === '' ? {} : { code }
+      const credentials = { ...(name === '' ? {} : { name }), password, ...given }
       try {
-        props.onSignedIn(await signIn(credentials))
+        props.onSignedIn(await signIn(link === null ? credentials : { login_token: link, ...given }))
       } catch (error) {
         if (error instanceof CallError && error.code === 'second_factor_required' && !asksCode)
           return setAsksCode(true)
@@ -42,7 +49,7 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
       <Problem message={isShown ? props.problem : null} />
       <form class="card" onSubmit={submit}>
         <h2>Sign in</h2>
-        {ways.password && (
+        {ways.password && link === null && (
           <>
             <label for="name">User name</label>
             <input
@@ -63,12 +70,12 @@ export function SignInPage(props: { problem: string | null; onSignedIn: (session
               value={password}
               onInput={setPassword}
             />
-            {asksCode && <CodeField id="code" value={code} onInput={setCode} />}
           </>
         )}
+        {asksCode && <CodeField id="code" value={code} onInput={setCode} />}
         <Problem message={problem} />
         <div class="toolbar">
-          {ways.password && (
+          {(ways.password || link !== null) && (
             <button type="submit" class="primary" disabled={isBusy}>
               Sign in
             </button>

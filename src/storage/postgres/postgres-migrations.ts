@@ -696,6 +696,10 @@ const STEPS: string[] = [
     created_at bigint NOT NULL
   );
   `,
+  // The second factor that the person of a session gave.
+  `
+  ALTER TABLE dashboard_session ADD COLUMN second_factor_at bigint;
+  `,
 ]
 
 /** The schema version that this code works with. */

@@ -608,6 +608,10 @@ const MIGRATIONS: string[] = [
     created_at INTEGER NOT NULL
   ) STRICT;
   `,
+  // The second factor that the person of a session gave.
+  `
+  ALTER TABLE dashboard_session ADD COLUMN second_factor_at INTEGER;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

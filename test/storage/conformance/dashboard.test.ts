@@ -92,7 +92,7 @@ overStores((stores) => {
       })
       await write(async (tx) => {
         await tx.keepDashboardSession(bytes('old'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
-        await tx.setSessionAuthenticated(bytes('new'), AT + 2)
+        await tx.setSessionAuthenticated(bytes('new'), { authenticatedAt: AT + 2, secondFactorAt: AT + 1 })
         await tx.keepDashboardSession(bytes('gone'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
       })
       const hashes = async (now: number) => (await read().dashboardSessions(now)).map(({ hash }) => `${hash}`)
@@ -101,7 +101,9 @@ overStores((stores) => {
       expect(await read().dashboardSession(bytes('old'), AT)).toEqual(
         session('old', { createdAt: AT - 5, expiresAt: AT + 15, lastUsedAt: AT + 1 }),
       )
-      expect(await read().dashboardSession(bytes('new'), AT)).toMatchObject({ authenticatedAt: AT + 2 })
+      expect(await read().dashboardSession(bytes('new'), AT)).toMatchObject({
+        ...{ authenticatedAt: AT + 2, secondFactorAt: AT + 1 },
+      })
       expect(await read().dashboardSession(bytes('gone'), AT)).toBeUndefined()
     })
 
@@ -124,6 +126,7 @@ overStores((stores) => {
       expect(await write((tx) => tx.deleteTenantSignIns('ten_a'))).toEqual({ sessions: 1, links: 2 })
       expect(await write((tx) => tx.takeLoginLink(bytes('one'), AT))).toBeUndefined()
       expect(await left()).toEqual(['of anna', 'of b', 'unnamed'])
+      expect(await write((tx) => tx.deletePersonSessions(null, bytes('unnamed')))).toBe(0)
       expect(await write((tx) => tx.deletePersonSessions(null))).toBe(1)
       expect(await left()).toEqual(['of anna', 'of b'])
       expect(await write((tx) => tx.deleteDashboardSession(bytes('of b')))).toBe(true)
@@ -173,6 +176,8 @@ overStores((stores) => {
         await tx.insertPersonLink({ ...link, hash: bytes('used') }, AT)
       })
       expect(await read().dashboardSession(bytes('one'), AT)).toEqual(session('one', { personId: 'per_pia' }))
+      expect(await read().personLink(bytes('used'), AT)).toEqual({ ...link, hash: bytes('used') })
+      expect(await read().personLink(bytes('used'), AT + 1_000_000_000)).toBeUndefined()
       expect(await write((tx) => tx.takePersonLink(bytes('used'), AT))).toEqual({
         ...link,
         hash: bytes('used'),
