@@ -70,7 +70,7 @@ export interface Refusal extends Pick<Outcome, 'observed' | 'audit'> {
 
 /**
  * Effect of a handler's work. It runs inside the transaction that also keeps the response and writes the audit entry, and may
- * await nothing but `tx`.
+ * await nothing but `tx`. It may throw `SignatureAwaited`: then it runs again in another transaction, after the signature.
  */
 export type Commit = (tx: StoreTransaction) => Promise<Outcome | Refusal>
 

@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import { VerdictSignature } from '../crypto/verdict-signer.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -203,6 +204,14 @@ export const verifyDescription: EndpointDescription = {
 
 type Input = Omit<Static<typeof body>, 'passkey_assertion'> & PasskeyInput
 
+/** A verdict on its way to its signature. */
+interface Signing {
+  /** Time of the verdict, in milliseconds since the Unix epoch. */
+  at: number
+  verificationId: string
+  signature: VerdictSignature
+}
+
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
   Pick<
@@ -267,8 +276,10 @@ export function verify(services: Parts): UserEndpoint<Input> {
     shadowed?.examined(examination)
     const { integrity } = evidence
 
+    // They stay the same where the transaction runs again because its verdict had to wait for a signature.
+    let signing: Signing | undefined
     return async (tx) => {
-      const at = clock.now()
+      const at = signing?.at ?? clock.now()
       const verdict = await policy.decide(tx, call, examination, termsInForce(services, tx, call, asked), at)
       const { subject, terms, reason, replaySuspected, effect, unmet } = verdict
       if (unmet.length > 0)
@@ -282,7 +293,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
         }
       await passkey?.use(tx)
       const view = { ...verdictView(verdict), ...policyView(call, verdict) }
-      const signed = await sign(call, action, { verdict, view, passkey, at })
+      signing ??= { at, verificationId: prefixedId('ver', at), signature: new VerdictSignature() }
+      const signed = sign(call, action, { verdict, view, passkey, signing })
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
@@ -388,23 +400,22 @@ export function verify(services: Parts): UserEndpoint<Input> {
       : {}
   }
 
-  /** Gives a verdict its id and its times, and signs it as JWTs. */
-  async function sign(
+  /** Gives a verdict its times, and signs it as JWTs. @throws SignatureAwaited */
+  function sign(
     call: UserCall<Input>,
     action: string,
     {
       verdict,
       view,
       passkey,
-      at,
+      signing: { at, verificationId, signature },
     }: {
       verdict: Verdict
       view: ReturnType<typeof verdictView> & ReturnType<typeof policyView>
       passkey: ProvenPasskey | null
-      at: number
+      signing: Signing
     },
   ) {
-    const verificationId = prefixedId('ver', at)
     const { issuedAt, expiresAt } = verdictLifetime(call.user.id, at)
     const claims = verdictClaims({
       ...view,
@@ -421,8 +432,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
       replaySuspected: verdict.replaySuspected,
     })
     const started = performance.now()
-    const tokens = await signVerdict(call, claims, services.verdictSigner())
-    call.timings.sign = performance.now() - started
+    const tokens = signVerdict(call, claims, services.verdictSigner(), signature)
+    call.timings.sign = (call.timings.sign ?? 0) + performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, acr: claims.acr, tokens }
   }
 }

@@ -10,15 +10,15 @@
  * `error` refuses. Answers may come in any order.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { PublicJwk, VerdictSigner } from './verdict-signer.js'
 
-/** Calls of the service wait in their transaction meanwhile, so a token that does not answer must not hold them for long. */
-const TIMEOUT_MS = 2 * SECOND_MS
+/** A verify waits for its signature meanwhile, outside of any transaction. */
+const TIMEOUT_MS = 5 * SECOND_MS
 const SIGNATURE_BYTES = 64
 
 type Request = { do: 'make' | 'forget'; label: string } | { do: 'sign'; label: string; digest: string }
@@ -69,7 +69,7 @@ export class ExternalSigner {
     const id = ++this.lastId
     const child = this.start()
     return new Promise<Answer>((resolve, reject) => {
-      const timer = setTimeout(() => fail(new Error('the verdict signer did not answer in 2 s')), TIMEOUT_MS)
+      const timer = setTimeout(() => fail(new Error('the verdict signer did not answer in 5 s')), TIMEOUT_MS)
       const settle = () => {
         clearTimeout(timer)
         this.waiting.delete(id)
@@ -120,8 +120,10 @@ export class ExternalSigner {
   }
 }
 
-/** Signs with a key that an external program holds. */
+/** Signs with a key that an external program holds, and gives out only what its public half verifies. */
 export class ExternalVerdictSigner implements VerdictSigner {
+  private publicKey: KeyObject | undefined
+
   constructor(
     readonly kid: string,
     readonly publicJwk: PublicJwk,
@@ -131,7 +133,14 @@ export class ExternalVerdictSigner implements VerdictSigner {
   /** @throws DomainError store_unavailable, so that the caller tries again */
   async sign(input: string): Promise<Buffer> {
     try {
-      return await this.program.sign(this.kid, input)
+      const signature = await this.program.sign(this.kid, input)
+      this.publicKey ??= createPublicKey({ key: { ...this.publicJwk }, format: 'jwk' })
+      const key = { key: this.publicKey, dsaEncoding: 'ieee-p1363' } as const
+      if (!verify('sha256', Buffer.from(input), key, signature))
+        throw new Error(
+          `the verdict signer gave a signature that the published key ${this.kid} does not verify`,
+        )
+      return signature
     } catch (cause) {
       throw new DomainError('store_unavailable', { retryAfterMs: SECOND_MS, cause })
     }

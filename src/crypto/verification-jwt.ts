@@ -5,7 +5,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { SigningSecret } from './response-signature.js'
-import type { VerdictSigner } from './verdict-signer.js'
+import type { VerdictSignature, VerdictSigner } from './verdict-signer.js'
 
 export interface VerificationClaims {
   /** Base URL of the environment. */
@@ -72,11 +72,11 @@ export function signVerification(claims: VerificationClaims, { id, secret }: Sig
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
 
-/** The same claims as those of a token, to the byte, as an ES256 token that anyone can check and only the issuer can make. */
-export async function signPublicly(token: string, signer: VerdictSigner): Promise<string> {
+/** The same claims as those of a token, to the byte, as an ES256 token that anyone can check and only the issuer can make. @throws SignatureAwaited */
+export function signPublicly(token: string, signer: VerdictSigner, signature: VerdictSignature): string {
   const [, claims] = token.split('.')
   const input = `${part({ alg: 'ES256', typ: TOKEN_TYPE, kid: signer.kid })}.${claims}`
-  return `${input}.${(await signer.sign(input)).toString('base64url')}`
+  return `${input}.${signature.of(input, signer).toString('base64url')}`
 }
 
 function part(value: unknown): string {

@@ -7,6 +7,7 @@ import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
 import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
+import { SignatureAwaited } from '../crypto/verdict-signer.js'
 import type { Execution, KeptResponse, ResponseOwner } from '../idempotency/idempotency.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -45,7 +46,11 @@ export class EndpointRunner {
     }
     if (typeof work !== 'function' && !execution && !this.auditEventOf(endpoint)) return work
     try {
-      return await this.commit(endpoint, call, execution, work)
+      for (;;) {
+        const done = await this.commit(endpoint, call, execution, work).catch(awaitedBy)
+        if (!(done instanceof SignatureAwaited)) return done
+        await signatureOf(done, call)
+      }
     } catch (error) {
       // The transaction refused the effect and was rolled back: only the refusal is kept and audited.
       return this.commit(endpoint, call, execution, outcomeOf(error, call))
@@ -84,7 +89,7 @@ export class EndpointRunner {
         },
       )
     } finally {
-      // A verdict is signed inside the transaction; its time counts as a stage of its own.
+      // A verdict is signed inside the transaction if the service holds the key; its time counts as a stage of its own.
       const signingMs = (call.timings.sign ?? 0) - sign
       call.timings.store = (call.timings.store ?? 0) + performance.now() - started - signingMs
     }
@@ -104,6 +109,18 @@ export class EndpointRunner {
   private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
     return this.parts.environment === 'production' ? endpoint.auditEvent : null
   }
+}
+
+function awaitedBy(error: unknown): SignatureAwaited {
+  if (error instanceof SignatureAwaited) return error
+  throw error
+}
+
+/** Waits for the signature outside of any transaction. The deadline, which the next one checks, bounds how often. */
+async function signatureOf({ signed }: SignatureAwaited, { timings }: Call<unknown>): Promise<void> {
+  const started = performance.now()
+  await signed
+  timings.sign = (timings.sign ?? 0) + performance.now() - started
 }
 
 function factsOf(event: AuditEventName, call: Call<unknown>, { status, code, audit }: Outcome): AuditFacts {

@@ -1,5 +1,5 @@
 /** The verdict as JWTs: its claims, and the choice of the tenant's secret that signs them. */
-import type { VerdictSigner } from '../crypto/verdict-signer.js'
+import type { VerdictSignature, VerdictSigner } from '../crypto/verdict-signer.js'
 import {
   actionHash,
   signPublicly,
@@ -134,14 +134,16 @@ export interface VerdictTokens {
 /**
  * Signs the claims with one secret, or with two during a rotation overlap: then `jwt` is for backends that were not redeployed, and
  * `jwt_next` holds the same claims under the new secret. A caller that names the new secret gets only that one, in `jwt`.
+ * @throws SignatureAwaited
  */
-export async function signVerdict(
+export function signVerdict(
   call: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
   claims: VerificationClaims,
   signer: VerdictSigner,
-): Promise<VerdictTokens> {
+  signature: VerdictSignature,
+): VerdictTokens {
   const tokens = signForTenant(call, claims)
-  return { ...tokens, jwt_public: await signPublicly(tokens.jwt, signer) }
+  return { ...tokens, jwt_public: signPublicly(tokens.jwt, signer, signature) }
 }
 
 function signForTenant(
