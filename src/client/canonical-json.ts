@@ -2,6 +2,8 @@
 import { assertExact } from './action.js'
 import type { ActionLike } from './types.js'
 
+/** Text that JSON writes as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/
 const BOXES = [Number, String, Boolean, BigInt]
 
 /**
@@ -13,6 +15,7 @@ const BOXES = [Number, String, Boolean, BigInt]
  * canonicalJson({ b: 1, a: 'x' }) // '{"a":"x","b":1}'
  */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return canonicalString(value)
   const json = toJson(value)
   if (json === null || typeof json === 'boolean') return String(json)
   if (typeof json === 'number') return canonicalNumber(json)
@@ -20,12 +23,15 @@ export function canonicalJson(value: unknown): string {
   // JSON sends a hole in an array, and undefined in it, as null.
   if (Array.isArray(json)) return `[${Array.from(json, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof json === 'object') {
+    const fields = json as Record<string, unknown>
+    let members = ''
     // Section 3.2.3 sorts by UTF-16 code units, as sort() does.
-    const members = Object.entries(json as Record<string, unknown>)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, member]) => `${canonicalString(name)}:${canonicalJson(member)}`)
-    return `{${members.join(',')}}`
+    for (const name of Object.keys(fields).sort()) {
+      const member = fields[name]
+      if (member === undefined) continue
+      members += `${members === '' ? '' : ','}${canonicalString(name)}:${canonicalJson(member)}`
+    }
+    return `{${members}}`
   }
   throw new TypeError(`${typeof json} is not a JSON value`)
 }
@@ -55,6 +61,7 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array
 function toJson(value: unknown): unknown {
   const convertible = value as { toJSON?: unknown } | null | undefined
   const json = typeof convertible?.toJSON === 'function' ? convertible.toJSON() : value
+  if (typeof json !== 'object') return json
   // JSON.stringify unboxes too. Otherwise every boxed amount would have the form of an empty object.
   return BOXES.some((box) => json instanceof box) ? (json as object).valueOf() : json
 }
@@ -66,6 +73,7 @@ function canonicalNumber(value: number): string {
 }
 
 function canonicalString(value: string): string {
+  if (PLAIN.test(value)) return `"${value}"`
   if (!value.isWellFormed()) throw new TypeError('a string with a lone surrogate has no canonical form')
   return JSON.stringify(value)
 }

@@ -10,7 +10,7 @@ import { listIn } from './typed-action-check.js'
 import { type TypedAction, typedActionType } from './typed-actions.js'
 
 /** Version of the template. Any change of texts, order or form of the lines needs another. */
-export const DISPLAY_VERSION = 'countersign-display-1'
+export const DISPLAY_VERSION = 'countersign-display-2'
 
 /** Letters that a note names at most. */
 const MAX_NOTED = 8

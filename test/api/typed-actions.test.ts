@@ -138,7 +138,7 @@ describe('a challenge for a page of the customer’s own', () => {
     const { hash, display } = shownOf(payment)
     expect(body.display).toEqual({ hash, ...display })
     const { body: answer, claims } = await verified({ action: payment }, body)
-    const version = 'countersign-display-1'
+    const version = 'countersign-display-2'
     expect(answer.display).toEqual({ hash, locale, version, source: 'challenge' })
     const named = { display_hash: hash, display_locale: locale, display_version: version }
     expect(claims).toMatchObject({ verdict: 'approved', ...named, display_source: 'challenge' })

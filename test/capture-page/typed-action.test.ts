@@ -108,7 +108,7 @@ describe('a session for a typed action', () => {
     ])
     await visitor.agree()
     expect((await visitor.capture(blank)).body).toMatchObject({ state: 'over' })
-    const shown = { hash: hashOf(payment, locale), locale, version: 'countersign-display-1' }
+    const shown = { hash: hashOf(payment, locale), locale, version: 'countersign-display-2' }
     const body = await resultOf(id)
     expect([body.verdict, body.display]).toEqual(['approved', shown])
     expect(await lookUp(body, shown.hash)).toEqual([locale, shown.version, true])
@@ -217,14 +217,14 @@ describe('a session for a typed action', () => {
     await visitor.capture((await Promise.all(frames)).map(base64))
     const { verification_id } = await resultOf(id, production)
     const looked = await lookUp({ verification_id, user_id }, hashOf(payment, 'ja'), production)
-    expect(looked).toEqual(['ja', 'countersign-display-1', true])
+    expect(looked).toEqual(['ja', 'countersign-display-2', true])
     const { body } = await production.call('GET', '/v1/audit')
     // biome-ignore lint/suspicious/noExplicitAny: the fields of an entry are not typed
     const { facts: entry } = body.data.find(({ facts }: any) => facts.verification_id === verification_id)
     expect(entry).toMatchObject({
       capture_session: id,
       display_locale: 'ja',
-      display_version: 'countersign-display-1',
+      display_version: 'countersign-display-2',
     })
     expect(entry.display_hash).toMatch(/^[0-9a-f]{64}$/)
     expect([entry.action_hash, hashOf(payment, 'ja')]).not.toContain(entry.display_hash)

@@ -236,15 +236,15 @@ describe('the template', () => {
     )
     const digest = createHash('sha256').update(canonicalJson(all)).digest('hex')
     expect([DISPLAY_VERSION, digest]).toEqual([
-      'countersign-display-1',
-      '92ba788d117787089656c7a35e384b08e1472e7aee5537f63470e68bf17d2b67',
+      'countersign-display-2',
+      '1e38c2c2210751400e21c62c34a14acb2febb9a5945eb3e54f287007adf458e1',
     ])
   })
 
   it('is hashed with version, language, heading and lines', async () => {
     const display = displayAction({ type: 'login', application: 'x' }, 'fr')!
     expect(canonicalDisplay(display)).toBe(
-      '{"heading":"Connexion","lines":[{"label":"Application","value":"x"}],"locale":"fr","version":"countersign-display-1"}',
+      '{"heading":"Connexion","lines":[{"label":"Application","value":"x"}],"locale":"fr","version":"countersign-display-2"}',
     )
   })
 
@@ -264,24 +264,83 @@ describe('letters that pass for others', () => {
     ['paypaⅼ', ['ⅼ']],
     ['pɑypal', ['ɑ']],
     ['Пpивет', ['p']],
+    ['Paypaǀ', ['ǀ']],
+    ['Lıdl', ['ı']],
+    ['Netflıx GmbH', ['ı']],
+    ['ꓑꓮꓬꓑꓮꓡ', ['ꓑ', 'ꓮ', 'ꓬ', 'ꓡ']],
+    ['Bank ꓮꓡꓓꓲ', ['ꓮ', 'ꓡ', 'ꓓ', 'ꓲ']],
+    ['ᏢᎪYᏢᎪᏞ', ['Ꮲ', 'Ꭺ', 'Y', 'Ꮮ']],
+    ['ᎪᏞᎠᎡ', ['Ꭺ', 'Ꮮ', 'Ꭰ', 'Ꭱ']],
+    ['ⲞⲤⲤⲞ', ['Ⲟ', 'Ⲥ']],
+    ['𐐄𐐛𐐛𐐄', ['𐐄', '𐐛']],
+    ['C𐐄CA C𐐄LA', ['𐐄']],
+    ['ᴘᴀʏᴘᴀʟ', ['ᴘ', 'ᴀ', 'ʏ', 'ʟ']],
+    ['ΝΟΚΙΑ', ['Ν', 'Ο', 'Κ', 'Ι', 'Α']],
+    ['ΚΟΚΑ', ['Κ', 'Ο', 'Α']],
+    ['Νiκe', ['Ν', 'κ']],
+    ['ՕՏՕ', ['Օ', 'Տ']],
+    ['Gօօgle', ['օ']],
+    ['Goოgle', ['ო']],
+    ['Goסgle', ['ס']],
+    ['G〇〇gle', ['〇']],
+    ['Visa ৪', ['৪']],
+    ['Pay𝟒U', ['𝟒']],
+    ['ｱP℮', ['℮']],
+    ['ⅬⅠⅮⅬ', ['Ⅼ', 'Ⅰ', 'Ⅾ']],
+    ['ᛕᛁ', ['ᛕ', 'ᛁ']],
+    ['𐊫𐊢', ['𐊫', '𐊢']],
+    ['ⵔⵝⵏ', ['ⵔ', 'ⵝ', 'ⵏ']],
+    ['ᗷᗞ', ['ᗷ', 'ᗞ']],
   ])('are found in %s', (text, letters) => {
     expect(lookalikes(text)).toEqual(letters)
   })
 
   it.each([
     ['Grace Hopper'],
-    ['Müller & Söhne'],
+    ['Müller & Söhne, Weiß GmbH'],
     ['Магазин Сара'],
+    ['Мария Ивановна Кузнецова'],
+    ['Олексій Їжакевич'],
+    ['Ђорђе Петровић, Београд'],
     ['Ελληνική Τράπεζα'],
+    ['Γιώργος Παπαδόπουλος'],
     ['株式会社 ＡＢＣ'],
     ['ｶﾌﾞｼｷｶﾞｲｼﾔ'],
+    ['NTTドコモ 第Ⅲ工場'],
+    ['山田 太郎のTシャツ'],
+    ['ロ口ニ二 エ工'],
+    ['삼성전자 LG전자'],
+    ['中国银行二〇二六'],
     ['دار الكتب'],
+    ['محمد ٢٠٢٦'],
+    ['בנק לאומי ו-Google'],
+    ['ธนาคารกรุงเทพ KBank'],
+    ['শ্রী রহিম ১৪'],
+    ['श्री कुमार'],
+    ['Գրիգոր Սարգսյան'],
+    ['გიორგი'],
+    ['አበበ'],
+    ['ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ'],
     ['Банк Apple'],
-    ['O’Neil 3rd'],
-    ['Nguyễn Thị'],
-    ['10 000 ₽'],
+    ["O’Neil 3rd, O'Brien"],
+    ['Nguyễn Thị Ánh Đào'],
+    ['Zażółć gęślą jaźń Łódź'],
+    ['Åse Ærø Øystein Þór Ð'],
+    ['Cœur de Lœuvre, nº 5, 1ª, 25 m²'],
+    ['Čapek Ďuriš Ľubomír Šťastný'],
+    ['Șerban Țiriac'],
+    ['Ṣọlá Adébáyọ̀, Ɗangote, Akɔsua'],
+    ['Ayşe Yıldırım'],
+    ['Kılıç Ltd. Şti.'],
+    ['Əliyev Kazım'],
+    ['10 000 ₽, 4×4'],
+    ['👩‍💻 Ada'],
   ])('are not found in %s', (text) => {
     expect(lookalikes(text)).toEqual([])
+  })
+
+  it('are found in a dotless i, unless another letter shows that the text is Turkish', () => {
+    expect([lookalikes('Vısa'), lookalikes('Vısa Ödeme')]).toEqual([['ı'], []])
   })
 
   it('are named below the line that holds them, by character and number', () => {
