@@ -20,6 +20,9 @@ import type * as bodies from './bodies.js'
 
 export type { Environment }
 
+/** A key, a secret, a password or a link that signs in. The type of a route demands `givesSecret` where its answer holds one. */
+export type Secret = string & { readonly isSecret: true }
+
 /** The routes of `/api/session`. */
 export interface SessionRoutes {
   'GET /session': { answer: SessionView }
@@ -40,10 +43,10 @@ export interface OperatorRoutes {
   'GET /sessions': { answer: SessionList }
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
   /** Makes a secret, which takes effect once the person has confirmed a code. */
-  'POST /second-factor': { answer: { secret: string; uri: string } }
+  'POST /second-factor': { answer: { secret: Secret; uri: Secret } }
   'POST /second-factor/confirm': {
     body: typeof bodies.secondFactorCode
-    answer: { recovery_codes: string[] }
+    answer: { recovery_codes: Secret[] }
   }
   'POST /second-factor/remove': {
     body: typeof bodies.secondFactorCode
@@ -75,7 +78,7 @@ export interface TenantRoutes {
   'DELETE /': { body: typeof bodies.tenantDeletion; answer: TenantErasureView }
   'POST /suspend': { answer: TenantView }
   'POST /resume': { answer: TenantView }
-  'POST /login-link': { answer: { login_link: string } }
+  'POST /login-link': { answer: { login_link: Secret } }
   'GET /sessions': { answer: SessionList }
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
   /** Ends every session of the tenant, and its login links that nobody has used. */
@@ -146,6 +149,16 @@ export interface TenantRoutes {
 
 export type InputOf<Route> = Route extends { body: infer Body extends TSchema } ? Static<Body> : undefined
 export type AnswerOf<Route> = Route extends { answer: infer Answer } ? Answer : never
+/** Whether an answer has a secret anywhere in it. */
+export type HoldsSecret<Answer> = Answer extends Secret
+  ? true
+  : Answer extends ReadonlyArray<infer One>
+    ? HoldsSecret<One>
+    : Answer extends object
+      ? true extends { [Field in keyof Answer]: HoldsSecret<Answer[Field]> }[keyof Answer]
+        ? true
+        : false
+      : false
 export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Record<never, never>
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
@@ -255,9 +268,9 @@ export interface TenantList {
 /** A new tenant with its secrets, which are shown only once. */
 export interface NewTenant {
   tenant: TenantView
-  sandbox_key: string
-  signing_secret: { id: string; secret: string }
-  login_link: string
+  sandbox_key: Secret
+  signing_secret: { id: string; secret: Secret }
+  login_link: Secret
 }
 
 export interface TenantOverview extends TenantView {
@@ -392,12 +405,12 @@ export interface PersonList {
 /** An invited person, with the link that is shown only once. */
 export interface InvitedPerson {
   person: PersonView
-  sign_in_link: string
+  sign_in_link: Secret
 }
 
 /** A new password of an operator, which is shown only once. */ export interface NewOperatorPassword {
   operator: OperatorView
-  password: string
+  password: Secret
 }
 
 export type Urls = Record<Environment | 'admin', string>
@@ -428,16 +441,18 @@ export interface SigningSecretView {
 }
 
 /** A key, which is shown only once. */ export interface RevealedKey {
-  key: string
+  key: Secret
 }
 
 export interface RevealedProduction extends RevealedKey {
   /** The new signing secret, when one was asked for. */
-  signing_secret?: { id: string; secret: string }
+  signing_secret?: { id: string; secret: Secret }
 }
 
 /** The answers of the API's own endpoints, whose schemas describe them. */
-export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'>
+export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'> & {
+  signing_secret: { secret: Secret }
+}
 export type UserView = Static<typeof userSchema>
 export type ErasureView = Static<typeof erasureSchema>
 export type PasskeyView = ReturnType<typeof inspectedPasskeyView>
@@ -465,7 +480,7 @@ export interface OpenIdClientView {
 export interface NewOpenIdClientSecret {
   client: OpenIdClientView
   /** Shown only once. */
-  client_secret: string
+  client_secret: Secret
 }
 
 export interface WebhookList {

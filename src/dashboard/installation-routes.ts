@@ -4,7 +4,7 @@ import { installedPacks } from '../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../models/pack/model-pack.js'
 import { networkFiles } from '../../models/pack/network-files.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { optionalTime, secretView, verdictKeyViews } from '../admin/views.js'
+import { optionalTime, verdictKeyViews } from '../admin/views.js'
 import { membershipView } from '../cluster/membership.js'
 import { isoTime } from '../lib/clock.js'
 import { nearestFolder } from '../lib/nearest-folder.js'
@@ -12,9 +12,9 @@ import { COMMIT } from '../lib/version.js'
 import * as bodies from './bodies.js'
 import type { SystemView } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
-import type { OperatorTable } from './route.js'
+import { asSecret, type OperatorTable } from './route.js'
 import { assertReached } from './tenant-admin-routes.js'
-import { tenantView } from './tenant-routes.js'
+import { revealed, tenantView } from './tenant-routes.js'
 
 type Upkeep = SystemView['upkeep']
 
@@ -42,9 +42,9 @@ export const INSTALLATION_ROUTES = {
       )
       return {
         tenant: tenantView(tenant),
-        sandbox_key: sandboxKey,
-        signing_secret: secretView(signingSecret),
-        login_link: loginLink,
+        sandbox_key: asSecret(sandboxKey),
+        signing_secret: revealed(signingSecret),
+        login_link: asSecret(loginLink),
       }
     },
   },

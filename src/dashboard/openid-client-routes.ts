@@ -3,7 +3,7 @@ import { isoTime } from '../lib/clock.js'
 import type { OpenIdClient } from '../tenants/openid-clients.js'
 import * as bodies from './bodies.js'
 import type { OpenIdClientView } from './contract.js'
-import type { TenantTable } from './route.js'
+import { asSecret, type TenantTable } from './route.js'
 
 export const OPENID_CLIENT_ROUTES = {
   'GET /openid-clients': {
@@ -16,6 +16,7 @@ export const OPENID_CLIENT_ROUTES = {
 
   'POST /openid-clients': {
     status: 201,
+    givesSecret: true,
     body: bodies.newOpenIdClient,
     async answer({ services, tenant, actor, input }) {
       const { environment, name, redirect_uris: redirectUris, acr, profile, help_url: helpUrl } = input
@@ -24,7 +25,7 @@ export const OPENID_CLIENT_ROUTES = {
         profile: profile === 'generic' ? undefined : profile,
         helpUrl: helpUrl ?? undefined,
       })
-      return { client: clientView(made), client_secret: made.secret! }
+      return { client: clientView(made), client_secret: asSecret(made.secret!) }
     },
   },
 

@@ -3,7 +3,7 @@ import type { NewPassword } from '../admin/people-operations.js'
 import { operatorView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { NewOperatorPassword } from './contract.js'
-import type { OperatorTable } from './route.js'
+import { asSecret, type OperatorTable } from './route.js'
 
 export const OPERATOR_ROUTES = {
   'GET /operators': {
@@ -47,5 +47,5 @@ export const OPERATOR_ROUTES = {
 } satisfies Partial<OperatorTable>
 
 function passwordView({ operator, password }: NewPassword): NewOperatorPassword {
-  return { operator: operatorView(operator), password }
+  return { operator: operatorView(operator), password: asSecret(password) }
 }

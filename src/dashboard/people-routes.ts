@@ -4,7 +4,7 @@ import { personView } from '../admin/views.js'
 import * as bodies from './bodies.js'
 import type { InvitedPerson } from './contract.js'
 import { DashboardError } from './dashboard-error.js'
-import type { OperatorTable, TenantTable } from './route.js'
+import { asSecret, type OperatorTable, type TenantTable } from './route.js'
 import { assertOfAnother } from './second-factor-routes.js'
 
 export const PEOPLE_ROUTES = {
@@ -86,5 +86,5 @@ export const OWN_PASSWORD_ROUTES = {
 } satisfies Partial<OperatorTable>
 
 function invitedView({ person, link }: Invitation): InvitedPerson {
-  return { person: personView(person), sign_in_link: link }
+  return { person: personView(person), sign_in_link: asSecret(link) }
 }

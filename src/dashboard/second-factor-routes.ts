@@ -1,27 +1,27 @@
 /** The routes for the second factor of the signed-in person, and for removing that of an operator who has lost it. */
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
-import type { OperatorTable } from './route.js'
+import { asSecret, type OperatorTable } from './route.js'
 import { isUnnamedOfTenant, type SessionPerson } from './session-person.js'
 import type { Session } from './sessions.js'
 
 export const SECOND_FACTOR_ROUTES = {
   'POST /second-factor': {
     givesSecret: true,
-    answer: ({ services, session }) => services.core.operations.secondFactors.begin(ownerOf(session)),
+    async answer({ services, session }) {
+      const { secret, uri } = await services.core.operations.secondFactors.begin(ownerOf(session))
+      return { secret: asSecret(secret), uri: asSecret(uri) }
+    },
   },
 
   'POST /second-factor/confirm': {
     givesSecret: true,
     body: bodies.secondFactorCode,
-    answer: async ({ services, session, actor, input }) => ({
-      recovery_codes: await services.core.operations.secondFactors.confirm(
-        ownerOf(session),
-        input.code,
-        session,
-        actor,
-      ),
-    }),
+    async answer({ services, session, actor, input }) {
+      const { secondFactors } = services.core.operations
+      const codes = await secondFactors.confirm(ownerOf(session), input.code, session, actor)
+      return { recovery_codes: codes.map(asSecret) }
+    },
   },
 
   'POST /second-factor/remove': {

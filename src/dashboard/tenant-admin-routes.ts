@@ -5,7 +5,7 @@ import { falseMatchRateProblem } from '../config/false-match-rate.js'
 import * as bodies from './bodies.js'
 import { DashboardError } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
-import type { TenantTable } from './route.js'
+import { asSecret, type TenantTable } from './route.js'
 import { tenantView } from './tenant-routes.js'
 
 export const TENANT_ADMIN_ROUTES = {
@@ -51,7 +51,7 @@ export const TENANT_ADMIN_ROUTES = {
     status: 201,
     async answer({ services, tenant, actor }) {
       const { tenants } = services.core.operations
-      return { login_link: await tenants.createLoginLink(tenant, actor, services.urls().admin) }
+      return { login_link: asSecret(await tenants.createLoginLink(tenant, actor, services.urls().admin)) }
     },
   },
 } satisfies Partial<TenantTable>

@@ -15,7 +15,7 @@ import { decidingModel } from '../tenants/tenant-models.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
-import type { TenantTable } from './route.js'
+import { asSecret, type TenantTable } from './route.js'
 
 export const TENANT_ROUTES = {
   'GET /': {
@@ -74,10 +74,10 @@ export const TENANT_ROUTES = {
     body: bodies.keyReveal,
     async answer({ services, tenant, actor, input }) {
       const { keys } = services.core.operations
-      if (!input.new_secret) return { key: await keys.revealProduction(tenant, actor) }
+      if (!input.new_secret) return { key: asSecret(await keys.revealProduction(tenant, actor)) }
       const { productionKey, signingSecret } = await keys.goLive(tenant, actor)
       services.countEffect('production', 'rotated')
-      return { key: productionKey, signing_secret: secretView(signingSecret) }
+      return { key: asSecret(productionKey), signing_secret: revealed(signingSecret) }
     },
   },
 
@@ -86,7 +86,7 @@ export const TENANT_ROUTES = {
     body: bodies.keyReissue,
     async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
       const { keys } = services.core.operations
-      return { key: await keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS) }
+      return { key: asSecret(await keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS)) }
     },
   },
 
@@ -102,7 +102,7 @@ export const TENANT_ROUTES = {
     body: bodies.newKey,
     async answer({ services, tenant, actor, input: { type, ...grants } }) {
       const { key } = await services.core.operations.keys.create(tenant, actor, type, grants)
-      return { key }
+      return { key: asSecret(key) }
     },
   },
 
@@ -111,7 +111,8 @@ export const TENANT_ROUTES = {
     body: bodies.namedKeyReissue,
     async answer({ services, tenant, actor, input: { type, name, grace_seconds } }) {
       const { keys } = services.core.operations
-      return { key: await keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS) }
+      const key = await keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS)
+      return { key: asSecret(key) }
     },
   },
 
@@ -129,10 +130,17 @@ export const TENANT_ROUTES = {
     async answer({ services, tenant, actor, input }) {
       const rotation = await services.core.operations.keys.rotateSigning(tenant, actor, input.force)
       services.countEffect('production', 'rotated')
-      return rotationView(rotation)
+      const view = rotationView(rotation)
+      return { ...view, signing_secret: { ...view.signing_secret, ...revealed(rotation.current) } }
     },
   },
 } satisfies Partial<TenantTable>
+
+/** A signing secret, which is shown only once. */
+export function revealed(signing: Parameters<typeof secretView>[0]) {
+  const { id, secret } = secretView(signing)
+  return { id, secret: asSecret(secret) }
+}
 
 export function tenantView(tenant: TenantRecord): TenantView {
   return {

@@ -57,6 +57,7 @@ export const TRY_ROUTES = {
 
   /** Makes a call of the API, as if it had come over the API's listener. */
   'POST /try/call': {
+    givesSecret: true,
     takesLargeBody: true,
     async answer({ services, tenant, query, request }) {
       const { core, apis } = services

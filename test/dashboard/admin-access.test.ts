@@ -6,6 +6,7 @@ import { request as httpsRequest } from 'node:https'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../src/dashboard/routes.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
@@ -222,6 +223,37 @@ describe('an unencrypted channel', () => {
         const { code } = (await answer.json()) as { code?: string }
         if (upstream === 'false') expect([answer.status, code], target).toEqual([403, 'insecure_channel'])
         else expect(code, target).not.toBe('insecure_channel')
+      }
+      if (upstream === 'false') {
+        const refused: string[] = []
+        for (const [table, below] of [
+          [ROUTES.operator, ''],
+          [ROUTES.tenant, `/tenants/${id}`],
+        ] as const)
+          for (const name of Object.keys(table).filter((one) => !one.startsWith('GET '))) {
+            const [method, rest] = name.split(' ') as [string, string]
+            const target = `${base}/api${below}${rest === '/' ? '' : rest}`
+            const answer = await fetch(target, { method, headers, body: '{"not":"valid"}' })
+            const { code } = (await answer.json()) as { code?: string }
+            if (code === 'insecure_channel') refused.push(name)
+          }
+        expect(refused.sort()).toEqual([
+          'POST /keys',
+          'POST /keys/named/reissue',
+          'POST /keys/reissue',
+          'POST /keys/reveal',
+          'POST /login-link',
+          'POST /openid-clients',
+          'POST /operators',
+          'POST /operators/password',
+          'POST /people',
+          'POST /people/reset',
+          'POST /rotate-signing',
+          'POST /second-factor',
+          'POST /second-factor/confirm',
+          'POST /tenants',
+          'POST /try/call',
+        ])
       }
       expect(await running.service.core.operations.operators.list()).toHaveLength(
         upstream === 'false' ? 0 : 1,
