@@ -1,7 +1,7 @@
 /**
  * Builds what is native: the kernels in src/, and SQLite. Kernels that cannot be compiled fail nothing: their TypeScript twins
- * serve, and `countersign doctor` says what that costs. SQLite that cannot be compiled is asked for as the binary that its
- * publisher offers, for which no lockfile has a sum; never with `--from-source`.
+ * serve, and `countersign doctor` says what that costs. SQLite that cannot be compiled fails the install: no sum is on record
+ * for the binary that its publisher offers. `--trust-publisher` downloads that binary; never with `--from-source`.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 const folder = dirname(fileURLToPath(import.meta.url))
 const PROGRESS_MS = 30_000
 const fromSource = process.argv.includes('--from-source')
+const trustsPublisher = process.argv.includes('--trust-publisher')
 
 if (!areKernelsBuilt() && !(await compile(folder)))
   console.error(
@@ -48,16 +49,19 @@ async function installSqlite() {
   const isMade = await compile(sqlite)
   clearInterval(progress)
   if (isMade && loads()) return
-  if (!fromSource) {
+  // A binary that is there already was trusted, or put there, before.
+  if (!fromSource && loads()) return
+  if (!fromSource && trustsPublisher) {
     console.error(
-      "countersign: it could not be compiled; its publisher's binary will serve, if it can be had",
+      "countersign: it could not be compiled; its publisher's binary will serve, which no recorded sum covers",
     )
     const download = createRequire(join(sqlite, 'package.json')).resolve('prebuild-install/bin.js')
-    if (loads() || (run(process.execPath, [download], sqlite, 'inherit') && loads())) return
+    if (run(process.execPath, [download], sqlite, 'inherit') && loads()) return
   }
   console.error(
     'countersign: there is no SQLite. Compiling it needs a C++ compiler, make and python3 (`apt install g++ make python3`); ' +
-      'then: npm run install',
+      'then: npm run install. Or trust the binary of better-sqlite3 that GitHub serves, without a recorded sum: ' +
+      'npm run install -- --trust-publisher',
   )
   process.exit(1)
 }

@@ -11,23 +11,30 @@ import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.
 const CHART = packageFile('docs', 'operations', 'helm', 'countersign')
 const ALERTS = packageFile('docs', 'operations', 'alerts.yml')
 const RENDERED = packageFile('docs', 'operations', 'kubernetes.yaml')
-const HEAD = `# What the chart beside this file renders with its default values, for those who do without Helm. Change the addresses, the
-# certificate's authorities and the image to yours; docs/guides/kubernetes.md has the commands.
+/** The values that have no default. */
+const REQUIRED = ['operatorPasswordKey=operator.password', 'tlsTerminatedUpstream=true']
+const HEAD = `# What the chart beside this file renders with its default values, a password in the Secret and TLS at the ingress, for those who
+# do without Helm. Change the addresses, the certificate's authorities and the image to yours; docs/guides/kubernetes.md has the commands.
 `
 
 const helm = await findHelm()
 
 describe.skipIf(!helm)('Helm', () => {
-  const render = (...settings: string[]) =>
+  const renderOnly = (...settings: string[]) =>
     runHelm(
       helm!,
       ...['template', 'countersign', CHART, '--namespace', 'countersign'],
       ...settings.flatMap((setting) => ['--set', setting]),
     )
+  const render = (...settings: string[]) => renderOnly(...REQUIRED, ...settings)
   const manifests = (...settings: string[]): Manifest[] => readManifests(render(...settings).stdout)
 
   it('has nothing for the linter to report', () => {
-    const { status, stdout } = runHelm(helm!, 'lint', '--strict', CHART)
+    const { status, stdout } = runHelm(
+      helm!,
+      ...['lint', '--strict', CHART],
+      ...REQUIRED.flatMap((setting) => ['--set', setting]),
+    )
     expect(stdout).toContain('0 chart(s) failed')
     expect(status).toBe(0)
   })
@@ -50,7 +57,6 @@ describe.skipIf(!helm)('Helm', () => {
       'model.existingClaim=packs',
       'networkPolicy.databaseTo[0].ipBlock.cidr=10.0.0.0/8',
       'nodeSelector.disk=fast',
-      'operatorPasswordKey=operator.password',
       'podAnnotations.team=identity',
       'priorityClassName=high',
       'prometheusRule.enabled=true',
@@ -166,6 +172,23 @@ describe.skipIf(!helm)('Helm', () => {
       { ports: [{ port: 443 }], to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] },
       { ports: [{ port: 4318 }] },
     ])
+  })
+
+  it('refuses to install without a password or a provider for operators, and without a word on TLS', () => {
+    const [password, tls] = REQUIRED as [string, string]
+    for (const [settings, said] of [
+      [[tls], 'operatorPasswordKey is empty'],
+      [[password], 'tlsTerminatedUpstream is not set'],
+    ] as const) {
+      const { status, stderr } = renderOnly(...settings)
+      expect(status).not.toBe(0)
+      expect(stderr).toContain(said)
+    }
+    for (const instead of [
+      [tls, 'settings.COUNTERSIGN_OIDC_ISSUER=https://login.bank.example'],
+      [password, 'tlsTerminatedUpstream=false'],
+    ])
+      expect(renderOnly(...instead).status).toBe(0)
   })
 
   it('refuses every secret among the settings', () => {

@@ -63,13 +63,16 @@ function putBinary(): void {
 }
 
 describe('an install without a compiler', () => {
-  it("takes SQLite's binary from the publisher, and says so", async () => {
+  it('downloads no binary that no recorded sum covers, unless its publisher is trusted by an option', async () => {
+    const refused = await install()
+    expect(refused).toMatchObject({ status: 1, requests: 0 })
+    expect(refused.stderr).toContain('--trust-publisher')
     const archive = join(root, 'binary.tar.gz')
     spawnSync('tar', ['czf', archive, BINARY], { cwd: packageFile('node_modules', 'better-sqlite3') })
     binary = readFileSync(archive)
-    const { status, stderr, requests } = await install()
+    const { status, stderr, requests } = await install('--trust-publisher')
     expect({ status, requests }).toEqual({ status: 0, requests: 1 })
-    expect(stderr).toContain("its publisher's binary will serve")
+    expect(stderr).toContain('which no recorded sum covers')
     expect(existsSync(join(sqlite, BINARY))).toBe(true)
   })
 
@@ -79,13 +82,13 @@ describe('an install without a compiler', () => {
   })
 
   it('fails without the publisher, and says what is needed', async () => {
-    const { status, stderr } = await install()
+    const { status, stderr } = await install('--trust-publisher')
     expect(status).toBe(1)
     expect(stderr).toContain('apt install g++ make python3')
   })
 
   it('downloads nothing when it has to compile', async () => {
-    const { status, stderr, requests } = await install('--from-source')
+    const { status, stderr, requests } = await install('--from-source', '--trust-publisher')
     expect({ status, requests }).toEqual({ status: 1, requests: 0 })
     expect(stderr).toContain('apt install g++ make python3')
   })

@@ -159,8 +159,8 @@ elsewhere, and npm 11 obeys it. \`npm run supply-chain\` fails at a script that 
 ${scriptTable(read)}
 
 Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Where that fails, the
-service runs without the kernels, and SQLite becomes the binary that its publisher offers on GitHub. That binary is the only file that no sum here
-covers, and the install says so. \`npm run install -- --from-source\` fails instead; the Dockerfile uses it.
+service runs without the kernels; without SQLite the install fails. \`npm run install -- --trust-publisher\` downloads the binary that SQLite's publisher
+offers on GitHub instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it.
 
 \`npm start\`, \`npm test\` and similar commands install with \`npm ci && npm run install\`; the second part compiles the native parts. They install again
 where SQLite does not load: it is compiled for one version of Node, and another version needs another binary. Run \`npm run build\`

@@ -1,4 +1,10 @@
 {{- define "countersign.environment" -}}
+{{- if not (or .Values.operatorPasswordKey .Values.settings.COUNTERSIGN_OIDC_ISSUER) }}
+{{- fail "operatorPasswordKey is empty and settings name no COUNTERSIGN_OIDC_ISSUER: a node would show a generated password in its log. Put a hash from `countersign operator-password` into the Secret and name its key." }}
+{{- end }}
+{{- if kindIs "invalid" .Values.tlsTerminatedUpstream }}
+{{- fail "tlsTerminatedUpstream is not set: true where TLS ends at the ingress, false where the service has certificates of its own." }}
+{{- end -}}
 # Made by the node itself, closed to others: the volume's own folder is not.
 - name: COUNTERSIGN_DATA_DIR
   value: /var/lib/countersign/data
