@@ -236,6 +236,18 @@ describe('a session', () => {
     expect((await entries()).at(-1)).toMatchObject({ event: 'sessions_ended', name: 'all operators' })
   })
 
+  it('begins by a link that a mail scanner or a preview has looked at', async () => {
+    const token = await loginToken(running, tenant.id)
+    for (const path of [
+      '/',
+      `/login/${token}`,
+      `/?login_token=${token}`,
+      `/api/session?login_token=${token}`,
+    ])
+      for (const method of ['GET', 'HEAD']) await fetch(running.service.adminUrl + path, { method })
+    expect(await codeOf(await signIn(running, { login_token: token }))).toBe(200)
+  })
+
   it('ends with another sign-in in the same browser', async () => {
     const session = await asTenant()
     const headers = { Origin: running.service.adminUrl, Cookie: session.cookie }
