@@ -2,6 +2,7 @@
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import type { TenantRecord } from '../storage/records.js'
+import { messageRule } from '../tenants/keycloak-realm.js'
 import type { NewOpenIdClient, OpenIdClient, OpenIdClients } from '../tenants/openid-clients.js'
 
 export class OpenIdOperations {
@@ -62,7 +63,12 @@ function factsOf(client: OpenIdClient) {
     ...(entra ? { entra_tenant: entra.tenantId, entra_application: entra.appId } : {}),
     ...(profile === undefined ? {} : { profile }),
     ...(helpUrl === undefined ? {} : { help_url: helpUrl }),
-    ...(keycloak ? { realm: keycloak.issuer, realm_url: keycloak.url, user_id: keycloak.user } : {}),
+    ...(keycloak
+      ? {
+          ...{ realm: keycloak.issuer, realm_url: keycloak.url, user_id: keycloak.user },
+          message: messageRule(keycloak),
+        }
+      : {}),
   }
 }
 

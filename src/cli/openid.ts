@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { isoTime } from '../lib/clock.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../tenants/entra-tenant.js'
+import { messageRule } from '../tenants/keycloak-realm.js'
 import {
   DEFAULT_ACR,
   type NewOpenIdClient,
@@ -24,6 +25,7 @@ interface AddOptions extends OutputOptions {
   realmIssuer?: string
   realmUrl?: string
   userId: 'sub' | 'login_hint'
+  optionalMessage?: boolean
   acr: string
   sandbox?: boolean
   jwks?: string
@@ -55,6 +57,7 @@ export function registerOpenIdCommands(openid: Command): void {
         .choices(['sub', 'login_hint'])
         .default('sub'),
     )
+    .option('--optional-message', 'keycloak: take requests without binding_message, too')
     .option('--acr <acr>', 'least acr of an approval for the application', DEFAULT_ACR)
     .option(
       '--jwks <file>',
@@ -148,18 +151,24 @@ function profileIn({
   realmIssuer,
   realmUrl,
   userId,
+  optionalMessage = false,
 }: AddOptions): Pick<NewOpenIdClient, 'profile' | 'keycloak'> {
   if (profile !== 'keycloak') {
-    if (realmIssuer !== undefined || realmUrl !== undefined)
+    if (realmIssuer !== undefined || realmUrl !== undefined || optionalMessage)
       throw new UsageError(
         'invalid_option',
-        '--realm-issuer and --realm-url are only for --profile keycloak.',
+        '--realm-issuer, --realm-url and --optional-message are only for --profile keycloak.',
       )
     return { profile: profile === 'generic' || profile === 'entra' ? undefined : profile }
   }
   if (realmIssuer === undefined)
     throw new UsageError('invalid_option', '--profile keycloak needs --realm-issuer.')
-  return { keycloak: { issuer: realmIssuer, url: realmUrl ?? realmIssuer, user: userId } }
+  return {
+    keycloak: {
+      ...{ issuer: realmIssuer, url: realmUrl ?? realmIssuer, user: userId },
+      isMessageOptional: optionalMessage,
+    },
+  }
 }
 
 /** @param keys pinned public keys of Entra ID, or null @throws EntraTenantError */
@@ -198,6 +207,7 @@ function clientView(client: OpenIdClient) {
           realm: keycloak.issuer,
           realm_url: keycloak.url,
           user_id: keycloak.user,
+          message: messageRule(keycloak),
           channel: channelPath(client),
         }
       : {}),

@@ -32,6 +32,10 @@ export function openIdReader(database: Connection): OpenIdReader {
        AND coalesce((SELECT status FROM capture_session WHERE id = openid_callback.session_id), 'gone') <> 'open'
        ORDER BY next_at LIMIT ?`,
     ),
+    openCallbacks: database.prepare<[Buffer, number], { count: number }>(
+      `SELECT count(*) AS count FROM capture_session JOIN openid_callback ON openid_callback.session_id = capture_session.id
+       WHERE capture_session.lookup = ? AND capture_session.status = 'open' AND openid_callback.expires_at > ?`,
+    ),
   }
   return {
     openIdKeys: async () => sql.keys.all(),
@@ -40,6 +44,7 @@ export function openIdReader(database: Connection): OpenIdReader {
     openIdState: async (lookup) => sql.state.get(lookup),
     openIdStateByUid: async (uid) => sql.stateByUid.get(uid),
     dueOpenIdCallbacks: async (now, limit) => sql.dueCallbacks.all(now, limit),
+    openCallbacksOf: async (blindIndex, now) => Number((await sql.openCallbacks.get(blindIndex, now))!.count),
   }
 }
 

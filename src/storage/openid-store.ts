@@ -17,6 +17,8 @@ export interface OpenIdReader {
   openIdStateByUid(uid: Buffer): Promise<OpenIdStateRecord | undefined>
   /** Callbacks that are due and whose session is no longer open, those that wait longest first. */
   dueOpenIdCallbacks(now: number, limit: number): Promise<OpenIdCallbackRecord[]>
+  /** @returns number of callbacks in force whose session is open and asks this user */
+  openCallbacksOf(blindIndex: Buffer, now: number): Promise<number>
 }
 
 export interface OpenIdWriter {

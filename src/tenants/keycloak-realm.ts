@@ -9,10 +9,17 @@ export interface KeycloakRealm {
   url: string
   /** The name of a person by which they are enrolled: their id in the realm, which never changes, or their user name. */
   user: 'sub' | 'login_hint'
+  /** Whether a request without a message is taken, too: then the person can only tell by its time who began it. */
+  isMessageOptional?: boolean
 }
 
 export class KeycloakRealmError extends CodedError<'invalid_realm'> {
   override readonly name = 'KeycloakRealmError'
+}
+
+/** Whether a request of the realm needs a message, as commands and audit entries say it. */
+export function messageRule({ isMessageOptional = false }: KeycloakRealm): 'required' | 'optional' {
+  return isMessageOptional ? 'optional' : 'required'
 }
 
 /** @throws KeycloakRealmError */

@@ -147,6 +147,7 @@ describe('openid', () => {
     expect(json).toMatchObject({
       ...{ client_secret: null, redirect_uris: [], realm: REALM, user_id: 'sub' },
       realm_url: 'https://keycloak:8443/realms/bank',
+      message: 'required',
       channel: `/sandbox/keycloak/${json.client_id}`,
     })
   })

@@ -5,6 +5,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type Callback, CallbackBook } from '../../src/openid/keycloak/callback-book.js'
 import { UNKNOWN_OUTCOME_MS } from '../../src/openid/keycloak/callback-sender.js'
+import type { KeycloakRealm } from '../../src/tenants/keycloak-realm.js'
 import type { NewOpenIdClient, OpenIdClient } from '../../src/tenants/openid-clients.js'
 import { Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
@@ -47,6 +48,15 @@ async function register(changes: Partial<NewOpenIdClient> = {}): Promise<OpenIdC
     ...{ name: 'keycloak', redirectUris: [], acr: ACR, jwks: null },
     ...{ keycloak: { issuer, url: issuer, user: 'sub' }, ...changes },
   })
+}
+
+/** Replaces the application of the realm by one with other settings. */
+async function registerAgain(changes: Partial<KeycloakRealm>): Promise<void> {
+  const { operations, tenancy } = running.service.core
+  const { issuer } = keycloak
+  await operations.openIdClients.remove(await tenancy.find(tenant.id), COMMAND_LINE, application.record.id)
+  const realm = { issuer, url: issuer, user: 'sub', ...changes } as const
+  keycloak.channel = channelOf(await register({ keycloak: realm }))
 }
 
 const channelOf = ({ record }: OpenIdClient) =>
@@ -118,7 +128,11 @@ describe('a realm of Keycloak', () => {
     expect(results()).toHaveLength(1)
   })
 
-  it('has the person confirm a sign-in where it sends no message', async () => {
+  it('may leave the message out only where the application says so', async () => {
+    const refused = await keycloak.ask({ message: null })
+    expect([refused.status, JSON.parse(refused.body)]).toEqual([400, { error: 'action_not_valid' }])
+    expect(await links()).toEqual([])
+    await registerAgain({ isMessageOptional: true })
     const { visitor, link } = await ask({ message: null, client: 'mail' })
     expect(link.message).toBeNull()
     expect((await visitor.open()).text).toContain('mail')
@@ -158,6 +172,23 @@ describe('a realm of Keycloak', () => {
     expect(await refusals()).toMatchObject([{ code: 'user_unknown', detail: 'reference_not_found' }])
   })
 
+  it('reaches one person with three requests at a time, and the realm is not told', async () => {
+    const [first] = [await ask(), await ask(), await ask()]
+    expect((await keycloak.ask()).status).toBe(201)
+    expect(await links()).toHaveLength(3)
+    expect(await refusals()).toMatchObject([
+      { code: 'rate_limited', detail: 'the person has 3 open requests' },
+    ])
+    // Another person, and one request less.
+    await ask({ user: { id: 'grace+match', name: 'grace' } })
+    await capture(first!.visitor)
+    await ask()
+    // Requests of which the time is over no longer count.
+    running.clock.advance(4 * MINUTE_MS)
+    await ask()
+    expect(await links()).toHaveLength(6)
+  })
+
   it('is refused where no webhook takes the link, whether or not the person is known', async () => {
     const { operations, tenancy, store } = running.service.core
     const [endpoint] = await store.read.webhookEndpoints(tenant.id)
@@ -169,10 +200,7 @@ describe('a realm of Keycloak', () => {
   })
 
   it('reads the person by user name only where the application says so', async () => {
-    const { operations, tenancy } = running.service.core
-    const { issuer } = keycloak
-    await operations.openIdClients.remove(await tenancy.find(tenant.id), COMMAND_LINE, application.record.id)
-    keycloak.channel = channelOf(await register({ keycloak: { issuer, url: issuer, user: 'login_hint' } }))
+    await registerAgain({ user: 'login_hint' })
     const { link } = await ask({ user: { id: 'f3b1c2', name: 'grace+match' } })
     expect(link.user_id).toBe('grace+match')
   })

@@ -57,6 +57,8 @@ export const DONE_PATH = '/keycloak/done'
 export const LINK_EVENT = 'openid.link_ready'
 
 const CHANNEL = /^\/keycloak\/(oic_[0-9a-f]{32})$/
+/** Requests of one person that may be open at the same time: more would wear the person down until one is confirmed. */
+const MAX_OPEN = 3
 const TASK_MS = 10_000
 const MAX_BODY_BYTES = 16_384
 
@@ -128,9 +130,11 @@ export class AuthenticationChannel {
         ...captures,
       },
     })
-    if (answer.status === 201) return this.sendLink(reserved, asked, answer.body as unknown as Link)
-    const { code, detail } = refusalBy(answer)
-    const status = STATUS_OF_REFUSAL[code]
+    const isMade = answer.status === 201
+    if (isMade && (await this.sendLink(reserved, asked, answer.body as unknown as Link))) return
+    const { code, detail } = isMade ? TOO_MANY_OPEN : refusalBy(answer)
+    // A realm must not learn by the answer that this person is enrolled.
+    const status = isMade ? undefined : STATUS_OF_REFUSAL[code]
     if (status !== undefined) throw new ChannelRefusal(status, code, detail)
     // Keycloak waits in vain, as for a person who does not open the link. Only the operator learns why.
     const { userId } = asked
@@ -180,16 +184,20 @@ export class AuthenticationChannel {
     return reserved
   }
 
-  /** Queues the link for the tenant's backend and the callback in one transaction: Keycloak gets its 201 only after that. */
-  private async sendLink(reserved: OpenIdCallbackRecord, asked: Asked, link: Link): Promise<void> {
+  /**
+   * Queues the link for the tenant's backend and the callback in one transaction: Keycloak gets its 201 only after that.
+   * @returns false where the person has too many open requests: then nobody gets the link
+   */
+  private sendLink(reserved: OpenIdCallbackRecord, asked: Asked, link: Link): Promise<boolean> {
     const { store, clock, book, outbox, vault } = this.parts
     const { client, request, token, userId, action } = asked
     const { id: clientId, tenantId, environment } = client.record
     const { expiresAt } = request
     const callback = { clientId, token, userId, action, asked: asked.asked, expiresAt }
-    await store.transaction({ tenantId }, async (tx) => {
-      await book.enqueue(tx, reserved, link.session_id, callback, clock.now())
+    return store.transaction({ tenantId }, async (tx) => {
       const blindIndex = vault.blindIndex(tenantId, environment, userId)
+      if ((await tx.openCallbacksOf(blindIndex, clock.now())) >= MAX_OPEN) return false
+      await book.enqueue(tx, reserved, link.session_id, callback, clock.now())
       const user = await tx.subjectWithoutReference(blindIndex)
       await outbox.put(tx, {
         ...{ tenantId, environment, type: LINK_EVENT },
@@ -204,9 +212,15 @@ export class AuthenticationChannel {
         },
         ...(user ? { subject: { blindIndex, id: user.id, dataKey: vault.dataKey(user) } } : {}),
       })
+      return true
     })
   }
 }
+
+const TOO_MANY_OPEN = {
+  code: 'rate_limited',
+  detail: `the person has ${MAX_OPEN} open requests`,
+} as const
 
 interface Link {
   session_id: string
@@ -225,6 +239,8 @@ const STATUS_OF_REFUSAL: Partial<Record<RefusalCode, number>> = {
 /** @throws ChannelRefusal */
 function askedFor(known: Known, fields: ChannelRequest): Asked {
   if (fields.isConsentRequired) throw new ChannelRefusal(422, 'consent_required')
+  if (fields.bindingMessage === null && !known.realm.isMessageOptional)
+    throw new ChannelRefusal(400, 'action_not_valid', 'the request has no binding_message')
   const action = actionFor(known.request, fields)
   if (action === null)
     throw new ChannelRefusal(400, 'action_not_valid', 'the page cannot show the client or its message')

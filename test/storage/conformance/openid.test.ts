@@ -115,6 +115,20 @@ overStores((stores) => {
       expect(await due(AT + 1)).toEqual(['of one that is over', 'later'])
     })
 
+    it('counts for a user while its session is open and its own time is not over', async () => {
+      const blindIndex = bytes('ada')
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.putCaptureSession(captureSession('open', { blindIndex }))
+        await tx.putCaptureSession(captureSession('over', { blindIndex, status: 'completed' }))
+        await tx.putCaptureSession(captureSession('of another', { blindIndex: bytes('bob') }))
+        for (const name of ['open', 'over', 'of another'])
+          await tx.insertOpenIdCallback(callback(name, { sessionId: `cap_${name}` }))
+      })
+      expect(await read().openCallbacksOf(blindIndex, AT + 9)).toBe(1)
+      expect(await read().openCallbacksOf(blindIndex, AT + 10)).toBe(0)
+    })
+
     it('is taken by one process only, and not after it was reported', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
