@@ -1,10 +1,13 @@
-/** Operations on a user's passkeys that the API, the command line and the dashboard share: list and revoke. */
+/** Operations on a user's passkeys that the API, the command line and the dashboard share: list and revoke, and cancel a recovery. */
 import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
+import { PASSKEY_DEFAULTS, passkeySettings } from '../tenants/passkey-settings.js'
 import type { Passkey, PasskeyVault } from '../users/passkey-vault.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
+import { strongestOf } from '../verification/passkey-check.js'
+import { cancelRecovery } from '../verification/passkey-recovery.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { UserAddress } from './user-operations.js'
 import { inspectedPasskeyView, passkeyView } from './views.js'
@@ -15,7 +18,7 @@ export class PasskeyOperations {
     private readonly store: Store,
     private readonly vault: TemplateVault,
     private readonly passkeys: PasskeyVault,
-    private readonly outbox: Outbox,
+    readonly outbox: Outbox,
   ) {}
 
   /** The user's passkeys, oldest first. @throws DomainError reference_not_found for a user who is unknown */
@@ -44,11 +47,12 @@ export class PasskeyOperations {
    * @throws DomainError reference_not_found, passkey_not_found
    */
   revoke(
-    { id }: TenantRecord,
+    tenant: TenantRecord,
     by: Actor | OpenUnitOfWork,
     { environment, userId }: UserAddress,
     passkeyId: string,
   ): Promise<void> {
+    const { id } = tenant
     const blindIndex = this.vault.blindIndex(id, environment, userId)
     return this.audited.run(
       id,
@@ -56,8 +60,14 @@ export class PasskeyOperations {
       async (tx) => {
         const subject = await this.vault.find(tx, blindIndex, userId)
         if (!subject) throw new DomainError('reference_not_found')
-        if (!(await tx.deletePasskey(subject.record.id, passkeyId)))
+        const { record } = subject
+        const passkey = (await this.passkeys.of(tx, subject)).find(({ record: { id } }) => id === passkeyId)
+        if (!passkey || !(await tx.deletePasskey(record.id, passkeyId)))
           throw new DomainError('passkey_not_found')
+        // Otherwise a revocation would make way for a weaker factor.
+        const settings = passkeySettings(tenant) ?? PASSKEY_DEFAULTS
+        const revokedPasskey = strongestOf(settings, record, [passkey])
+        await tx.setPasskeyState(record.id, { ...record, revokedPasskey })
         await this.outbox.put(tx, {
           tenantId: id,
           environment,
@@ -68,6 +78,33 @@ export class PasskeyOperations {
         return {
           result: undefined,
           facts: { event: 'passkey_revoked', subject: subject.pseudonym, passkey_id: passkeyId },
+        }
+      },
+      { isAudited: environment === 'production' },
+    )
+  }
+
+  /** Cancels a recovery that waits. @throws DomainError reference_not_found, passkey_recovery_not_found */
+  cancelRecovery(
+    { id: tenantId }: TenantRecord,
+    by: Actor | OpenUnitOfWork,
+    { environment, userId }: UserAddress,
+  ): Promise<void> {
+    const blindIndex = this.vault.blindIndex(tenantId, environment, userId)
+    return this.audited.run(
+      tenantId,
+      by,
+      async (tx) => {
+        const subject = await this.vault.find(tx, blindIndex, userId)
+        if (!subject) throw new DomainError('reference_not_found')
+        const cancelled = await cancelRecovery(tx, this, { tenantId, environment, userId, subject })
+        return {
+          result: undefined,
+          facts: {
+            event: 'passkey_recovery_cancelled',
+            subject: subject.pseudonym,
+            passkey_recovery_cancelled: cancelled,
+          },
         }
       },
       { isAudited: environment === 'production' },

@@ -277,6 +277,7 @@ export function passkeySettingsView(tenant: TenantRecord) {
     origins: settings?.origins ?? [],
     synced: settings?.synced ?? null,
     registration: settings?.registration ?? null,
+    recovery_hours: settings?.recoveryHours ?? null,
     aaguids: settings?.aaguids ?? [],
   }
 }

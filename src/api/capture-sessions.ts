@@ -31,7 +31,7 @@ import {
   type VerifiableParts,
 } from './challenges.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
-import { assertOneOf } from './key-scope.js'
+import { assertActionScope, assertOneOf } from './key-scope.js'
 import { passkeyOptions } from './passkey-options.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
@@ -184,6 +184,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       const { input, tenant, environment, keyId, user } = call
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
+      assertActionScope(call.scopes, input.action)
       if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
       actionFor(purpose, input.action)
       assertPayees(input.action, input.payees)
@@ -277,7 +278,7 @@ async function assertEnrollable(
   const existing = await vault.find(store.read, user.blindIndex, user.id)
   if (!existing?.reference) return
   if (!input.replace) throw new DomainError('already_enrolled')
-  assertReplaceVerdict(tenant, existing.record, input.verification_id, clock.now())
+  await assertReplaceVerdict(store.read, tenant, existing.record, input.verification_id, clock.now())
 }
 
 /** @throws DomainError passkeys_unavailable, passkey_origin_not_allowed, passkey_not_found, passkey_limit_reached */

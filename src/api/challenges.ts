@@ -15,7 +15,7 @@ import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
 import { challengeDisplay, displayFor, payeesField } from './challenge-display.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
-import { assertOneOf } from './key-scope.js'
+import { assertActionScope, assertOneOf } from './key-scope.js'
 import { passkeyOptions } from './passkey-options.js'
 import { creationOptionsSchema, requestOptionsSchema } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
@@ -128,7 +128,7 @@ export const createChallengeDescription: EndpointDescription = {
     'policy_not_met',
     'passkeys_unavailable',
     'passkey_not_found',
-    'passkey_limit_reached',
+    'passkey_proof_required',
     'overloaded',
   ],
   usesEngine: false,
@@ -156,6 +156,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       const { modes = MODES } = input
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
+      assertActionScope(call.scopes, input.action)
       const action = actionFor(purpose, input.action)
       const provider = decidingProvider(services.provider, tenant)
       const given = displayFor(input)

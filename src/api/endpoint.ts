@@ -116,6 +116,7 @@ export interface EndpointDescription {
     | 'list_passkeys'
     | 'revoke_passkey'
     | 'begin_passkey_assertion'
+    | 'cancel_passkey_recovery'
     | 'record_consent'
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */

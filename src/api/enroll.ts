@@ -12,6 +12,7 @@ import { decodeImages } from '../verification/images.js'
 import { openChallenge } from '../verification/opened-challenge.js'
 import { requiredSettings } from '../verification/passkey-proof.js'
 import {
+  assertFirstPasskey,
   type RegistrationInput,
   registeredContent,
   storePasskey,
@@ -58,7 +59,7 @@ const body = Type.Object(
         minLength: 1,
         maxLength: 64,
         description:
-          'Id, required with `replace` where the contract asks for a verdict, of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
+          'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
       }),
     ),
     add: Type.Optional(
@@ -130,7 +131,7 @@ export const enrollDescription: EndpointDescription = {
     'reference_model_mismatch',
     'locked_out',
     'passkey_already_registered',
-    'passkey_limit_reached',
+    'passkey_proof_required',
     ...PASSKEY_ERRORS,
     ...CAPTURE_ERRORS,
     'liveness_failed',
@@ -200,6 +201,7 @@ export function enroll(services: Parts): UserEndpoint<Input> {
       const outcome = await enrolling(tx)
       if ('refused' in outcome) return outcome
       const subject = await vault.find(tx, call.user.blindIndex, call.user.id)
+      await assertFirstPasskey(tx, services.passkeys, requiredSettings(call.tenant), subject)
       const { passkey, audit } = await storePasskey(tx, services, call, subject!, content)
       return {
         ...outcome,
@@ -215,7 +217,7 @@ export function enroll(services: Parts): UserEndpoint<Input> {
     if (input.add && !input.dry_run) await enrolment.assertAddable(call)
     else if (!input.dry_run) {
       const existing = await vault.find(store.read, user.blindIndex, user.id)
-      if (existing?.reference) enrolment.assertReplaceable(call, existing)
+      if (existing?.reference) await enrolment.assertReplaceable(store.read, call, existing)
     }
     const deciding = decidingProvider(provider, call.tenant)
     const following = input.dry_run ? null : followingProvider(provider, call.tenant)

@@ -3,7 +3,7 @@
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { WebhookEndpointRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type TemplateRecord, templateOf } from '../users/templates.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
@@ -65,9 +65,13 @@ export class Enrolment {
    * Checks that a reference that exists may be replaced.
    * @throws DomainError already_enrolled, replace_verdict_required
    */
-  assertReplaceable({ input, tenant }: EnrolCall, { record }: Pick<Subject, 'record'>): void {
+  async assertReplaceable(
+    store: StoreReader,
+    { input, tenant }: EnrolCall,
+    { record }: Pick<Subject, 'record'>,
+  ): Promise<void> {
     if (!input.replace) throw new DomainError('already_enrolled')
-    assertReplaceVerdict(tenant, record, input.verification_id, this.services.clock.now())
+    await assertReplaceVerdict(store, tenant, record, input.verification_id, this.services.clock.now())
   }
 
   /** @throws DomainError already_enrolled, replace_verdict_required */
@@ -80,7 +84,7 @@ export class Enrolment {
       tx.webhookEndpoints(tenant.id),
     ])
     // Checked before the lockout is cleared: a replacement without its verdict must not end one.
-    if (found?.reference) this.assertReplaceable(call, found)
+    if (found?.reference) await this.assertReplaceable(tx, call, found)
     const subject = found ?? vault.create(tenant.id, environment, user.blindIndex, user.id)
     if (found) await tx.setLockout(subject.record.id, CLEAR)
     else await tx.insertSubject(subject.record)

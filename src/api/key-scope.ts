@@ -1,6 +1,8 @@
 /** Checks that the API key of a call has the scope that the call needs. */
 import { DomainError } from '../lib/domain-error.js'
 import { holdsOneOf, type Scope, scopesOf } from '../tenants/key-scopes.js'
+import { RECOVER_ACTION } from '../verification/passkey-recovery.js'
+import { isOfType } from '../verification/registration-permit.js'
 
 /**
  * @param wanted scopes of which the key needs one; empty for what every key may do
@@ -24,4 +26,9 @@ export function assertOneOf(scopes: readonly Scope[] | null, wanted: readonly Sc
   throw new DomainError('insufficient_scope', {
     details: wanted.map((scope) => ({ path, issue: `needs an API key with the scope "${scope}"`, scope })),
   })
+}
+
+/** A verify for the recovery of a passkey has a scope of its own, and so has what prepares it. @throws DomainError insufficient_scope */
+export function assertActionScope(scopes: readonly Scope[] | null, action: unknown): void {
+  if (isOfType(action, RECOVER_ACTION)) assertOneOf(scopes, ['recover'], 'action')
 }

@@ -6,7 +6,7 @@ import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { creationOptions, passkeyChallenge, requestOptions } from '../verification/passkey-challenge.js'
 import { requiredSettings } from '../verification/passkey-proof.js'
-import { MAX_PASSKEYS } from '../verification/passkey-registration.js'
+import { assertFirstPasskey } from '../verification/passkey-registration.js'
 import type { Services } from './services.js'
 
 /** How a capture uses a passkey, as a request names it. */
@@ -20,7 +20,7 @@ type OptionsFor = (nonce: string, action: string | null) => Record<string, unkno
 /**
  * Reads what the options need, before the transaction of the challenge.
  * @returns null for a challenge without a passkey
- * @throws DomainError invalid_request, passkeys_unavailable, passkey_not_found, passkey_limit_reached
+ * @throws DomainError invalid_request, passkeys_unavailable, passkey_not_found, passkey_proof_required
  */
 export async function passkeyOptions(
   { vault, store, passkeys, config }: Parts,
@@ -38,7 +38,7 @@ export async function passkeyOptions(
   const known = subject ? await passkeys.of(store.read, subject) : []
   const timeoutMs = config.challengeTtlSeconds * SECOND_MS
   if (use === 'register') {
-    if (known.length >= MAX_PASSKEYS) throw new DomainError('passkey_limit_reached')
+    await assertFirstPasskey(store.read, passkeys, settings, subject)
     const names = { company: companyOf(tenant), user: user.id }
     return (nonce) => {
       const challenge = passkeyChallenge(nonce, null)

@@ -7,7 +7,7 @@ import type { UserCall } from '../verification/call.js'
 import { creationOptions, passkeyChallenge } from '../verification/passkey-challenge.js'
 import { requiredSettings } from '../verification/passkey-proof.js'
 import { MAX_PASSKEYS } from '../verification/passkey-registration.js'
-import { assertRegistrationGranted } from '../verification/registration-permit.js'
+import { assertRegistrable } from '../verification/registration-permit.js'
 import { type Commit, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { userPath } from './list-passkeys.js'
 import { CEREMONY_MS } from './passkey-assertion.js'
@@ -19,7 +19,7 @@ export const verificationIdField = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.',
+    'Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verify that began a recovery.',
 })
 
 const body = Type.Object(
@@ -61,6 +61,8 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
     'reference_not_found',
     'passkeys_unavailable',
     'passkey_verdict_required',
+    'passkey_proof_required',
+    'passkey_recovery_pending',
     'passkey_limit_reached',
     'overloaded',
   ],
@@ -84,15 +86,15 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
     async handle(call): Promise<Commit> {
       const { input, tenant, user } = call
       const settings = requiredSettings(tenant)
-      if (settings.registration === 'verified')
-        await assertRegistrationGranted(
-          store.read,
-          registrationSubject(call, undefined),
-          input.verification_id,
-          clock.now(),
-        )
       const subject = await vault.find(store.read, user.blindIndex, user.id)
       if (!subject?.reference) throw new DomainError('reference_not_found')
+      await assertRegistrable(store.read, passkeys, {
+        settings,
+        user: registrationSubject(call, undefined),
+        subject,
+        verificationId: input.verification_id,
+        now: clock.now(),
+      })
       const known = await passkeys.of(store.read, subject)
       if (known.length >= MAX_PASSKEYS) throw new DomainError('passkey_limit_reached')
       const names = { company: companyOf(tenant), user: input.user_name ?? user.id }

@@ -54,6 +54,8 @@ export const registerPasskeyDescription: EndpointDescription = {
     'challenge_expired',
     'challenge_mismatch',
     'passkey_verdict_required',
+    'passkey_proof_required',
+    'passkey_recovery_pending',
     'passkey_already_registered',
     'passkey_limit_reached',
     ...PASSKEY_ERRORS,
@@ -75,7 +77,7 @@ type Parts = Pick<
 >
 
 export function registerPasskey(services: Parts): UserEndpoint<Input> {
-  const { vault, store, clock, challenges } = services
+  const { vault, store, clock, challenges, passkeys } = services
   return {
     ...registerPasskeyDescription,
     aboutUser: true,
@@ -91,19 +93,23 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
       return spendChallenges(challenges, [challenge], async () => {
         const content = await registeredContent(services, settings, input, nonce)
         return async (tx) => {
-          const isVerified = settings.registration === 'verified'
-          if (isVerified)
-            await useRegistrationGrant(tx, registrationSubject(call, undefined), verificationId, clock.now())
           const subject = await vault.find(tx, user.blindIndex, user.id)
           if (!subject?.reference) throw new DomainError('reference_not_found')
-          const { passkey, audit } = await storePasskey(tx, services, call, subject, content)
+          const { isRecovery } = await useRegistrationGrant(tx, passkeys, {
+            settings,
+            user: registrationSubject(call, undefined),
+            subject,
+            verificationId,
+            now: clock.now(),
+          })
+          const { passkey, audit } = await storePasskey(tx, services, call, subject, content, isRecovery)
           return {
             status: 201,
             body: { user_id: user.id, ...passkeyView(passkey) },
             audit: {
               ...audit,
               subject: subject.pseudonym,
-              ...(isVerified ? { verification_id: verificationId! } : {}),
+              ...(verificationId === undefined ? {} : { verification_id: verificationId }),
             },
           }
         }

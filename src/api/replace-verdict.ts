@@ -1,32 +1,36 @@
-/** The verdict that a contract may ask for before a reference is replaced: an approved verify of the user's own face. */
+/**
+ * The verdict before a reference is replaced, an approved verify of the user's own face: where the contract asks for it, and for every user
+ * who has a passkey, or had one. Otherwise whoever replaces the face would be left with only one of two factors to get around.
+ */
 
 import { MINUTE_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { SubjectRecord, TenantRecord } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
 
 /** The `type` of the action to which the user's approved verify must be bound. */
 export const REPLACE_ACTION = 'replace_reference'
-
-/** Whether an approved verify for this action allows the reference to be replaced. */
-export function agreesToReplacement(action: unknown): boolean {
-  return typeof action === 'object' && action !== null && 'type' in action && action.type === REPLACE_ACTION
-}
+/** How long the verdict is good where the contract names no time. */
+const DEFAULT_MINUTES = 10
 
 /**
  * Compares with the id of the last such verify, which the service keeps with the user: a JWT could be forged by anyone who holds
  * the signing secret.
  * @param verificationId id of the verdict that the request names
  * @param now milliseconds since the Unix epoch
- * @throws DomainError replace_verdict_required where the contract asks for a verdict and this one is missing, too old or used
+ * @throws DomainError replace_verdict_required where a verdict is needed and this one is missing, too old or used
  */
-export function assertReplaceVerdict(
+export async function assertReplaceVerdict(
+  store: StoreReader,
   { replaceVerdictMinutes }: Pick<TenantRecord, 'replaceVerdictMinutes'>,
-  { replaceVerdict, replaceVerdictAt }: Pick<SubjectRecord, 'replaceVerdict' | 'replaceVerdictAt'>,
+  { id, revokedPasskey, replaceVerdict, replaceVerdictAt }: SubjectRecord,
   verificationId: string | undefined,
   now: number,
-): void {
-  if (replaceVerdictMinutes === null) return
+): Promise<void> {
+  const hasPasskey = async () => revokedPasskey !== null || (await store.countPasskeys(id)) > 0
+  if (replaceVerdictMinutes === null && !(await hasPasskey())) return
+  const minutes = replaceVerdictMinutes ?? DEFAULT_MINUTES
   const isGiven = verificationId !== undefined && verificationId === replaceVerdict
-  const isFresh = replaceVerdictAt !== null && now - replaceVerdictAt < replaceVerdictMinutes * MINUTE_MS
+  const isFresh = replaceVerdictAt !== null && now - replaceVerdictAt < minutes * MINUTE_MS
   if (!isGiven || !isFresh) throw new DomainError('replace_verdict_required')
 }

@@ -7,6 +7,7 @@ import { VerdictSignature } from '../crypto/verdict-signer.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
+import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { Subject } from '../users/template-vault.js'
 import type { ShownDisplay, UserCall } from '../verification/call.js'
 import { captureIntegrity } from '../verification/capture-integrity.js'
@@ -26,10 +27,11 @@ import {
   type ProvenPasskey,
   provePossession,
 } from '../verification/passkey-proof.js'
+import { beginRecovery, cancelByPasskey, RECOVER_ACTION } from '../verification/passkey-recovery.js'
 import { policyNotMet } from '../verification/policy-check.js'
 import { qualityView } from '../verification/quality-views.js'
 import { REASONS } from '../verification/reasons.js'
-import { grantRegistration, permitsRegistration } from '../verification/registration-permit.js'
+import { grantRegistration, isOfType, REGISTER_ACTION } from '../verification/registration-permit.js'
 import { reportReversedCounter } from '../verification/report-reversed-counter.js'
 import { needsSecondApprover } from '../verification/second-approval.js'
 import { termsInForce, termsOf } from '../verification/verdict-terms.js'
@@ -44,8 +46,9 @@ import {
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import { includeField, includesQuality } from './include.js'
+import { assertActionScope } from './key-scope.js'
 import { passkeyFields, provenPasskey } from './passkey-schemas.js'
-import { agreesToReplacement } from './replace-verdict.js'
+import { REPLACE_ACTION } from './replace-verdict.js'
 import {
   captureIntegrityField,
   exactlyOneImageField,
@@ -238,6 +241,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     aboutUser: true,
     async handle(asked): Promise<Commit | Outcome> {
       const { input } = asked
+      assertActionScope(asked.scopes, input.action)
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, asked, { purpose: 'verify', action })
@@ -298,10 +302,12 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const { verificationId } = signed
       const approved = reason === null
       const assessed = verdict.comparison?.sample.assessed ?? null
-      if (approved && !replaySuspected && subject && agreesToReplacement(input.action))
+      if (approved && !replaySuspected && subject && isOfType(input.action, REPLACE_ACTION))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
-      if (approved && !replaySuspected && subject && permitsRegistration(input.action))
-        await permitRegistration(tx, call, verdict, { verificationId, at })
+      const recovery =
+        approved && !replaySuspected && subject
+          ? await permitPasskeys(tx, call, verdict, passkey, { verificationId, at })
+          : {}
       const facts = {
         ...view,
         acr: signed.acr,
@@ -383,6 +389,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(verdict.followed ? { reference_followed: verdict.followed } : {}),
           ...(verdict.aged ? { reference_aged: { similarity: scoreView(verdict.aged.similarity) } } : {}),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
+          ...recovery,
           ...livenessAudit(livenessOf(verdict)),
         },
       }
@@ -398,6 +405,42 @@ export function verify(services: Parts): UserEndpoint<Input> {
           display_version: display.version,
         }
       : {}
+  }
+
+  /**
+   * Keeps an approval for what it allows or ends: the registration of a passkey, and a recovery.
+   * @returns facts for the audit entry
+   */
+  async function permitPasskeys(
+    tx: StoreTransaction,
+    { input, tenant, environment, user }: UserCall<Input>,
+    verdict: Verdict,
+    passkey: ProvenPasskey | null,
+    { verificationId, at }: { verificationId: string; at: number },
+  ) {
+    const isRegistration = isOfType(input.action, REGISTER_ACTION)
+    const possession = passkey?.possession ?? null
+    const mayCancel = possession !== null && verdict.subject!.record.passkeyRecovery !== null
+    const isAsked = isRegistration || isOfType(input.action, RECOVER_ACTION)
+    const settings = isAsked || mayCancel ? passkeySettings(tenant) : null
+    if (!settings) return {}
+    const isLive = livenessOf(verdict).passed === true
+    const { blindIndex } = user
+    if (isRegistration && (isLive || settings.registration === 'backend'))
+      await grantRegistration(
+        tx,
+        { tenantId: tenant.id, environment, blindIndex },
+        verificationId,
+        possession,
+        at,
+      )
+    const isRecovery = isLive && isOfType(input.action, RECOVER_ACTION)
+    if (!isRecovery && !mayCancel) return {}
+    const subject = (await vault.find(tx, blindIndex, user.id))!
+    const recovering = { tenantId: tenant.id, environment, userId: user.id, subject }
+    return isRecovery
+      ? beginRecovery(tx, services, settings, recovering, { verificationId, at })
+      : cancelByPasskey(tx, services, settings, recovering, possession!)
   }
 
   /** Gives a verdict its times, and signs it as JWTs. @throws SignatureAwaited */
@@ -436,18 +479,6 @@ export function verify(services: Parts): UserEndpoint<Input> {
     call.timings.sign = (call.timings.sign ?? 0) + performance.now() - started
     return { verificationId, expiresAt, actionHash: claims.action_hash, acr: claims.acr, tokens }
   }
-}
-
-/** Keeps the verdict as a permit to register a passkey, where the capture was found to be live. */
-async function permitRegistration(
-  tx: StoreTransaction,
-  { tenant, environment, user }: UserCall<Input>,
-  verdict: Verdict,
-  { verificationId, at }: { verificationId: string; at: number },
-): Promise<void> {
-  if (tenant.passkeys === null || livenessOf(verdict).passed !== true) return
-  const { blindIndex } = user
-  await grantRegistration(tx, { tenantId: tenant.id, environment, blindIndex }, verificationId, at)
 }
 
 /** The policy behind a verdict, for response, JWT and audit entry; empty where the tenant has none. */

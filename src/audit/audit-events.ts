@@ -26,6 +26,7 @@ export const AUDIT_EVENTS = [
   'passkey_settings_changed',
   'passkey_registered',
   'passkey_revoked',
+  'passkey_recovery_cancelled',
   'openid_client_added',
   'openid_client_removed',
   'openid_refused',

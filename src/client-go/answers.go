@@ -481,6 +481,13 @@ type PasskeyList struct {
 	Passkeys []Passkey `json:"passkeys"`
 }
 
+// CancelledPasskeyRecovery is a recovery that was cancelled before it allowed a registration.
+type CancelledPasskeyRecovery struct {
+	Answer
+	UserID string `json:"user_id"`
+	Status string `json:"status"`
+}
+
 // RevokedPasskey is a passkey that is not used any more.
 type RevokedPasskey struct {
 	Answer

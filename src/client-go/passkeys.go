@@ -48,6 +48,15 @@ func (c *Client) RevokePasskey(ctx context.Context, userID, passkeyID string, op
 	return answering(&result, result.UserID == userID && result.PasskeyID == passkeyID)
 }
 
+// CancelPasskeyRecovery cancels the recovery of a passkey that an approved verify for recover_passkey has begun.
+func (c *Client) CancelPasskeyRecovery(ctx context.Context, userID string, options ...CallOption) (*CancelledPasskeyRecovery, error) {
+	var result CancelledPasskeyRecovery
+	if err := c.passkeys(ctx, http.MethodDelete, userID, "/recovery", "/recovery", nil, &result, options); err != nil {
+		return nil, err
+	}
+	return answering(&result, result.UserID == userID)
+}
+
 // BeginPasskeyAssertion asks for what a passkey of the user signs for one action; the answer goes to Verify with photos.
 func (c *Client) BeginPasskeyAssertion(ctx context.Context, userID string, action Action, options ...CallOption) (*PasskeyChallenge, error) {
 	if _, err := ActionHash(action); err != nil {

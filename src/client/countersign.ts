@@ -28,6 +28,7 @@ import type {
   AuditEntry,
   AuditListRequest,
   AuditPage,
+  CancelledPasskeyRecovery,
   CaptureSessionFields,
   CaptureSessionLink,
   Challenge,
@@ -451,6 +452,27 @@ export class Countersign implements VerdictVerifier {
       '/{passkey_id}',
     )
     assertAnswers(answer.user_id === userId && answer.passkey_id === passkeyId)
+    return answer
+  }
+
+  /**
+   * Cancels the recovery of a passkey that an approved verify for `recover_passkey` has begun.
+   * @throws ApiError such as passkey_recovery_not_found @throws TypeError as `getUser`
+   * @example
+   * await countersign.cancelPasskeyRecovery('ada')
+   */
+  async cancelPasskeyRecovery(
+    userId: string,
+    options: CallOptions = {},
+  ): Promise<Answer<CancelledPasskeyRecovery>> {
+    const answer = await this.#passkeys<CancelledPasskeyRecovery>(
+      userId,
+      'DELETE',
+      '/recovery',
+      undefined,
+      options,
+    )
+    assertAnswers(answer.user_id === userId)
     return answer
   }
 

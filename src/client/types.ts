@@ -183,12 +183,25 @@ export type WebhookEvent = WebhookFacts &
     | { type: 'user.erasure_scheduled'; data: { user_id: string; erase_at: string } }
     | {
         type: 'user.passkey_registered'
-        data: { user_id: string; passkey_id: string; name: string | null; synced: boolean }
+        data: {
+          user_id: string
+          passkey_id: string
+          name: string | null
+          synced: boolean
+          /** Whether a recovery took the place of an earlier passkey. */
+          recovered: boolean
+        }
       }
     | {
         type: 'user.passkey_revoked' | 'user.passkey_counter_reversed'
         data: { user_id: string; passkey_id: string }
       }
+    | {
+        type: 'user.passkey_recovery_begun'
+        /** Another passkey can be registered from `ready_at` to `expires_at`, unless the recovery is cancelled. Tell the person. */
+        data: { user_id: string; verification_id: string; ready_at: string; expires_at: string }
+      }
+    | { type: 'user.passkey_recovery_cancelled'; data: { user_id: string; verification_id: string } }
     | { type: 'user.erased'; data: DeleteResult }
     | {
         type: 'capture_session.completed'

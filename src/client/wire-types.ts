@@ -6,7 +6,7 @@ import type { Action, ActionLike, ImageInput } from './inputs.js'
 export type Environment = 'production' | 'sandbox'
 
 /** A kind of call that an API key may make. A key without scopes may make every call. */
-export type Scope = 'verify' | 'enroll' | 'replace' | 'erase' | 'read' | 'audit' | 'rotate'
+export type Scope = 'verify' | 'enroll' | 'replace' | 'recover' | 'erase' | 'read' | 'audit' | 'rotate'
 
 /** State of the service or of a part of it. */
 export type HealthStatus = 'ok' | 'degraded'
@@ -373,7 +373,9 @@ export interface PasskeyRegistrationRequest {
   user_name?: string
   /**
    * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
-   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.
+   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has
+   * a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verify that
+   * began a recovery.
    */
   verification_id?: string
 }
@@ -402,7 +404,9 @@ export interface PasskeyRegistration {
   name?: string
   /**
    * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
-   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default.
+   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has
+   * a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verify that
+   * began a recovery.
    */
   verification_id?: string
 }
@@ -444,6 +448,12 @@ export interface RevokedPasskey {
   /** Id of the passkey. */
   passkey_id: string
   status: 'revoked'
+}
+
+/** Answer of `DELETE /v1/users/{user_id}/passkeys/recovery`. */
+export interface CancelledPasskeyRecovery {
+  user_id: string
+  status: 'cancelled'
 }
 
 /** Body of `POST /v1/users/{user_id}/passkeys/assertion`. */
@@ -643,8 +653,8 @@ export interface EnrollFields {
   /** Replace the reference of a user who is already enrolled. Default `false`. */
   replace?: boolean
   /**
-   * Id, required with `replace` where the contract asks for a verdict, of an approved verify of this user for an action
-   * with the type `replace_reference`, made in the last minutes. The enrollment uses it up.
+   * Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verify of
+   * this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.
    */
   verification_id?: string
   /**
@@ -940,13 +950,13 @@ export interface AuditEntry {
    * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
    * key_reissued, tenant_created, contract_changed, policy_changed, models_changed, drift_restarted,
    * capture_page_changed, capture_consented, capture_code_failed, consent_recorded, user_unlocked, ageing_undone,
-   * user_exported, users_compared, passkey_settings_changed, passkey_registered, passkey_revoked, openid_client_added,
-   * openid_client_removed, openid_refused, openid_key_rotated, webhook_added, webhook_removed, webhook_redelivered,
-   * database_restored, working_keys_changed, verdict_key_rotated, audit_break_found, operator_password_reset,
-   * operator_added, operator_changed, operator_removed, operator_password_chosen, person_added, person_changed,
-   * person_password_reset, person_password_chosen, person_removed, signed_in, sign_in_failed, login_link_made,
-   * operator_link_made, second_factor_added, second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended,
-   * tenant_resumed, tenant_deleted.
+   * user_exported, users_compared, passkey_settings_changed, passkey_registered, passkey_revoked,
+   * passkey_recovery_cancelled, openid_client_added, openid_client_removed, openid_refused, openid_key_rotated,
+   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
+   * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
+   * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
+   * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
+   * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
    */
   event: string
   /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */

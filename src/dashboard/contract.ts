@@ -343,6 +343,7 @@ export interface PasskeySettingsView {
   origins: string[]
   synced: SyncedPolicy | null
   registration: RegistrationPolicy | null
+  recovery_hours: number | null
   /** Authenticators that are accepted; empty for all. */
   aaguids: string[]
 }

@@ -132,6 +132,7 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_color: 400,
   invalid_logo: 400,
   invalid_rp_id: 400,
+  invalid_recovery_hours: 400,
   invalid_aaguid: 400,
   invalid_policy: 400,
   policy_not_found: 404,

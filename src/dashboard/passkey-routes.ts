@@ -15,8 +15,8 @@ export const PASSKEY_ROUTES = {
     async answer({ services, tenant, actor, input: { settings } }) {
       const { tenants } = services.core.operations
       if (settings === null) return settingsView(await tenants.setPasskeys(tenant, actor, null))
-      const { rp_id: rpId, ...others } = settings
-      return settingsView(await tenants.setPasskeys(tenant, actor, { rpId, ...others }))
+      const { rp_id: rpId, recovery_hours: recoveryHours, ...others } = settings
+      return settingsView(await tenants.setPasskeys(tenant, actor, { rpId, recoveryHours, ...others }))
     },
   },
 } satisfies Partial<TenantTable>

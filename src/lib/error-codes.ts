@@ -253,6 +253,21 @@ export const ERRORS = {
     'The tenant registers a passkey only after an approved verify of the user for it, with a check of liveness.',
     'Verify the user for an action of the type `register_passkey`, with a challenge, and send its `verification_id` within ten minutes. It is good for one registration.',
   ),
+  passkey_proof_required: entry(
+    'permission_denied',
+    'The user has, or had, a passkey: a further one needs a verdict in which a passkey at least as strong has signed.',
+    'Verify the user for an action of the type `register_passkey` with `passkey_assertion`, and send its `verification_id`. For a lost passkey, begin a recovery: a verify for `recover_passkey`.',
+  ),
+  passkey_recovery_pending: entry(
+    'conflict',
+    'The recovery of the passkey has begun, and its waiting time is not over.',
+    'Register the passkey later, with the same `verification_id`: the webhook `user.passkey_recovery_begun` names the time.',
+  ),
+  passkey_recovery_not_found: entry(
+    'not_found',
+    'No recovery of a passkey waits for this user.',
+    'Nothing is left to be cancelled: the recovery was used, has expired, or was cancelled before.',
+  ),
   passkey_not_found: entry(
     'not_found',
     'The user has no such passkey.',

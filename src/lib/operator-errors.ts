@@ -194,6 +194,7 @@ export const OPERATOR_ERRORS = {
 
   // Passkeys
   invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),
+  invalid_recovery_hours: entry(PASSKEYS, 'Give a whole number of hours, such as 24.'),
   invalid_aaguid: entry(PASSKEYS, 'Copy the AAGUIDs from the vendor of the authenticators.'),
 
   // Model packs and rates

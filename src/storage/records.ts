@@ -132,6 +132,11 @@ export interface SubjectRecord {
   /** Id of the verification by which the user agreed to a new reference, with its time; null when there is none, or it was used. */
   replaceVerdict: string | null
   replaceVerdictAt: number | null
+  /** Id of the verification that began the recovery of a lost passkey, and the time from which it counts; null where none waits. */
+  passkeyRecovery: string | null
+  passkeyRecoveryAt: number | null
+  /** Strongest proof that a passkey gave which was revoked since the last recovery; null for none. */
+  revokedPasskey: 'hwk' | 'swk' | null
 }
 
 export interface ReferenceRecord {

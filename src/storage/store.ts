@@ -265,6 +265,11 @@ export interface StoreTransaction
   /** Replaces the sealed content of a reference. */
   resealReference(reference: Pick<ReferenceRecord, 'id' | 'sealed'>): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
+  /** Sets the recovery that waits, and the strongest passkey that was revoked. */
+  setPasskeyState(
+    subjectId: string,
+    state: Pick<SubjectRecord, 'passkeyRecovery' | 'passkeyRecoveryAt' | 'revokedPasskey'>,
+  ): Promise<void>
   /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
   insertPasskey(passkey: PasskeyRecord): Promise<boolean>
   /** Stores the credential as the last use left it. */

@@ -165,6 +165,9 @@ export const SUBJECT = table<SubjectRecord>('subject', {
   disabledAt: 'disabled_at',
   replaceVerdict: 'replace_verdict',
   replaceVerdictAt: 'replace_verdict_at',
+  passkeyRecovery: 'passkey_recovery',
+  passkeyRecoveryAt: 'passkey_recovery_at',
+  revokedPasskey: 'revoked_passkey',
 })
 
 export const REFERENCE = table<ReferenceRecord>('reference', {

@@ -1,6 +1,6 @@
 /** Scopes of API keys. This module imports nothing, so that the dashboard's pages can read the same list. */
 
-export const SCOPES = ['verify', 'enroll', 'replace', 'erase', 'read', 'audit', 'rotate'] as const
+export const SCOPES = ['verify', 'enroll', 'replace', 'recover', 'erase', 'read', 'audit', 'rotate'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** Meaning of each scope, in one sentence, for the documentation, the command line and the dashboard. */
@@ -9,6 +9,7 @@ export const SCOPE_MEANINGS: Record<Scope, string> = {
     'Verify users, and look verifications up: also challenges, guidance and capture sessions for a verify.',
   enroll: 'Enroll new users: also challenges, guidance and capture sessions for an enrollment, and passkeys.',
   replace: 'Replace the reference of an enrolled user, or add photos to it; together with `enroll`.',
+  recover: 'Begin the recovery of a lost passkey: a verify for `recover_passkey`; together with `verify`.',
   erase: 'Erase users.',
   read: 'Look up whether a user is enrolled or locked out, and look verifications up.',
   audit: 'Read the audit log.',

@@ -23,20 +23,28 @@ export interface PasskeySettings {
   origins: string[]
   synced: SyncedPolicy
   registration: RegistrationPolicy
+  /** Hours between the beginning of a recovery and the registration that it allows. The sandbox waits a minute. */
+  recoveryHours: number
   /** AAGUIDs of the authenticators that are accepted; empty for all. With a list, an attestation is asked for and checked. */
   aaguids: string[]
 }
 
-export class PasskeySettingsError extends CodedError<'invalid_rp_id' | 'invalid_origin' | 'invalid_aaguid'> {
+export class PasskeySettingsError extends CodedError<
+  'invalid_rp_id' | 'invalid_origin' | 'invalid_aaguid' | 'invalid_recovery_hours'
+> {
   override readonly name = 'PasskeySettingsError'
 }
 
-export const PASSKEY_DEFAULTS: Readonly<Pick<PasskeySettings, 'synced' | 'registration' | 'aaguids'>> = {
+export const PASSKEY_DEFAULTS: Readonly<
+  Pick<PasskeySettings, 'synced' | 'registration' | 'recoveryHours' | 'aaguids'>
+> = {
   synced: 'swk',
   registration: 'verified',
+  recoveryHours: 24,
   aaguids: [],
 }
 
+const MAX_RECOVERY_HOURS = 720
 const MAX_ORIGINS = 20
 const MAX_AAGUIDS = 100
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
@@ -49,7 +57,14 @@ export function passkeySettings({ passkeys }: Pick<TenantRecord, 'passkeys'>): P
 }
 
 /** Checks settings. @returns the JSON that is stored @throws PasskeySettingsError */
-export function checkedPasskeys({ rpId, origins, synced, registration, aaguids }: PasskeySettings): string {
+export function checkedPasskeys({
+  rpId,
+  origins,
+  synced,
+  registration,
+  recoveryHours,
+  aaguids,
+}: PasskeySettings): string {
   // Browsers refuse an IP address as a relying party.
   if (!DOMAIN.test(rpId) || NUMBER_AT_END.test(rpId))
     throw new PasskeySettingsError(
@@ -67,11 +82,17 @@ export function checkedPasskeys({ rpId, origins, synced, registration, aaguids }
         ? `There can be at most ${MAX_AAGUIDS} AAGUIDs.`
         : `${JSON.stringify(unknown)} is not an AAGUID: expected a UUID in lower case.`,
     )
+  if (!Number.isInteger(recoveryHours) || recoveryHours < 1 || recoveryHours > MAX_RECOVERY_HOURS)
+    throw new PasskeySettingsError(
+      'invalid_recovery_hours',
+      `A recovery waits ${recoveryHours} hours; expected 1 to ${MAX_RECOVERY_HOURS}.`,
+    )
   return JSON.stringify({
     rpId,
     origins: [...new Set(origins)],
     synced,
     registration,
+    recoveryHours,
     aaguids: [...new Set(aaguids)],
   } satisfies PasskeySettings)
 }

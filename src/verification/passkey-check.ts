@@ -16,6 +16,7 @@ import {
   parseAuthenticatorData,
 } from '@simplewebauthn/server/helpers'
 import { DomainError } from '../lib/domain-error.js'
+import type { SubjectRecord } from '../storage/records.js'
 import type { PasskeySettings } from '../tenants/passkey-settings.js'
 import type { PasskeyContent } from '../users/passkey-vault.js'
 import { ALGORITHMS } from './passkey-challenge.js'
@@ -130,19 +131,46 @@ export function assertCounted({ counter: before }: Pick<PasskeyContent, 'counter
  * @throws DomainError passkey_not_allowed where the policy refuses it
  */
 export function possessionOf(
-  { synced, aaguids }: PasskeySettings,
-  { isSynced, aaguid }: Pick<PasskeyContent, 'isSynced' | 'aaguid'>,
+  settings: PasskeySettings,
+  content: Pick<PasskeyContent, 'isSynced' | 'aaguid'>,
 ): Possession {
+  const { synced, aaguids } = settings
+  const { isSynced, aaguid } = content
   if (aaguids.length > 0 && !aaguids.includes(aaguid))
     throw new DomainError('passkey_not_allowed', {
       message: `The tenant does not accept authenticators with the AAGUID ${aaguid}.`,
     })
-  if (!isSynced) return 'hwk'
-  if (synced === 'refused')
+  if (isSynced && synced === 'refused')
     throw new DomainError('passkey_not_allowed', {
       message: 'The tenant accepts only passkeys that cannot leave their device.',
     })
-  return synced
+  return strengthOf(settings, content)
+}
+
+/** The proof that a passkey gives, whether the tenant accepts it now or not. */
+export function strengthOf(
+  { synced }: Pick<PasskeySettings, 'synced'>,
+  { isSynced }: Pick<PasskeyContent, 'isSynced'>,
+): Possession {
+  if (!isSynced) return 'hwk'
+  return synced === 'refused' ? 'swk' : synced
+}
+
+/** The stronger of two proofs; null where there is neither. */
+export function strongerOf(one: Possession | null, other: Possession | null): Possession | null {
+  return one === 'hwk' || other === 'hwk' ? 'hwk' : (one ?? other)
+}
+
+/** The strongest proof that any of a user’s passkeys gives, or gave before it was revoked; null for a user who had none. */
+export function strongestOf(
+  settings: Pick<PasskeySettings, 'synced'>,
+  { revokedPasskey }: Pick<SubjectRecord, 'revokedPasskey'>,
+  passkeys: readonly { content: PasskeyContent }[],
+): Possession | null {
+  return passkeys.reduce<Possession | null>(
+    (strongest, { content }) => strongerOf(strongest, strengthOf(settings, content)),
+    revokedPasskey,
+  )
 }
 
 /** The rules that a registration and a signature share. */

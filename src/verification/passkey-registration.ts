@@ -2,13 +2,14 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { AuditFacts } from '../audit/audit-log.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { StoreTransaction } from '../storage/store.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import type { PasskeySettings } from '../tenants/passkey-settings.js'
 import type { Passkey, PasskeyContent, PasskeyVault } from '../users/passkey-vault.js'
 import { ownerOf, type Subject } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Call } from './call.js'
 import { passkeyChallenge } from './passkey-challenge.js'
+import { strongestOf } from './passkey-check.js'
 import type { PasskeyChecks } from './passkey-checks.js'
 
 /** Passkeys of one user: enough for every device, and few enough to be read with each verify. */
@@ -34,13 +35,17 @@ export async function registeredContent(
   return { ...checked, name: name ?? null }
 }
 
-/** @throws DomainError passkey_limit_reached, passkey_already_registered */
+/**
+ * @param isRecovery whether a recovery allowed the registration
+ * @throws DomainError passkey_limit_reached, passkey_already_registered
+ */
 export async function storePasskey(
   tx: StoreTransaction,
   { passkeys, outbox }: { passkeys: PasskeyVault; outbox: Outbox },
   { tenant, environment, user }: Pick<Call<unknown>, 'tenant' | 'environment' | 'user'>,
   subject: Subject,
   content: PasskeyContent,
+  isRecovery = false,
 ): Promise<{ passkey: Passkey; audit: Partial<AuditFacts> }> {
   if ((await tx.countPasskeys(subject.record.id)) >= MAX_PASSKEYS)
     throw new DomainError('passkey_limit_reached')
@@ -52,8 +57,30 @@ export async function storePasskey(
     tenantId: tenant.id,
     environment,
     type: 'user.passkey_registered',
-    data: { user_id: user!.id, passkey_id: id, name, synced: isSynced },
+    data: { user_id: user!.id, passkey_id: id, name, synced: isSynced, recovered: isRecovery },
     subject: ownerOf(subject),
   })
-  return { passkey, audit: { passkey_id: id, passkey_synced: isSynced, passkey_aaguid: aaguid } }
+  return {
+    passkey,
+    audit: {
+      passkey_id: id,
+      passkey_synced: isSynced,
+      passkey_aaguid: aaguid,
+      ...(isRecovery ? { passkey_recovered: true } : {}),
+    },
+  }
+}
+
+/**
+ * Refuses to register a passkey with the enrollment of a user who has one, or had one: that needs a verdict of its own.
+ * @throws DomainError passkey_proof_required
+ */
+export async function assertFirstPasskey(
+  store: StoreReader,
+  passkeys: PasskeyVault,
+  settings: PasskeySettings,
+  subject: Subject | null,
+): Promise<void> {
+  if (subject && strongestOf(settings, subject.record, await passkeys.of(store, subject)) !== null)
+    throw new DomainError('passkey_proof_required')
 }

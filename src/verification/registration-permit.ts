@@ -1,12 +1,18 @@
 /**
- * The verdict that a registration of a passkey may need: an approved verify of the user, with a check of liveness, for an action of the
- * type `register_passkey`. It is kept as a challenge whose id is that of the verdict: good once, for ten minutes, erased with the user.
+ * What a registration of a passkey needs beside the API key: an approved verify of the user for an action of the type `register_passkey`,
+ * kept as a challenge whose id is that of the verdict (good once, for ten minutes, erased with the user), or a recovery whose waiting time
+ * is over. A user who has a passkey, or had one, needs one at least as strong in that verdict.
  */
 import { randomBytes } from 'node:crypto'
 import type { Environment } from '../config/config.js'
 import { MINUTE_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { PasskeySettings } from '../tenants/passkey-settings.js'
+import type { PasskeyVault } from '../users/passkey-vault.js'
+import type { Subject } from '../users/template-vault.js'
+import { type Possession, strongerOf, strongestOf } from './passkey-check.js'
+import { assertRecovered } from './passkey-recovery.js'
 
 /** The `type` of the action to which the user's approved verify must be bound. */
 export const REGISTER_ACTION = 'register_passkey'
@@ -19,16 +25,30 @@ interface PermittedUser {
   blindIndex: Buffer
 }
 
-/** Whether an approved verify for this action allows a passkey to be registered. */
-export function permitsRegistration(action: unknown): boolean {
-  return typeof action === 'object' && action !== null && 'type' in action && action.type === REGISTER_ACTION
+/** A registration that is about to happen. */
+export interface Registration {
+  settings: PasskeySettings
+  user: PermittedUser
+  subject: Subject
+  verificationId: string | undefined
+  /** Milliseconds since the Unix epoch. */
+  now: number
 }
 
-/** @param at time of the verdict, milliseconds since the Unix epoch */
+/** Whether an action is of this type. */
+export function isOfType(action: unknown, type: string): boolean {
+  return typeof action === 'object' && action !== null && 'type' in action && action.type === type
+}
+
+/**
+ * @param possession proof of the passkey that signed for the verdict; null for none
+ * @param at time of the verdict, milliseconds since the Unix epoch
+ */
 export async function grantRegistration(
   tx: StoreTransaction,
   user: PermittedUser,
   verificationId: string,
+  possession: Possession | null,
   at: number,
 ): Promise<void> {
   await tx.insertChallenge({
@@ -36,7 +56,7 @@ export async function grantRegistration(
     ...user,
     // No nonce opens it, so that it can never serve as a challenge.
     binding: randomBytes(32),
-    steps: REGISTER_ACTION,
+    steps: stepsOf(possession),
     display: null,
     createdAt: at,
     expiresAt: at + PERMIT_MS,
@@ -44,31 +64,71 @@ export async function grantRegistration(
   })
 }
 
-/** Uses the verdict up, in the transaction of the registration. @throws DomainError passkey_verdict_required */
+/**
+ * Uses the verdict or the recovery up, in the transaction of the registration.
+ * @returns whether a recovery allowed it
+ * @throws DomainError as `assertRegistrable`
+ */
 export async function useRegistrationGrant(
   tx: StoreTransaction,
-  user: PermittedUser,
-  verificationId: string | undefined,
-  now: number,
-): Promise<void> {
-  await assertRegistrationGranted(tx, user, verificationId, now)
-  if (!(await tx.useChallenge(verificationId!, now))) throw new DomainError('passkey_verdict_required')
+  passkeys: PasskeyVault,
+  registration: Registration,
+): Promise<{ isRecovery: boolean }> {
+  const { subject, verificationId, now } = registration
+  const grant = await assertRegistrable(tx, passkeys, registration)
+  if (grant === 'recovery')
+    await tx.setPasskeyState(subject.record.id, {
+      passkeyRecovery: null,
+      passkeyRecoveryAt: null,
+      revokedPasskey: null,
+    })
+  if (grant === 'verdict' && !(await tx.useChallenge(verificationId!, now)))
+    throw new DomainError('passkey_verdict_required')
+  return { isRecovery: grant === 'recovery' }
 }
 
-/** @throws DomainError passkey_verdict_required where the verdict is missing, too old, used, or not of this user and action */
-export async function assertRegistrationGranted(
+/**
+ * Checks that a passkey may be registered for the user.
+ * @returns what allows it; null where the API key is enough
+ * @throws DomainError passkey_verdict_required where the verdict is missing, too old, used, or not of this user and action;
+ *   passkey_proof_required where no passkey that is strong enough signed for it; passkey_recovery_pending
+ */
+export async function assertRegistrable(
+  store: StoreReader,
+  passkeys: PasskeyVault,
+  { settings, user, subject, verificationId, now }: Registration,
+): Promise<'verdict' | 'recovery' | null> {
+  const { record } = subject
+  if (verificationId !== undefined && verificationId === record.passkeyRecovery) {
+    assertRecovered(record, now)
+    return 'recovery'
+  }
+  const given = verificationId === undefined ? null : await grantOf(store, user, verificationId, now)
+  if (settings.registration === 'verified' && !given) throw new DomainError('passkey_verdict_required')
+  const needed = strongestOf(settings, record, await passkeys.of(store, subject))
+  const proven = given?.possession ?? null
+  if (needed !== null && strongerOf(proven, needed) !== proven)
+    throw new DomainError('passkey_proof_required')
+  return given && 'verdict'
+}
+
+async function grantOf(
   store: StoreReader,
   { tenantId, environment, blindIndex }: PermittedUser,
-  verificationId: string | undefined,
+  verificationId: string,
   now: number,
-): Promise<void> {
-  const permit = verificationId === undefined ? undefined : await store.challenge(verificationId)
+): Promise<{ possession: Possession | null } | null> {
+  const permit = await store.challenge(verificationId)
+  const possession = ([null, 'swk', 'hwk'] as const).find((one) => permit?.steps === stepsOf(one))
   const isGranted =
-    permit?.steps === REGISTER_ACTION &&
-    permit.tenantId === tenantId &&
+    permit?.tenantId === tenantId &&
     permit.environment === environment &&
     permit.blindIndex.equals(blindIndex) &&
     permit.usedAt === null &&
     permit.expiresAt > now
-  if (!isGranted) throw new DomainError('passkey_verdict_required')
+  return isGranted && possession !== undefined ? { possession } : null
+}
+
+function stepsOf(possession: Possession | null): string {
+  return possession === null ? REGISTER_ACTION : `${REGISTER_ACTION} ${possession}`
 }

@@ -9,6 +9,8 @@ export const WEBHOOK_EVENTS = [
   'user.erasure_scheduled',
   'user.passkey_registered',
   'user.passkey_revoked',
+  'user.passkey_recovery_begun',
+  'user.passkey_recovery_cancelled',
   'user.passkey_counter_reversed',
   'user.erased',
   'capture_session.completed',

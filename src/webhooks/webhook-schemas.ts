@@ -57,11 +57,27 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
   'user.unlocked': { summary: 'The operator ended the wait of a user.', data: user },
   'user.passkey_registered': {
     summary: 'A passkey was registered for a user. Somebody else than the person may have done it.',
-    data: { ...user, passkey_id: text, name: textOrNull, synced: Type.Boolean() },
+    data: {
+      ...user,
+      passkey_id: text,
+      name: textOrNull,
+      synced: Type.Boolean(),
+      recovered: Type.Boolean({ description: 'Whether a recovery took the place of an earlier passkey.' }),
+    },
   },
   'user.passkey_revoked': {
     summary: 'A passkey of a user was revoked.',
     data: { ...user, passkey_id: text },
+  },
+  'user.passkey_recovery_begun': {
+    summary:
+      'The recovery of a lost passkey has begun: another one can be registered from `ready_at` on. Tell the person, who may know nothing of it.',
+    data: { ...user, verification_id: text, ready_at: time, expires_at: time },
+  },
+  'user.passkey_recovery_cancelled': {
+    summary:
+      'The recovery of a passkey was cancelled, by the backend or by an approved verify with a passkey.',
+    data: { ...user, verification_id: text },
   },
   'user.passkey_counter_reversed': {
     summary:

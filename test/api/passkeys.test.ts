@@ -6,7 +6,15 @@ import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
-import { asserted, ORIGIN, passkeysPath, RP_ID, registered, usePasskeys } from '../support/passkeys.js'
+import {
+  asserted,
+  ORIGIN,
+  passkeysPath,
+  proven,
+  RP_ID,
+  registered,
+  usePasskeys,
+} from '../support/passkeys.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -93,19 +101,21 @@ describe('a registration', () => {
   })
 
   it('is good once, and only for the user for whom it began', async () => {
-    const first = await holder()
-    const { begun, authenticator } = await registered(production, first.user_id)
+    const { sandbox } = tenant
+    const first = await holder(sandbox)
+    const permit = () => proven(sandbox, first.user_id, first.authenticator, ada)
+    const { begun, authenticator } = await registered(sandbox, first.user_id, undefined, await permit())
     const { challenge_id, nonce, options } = begun
     const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
-    const again = await production.call('POST', passkeysPath(first.user_id), {
+    const again = await sandbox.call('POST', passkeysPath(first.user_id), {
       challenge_id,
       nonce,
       credential,
     })
     expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
-    const other = await holder()
-    const fresh = await production.call('POST', passkeysPath(first.user_id, '/registration'), {})
-    const stolen = await production.call('POST', passkeysPath(other.user_id), {
+    const other = await holder(sandbox)
+    const fresh = await sandbox.call('POST', passkeysPath(first.user_id, '/registration'), await permit())
+    const stolen = await sandbox.call('POST', passkeysPath(other.user_id), {
       challenge_id: fresh.body.challenge_id,
       nonce: fresh.body.nonce,
       credential: authenticator.create(fresh.body.options),
@@ -122,9 +132,16 @@ describe('a registration', () => {
   })
 
   it('allows a user ten passkeys', async () => {
-    const { user_id } = await holder()
-    for (let i = 1; i < 10; i++) expect((await registered(production, user_id)).answer.status).toBe(201)
-    const { status, body } = await production.call('POST', passkeysPath(user_id, '/registration'), {})
+    const { sandbox } = tenant
+    const { user_id, authenticator } = await holder(sandbox)
+    const permit = () => proven(sandbox, user_id, authenticator, ada)
+    for (let i = 1; i < 10; i++)
+      expect((await registered(sandbox, user_id, undefined, await permit())).answer.status).toBe(201)
+    const { status, body } = await sandbox.call(
+      'POST',
+      passkeysPath(user_id, '/registration'),
+      await permit(),
+    )
     expect([status, body.code]).toEqual([409, 'passkey_limit_reached'])
   })
 
@@ -198,6 +215,149 @@ describe('a registration that asks for a verdict', () => {
     const late = await live()
     running.clock.advance(10 * 60_000)
     expect((await start(user_id, late)).body.code).toBe('passkey_verdict_required')
+  })
+})
+
+describe('a further passkey', () => {
+  const live = async (
+    client: ApiClient,
+    user_id: string,
+    type: string,
+    authenticator?: SoftwareAuthenticator,
+  ) => {
+    const given = authenticator ? { passkey: 'required' } : {}
+    const { body: asked } = await client.call('POST', '/v1/challenges', {
+      user_id,
+      action: { type },
+      ...given,
+    })
+    const challenge = answerTo(asked, ada)
+    const passkey_assertion = authenticator && { credential: authenticator.get(asked.passkey) }
+    const { body } = await client.verify({ user_id, challenge, action: { type }, passkey_assertion })
+    expect(body.verdict).toBe('approved')
+    return { verification_id: body.verification_id as string }
+  }
+  const begin = async (user_id: string, fields = {}) => {
+    const { status, body } = await tenant.sandbox.call('POST', passkeysPath(user_id, '/registration'), fields)
+    return body.code ?? status
+  }
+  const cancel = (user_id: string) => tenant.sandbox.call('DELETE', passkeysPath(user_id, '/recovery'))
+
+  it.each(['verified', 'backend'] as const)(
+    'needs more than a face where registration is %s, also after the last passkey was revoked',
+    async (registration) => {
+      const { sandbox } = tenant
+      const { user_id, authenticator, passkey } = await holder(sandbox)
+      await usePasskeys(running, tenant, { registration })
+      const faced = await live(sandbox, user_id, 'register_passkey')
+      expect(await begin(user_id, faced)).toBe('passkey_proof_required')
+      const proof = await live(sandbox, user_id, 'register_passkey', authenticator)
+      expect(await begin(user_id, proof)).toBe(201)
+      await sandbox.call('DELETE', passkeysPath(user_id, `/${passkey.passkey_id}`))
+      expect(await begin(user_id, faced)).toBe('passkey_proof_required')
+      const enrolling = { user_id, purpose: 'enroll', passkey: 'register' }
+      expect((await sandbox.call('POST', '/v1/challenges', enrolling)).body.code).toBe(
+        'passkey_proof_required',
+      )
+    },
+  )
+
+  it('needs one that is at least as strong: a synced one never makes another next to one that is bound', async () => {
+    const { sandbox } = tenant
+    const user_id = `holder-${++users}`
+    await sandbox.enroll({ user_id, image: ada })
+    const synced = new SoftwareAuthenticator({ origin: ORIGIN, isSynced: true })
+    await registered(sandbox, user_id, synced)
+    const { authenticator } = await registered(
+      sandbox,
+      user_id,
+      undefined,
+      await proven(sandbox, user_id, synced, ada),
+    )
+    const weak = await proven(sandbox, user_id, synced, ada)
+    const refused = await sandbox.call('POST', passkeysPath(user_id, '/registration'), weak)
+    expect([refused.status, refused.body.code]).toEqual([403, 'passkey_proof_required'])
+    const strong = await proven(sandbox, user_id, authenticator, ada)
+    expect((await registered(sandbox, user_id, undefined, strong)).answer.status).toBe(201)
+  })
+
+  it('of a person who lost the others is registered once, and only after the wait', async () => {
+    const { sandbox } = tenant
+    const { user_id } = await holder(sandbox)
+    const recovery = await live(sandbox, user_id, 'recover_passkey')
+    expect(await begin(user_id, recovery)).toBe('passkey_recovery_pending')
+    running.clock.advance(60_000)
+    const other = await holder(sandbox)
+    expect(await begin(other.user_id, recovery)).toBe('passkey_proof_required')
+    expect((await registered(sandbox, user_id, undefined, recovery)).answer.status).toBe(201)
+    expect(await begin(user_id, recovery)).toBe('passkey_proof_required')
+  })
+
+  it('is not registered by a recovery that has expired, was cancelled, or was ended by a passkey', async () => {
+    const { sandbox } = tenant
+    const { user_id, authenticator } = await holder(sandbox)
+    const late = await live(sandbox, user_id, 'recover_passkey')
+    running.clock.advance(60_000 + 7 * 86_400_000)
+    expect(await begin(user_id, late)).toBe('passkey_verdict_required')
+    for (const end of [() => cancel(user_id), () => live(sandbox, user_id, 'anything', authenticator)]) {
+      const recovery = await live(sandbox, user_id, 'recover_passkey')
+      await end()
+      running.clock.advance(60_000)
+      expect(await begin(user_id, recovery)).toBe('passkey_proof_required')
+      expect((await cancel(user_id)).body.code).toBe('passkey_recovery_not_found')
+    }
+  })
+
+  it('is announced when its recovery begins and ends, by webhook', async () => {
+    const { sandbox } = tenant
+    const { operations, outbox, store, tenancy } = running.service.core
+    const events = [
+      'user.passkey_recovery_begun',
+      'user.passkey_recovery_cancelled',
+      'user.passkey_registered',
+    ]
+    await operations.webhooks.add(await tenancy.find(tenant.name), COMMAND_LINE, {
+      // Nobody listens there: a delivery that was tried stays in the outbox with its body.
+      url: 'http://localhost:1/recoveries',
+      environment: 'sandbox',
+      events: events as never,
+    })
+    const { user_id } = await holder(sandbox)
+    const first = await live(sandbox, user_id, 'recover_passkey')
+    await cancel(user_id)
+    const second = await live(sandbox, user_id, 'recover_passkey')
+    running.clock.advance(60_000)
+    await registered(sandbox, user_id, undefined, second)
+    const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
+    const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
+    const sent = bodies.map((body) => JSON.parse(String(body))).filter(({ data }) => data.user_id === user_id)
+    const data = (type: string) => sent.filter((event) => event.type === type).map((event) => event.data)
+    expect(
+      data(events[0]!)
+        .map((begun) => begun.verification_id)
+        .sort(),
+    ).toEqual([first.verification_id, second.verification_id].sort())
+    expect(data(events[1]!)).toEqual([{ user_id, verification_id: first.verification_id }])
+    expect(
+      data(events[2]!)
+        .map(({ recovered }) => recovered)
+        .sort(),
+    ).toEqual([false, true])
+  })
+})
+
+describe('a replacement of the reference', () => {
+  it('needs a verdict of a user who has a passkey, or had one', async () => {
+    const { user_id, passkey } = await holder()
+    const replace = async (fields = {}) =>
+      (await production.enroll({ user_id, image: joan, replace: true, ...fields })).body
+    expect((await replace()).code).toBe('replace_verdict_required')
+    await production.call('DELETE', passkeysPath(user_id, `/${passkey.passkey_id}`))
+    expect((await replace()).code).toBe('replace_verdict_required')
+    const action = { type: 'replace_reference' }
+    const image = base64(await face('adaToday'))
+    const { body } = await production.verify({ user_id, image, action })
+    expect((await replace({ verification_id: body.verification_id })).status).toBe('enrolled')
   })
 })
 
@@ -341,7 +501,9 @@ describe('a verify with a passkey', () => {
     const reports = async () => {
       const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
       const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
-      return bodies.map((body) => JSON.parse(String(body)))
+      return bodies
+        .map((body) => JSON.parse(String(body)))
+        .filter(({ type }) => type === 'user.passkey_counter_reversed')
     }
     const { user_id, authenticator, passkey } = await holder()
     await verified({ user_id, authenticator }, { counter: 7 })
@@ -404,7 +566,6 @@ describe('a verify with a passkey', () => {
 
   it('refuses a revoked passkey, also one that was revoked while the capture was judged', async () => {
     const { user_id, authenticator, passkey } = await holder()
-    await registered(production, user_id)
     const path = passkeysPath(user_id, `/${passkey.passkey_id}`)
     const passkey_assertion = await asserted(production, user_id, action, authenticator)
     const revoked = await production.call('DELETE', path)
@@ -449,14 +610,18 @@ describe('the policy of a tenant', () => {
     const { authenticator } = await registered(production, user_id, synced())
     await usePasskeys(running, tenant, { synced: 'refused' })
     expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_not_allowed')
-    const { answer } = await registered(production, user_id, synced())
+    const another = `holder-${++users}`
+    await production.enroll({ user_id: another, image: ada })
+    const { answer } = await registered(production, another, synced())
     expect([answer.status, answer.body.code]).toEqual([422, 'passkey_not_allowed'])
   })
 
   it('accepts only the authenticators that it lists, and asks for their attestation', async () => {
     const { user_id, authenticator } = await holder()
     await usePasskeys(running, tenant, { aaguids: ['ffffffff-0000-4000-8000-000000000000'] })
-    const { answer, begun } = await registered(production, user_id)
+    const another = `holder-${++users}`
+    await production.enroll({ user_id: another, image: ada })
+    const { answer, begun } = await registered(production, another)
     expect(begun.options.attestation).toBe('direct')
     expect(answer.body.code).toBe('passkey_not_allowed')
     expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_not_allowed')

@@ -37,12 +37,13 @@ describe('tenant passkeys', () => {
     expect(stdout).toMatch(/Domain +bank\.example\n/)
     expect(stdout).toMatch(/Synced passkeys +count as swk\n/)
     expect(stdout).toMatch(/Registration +after a verify with liveness\n/)
+    expect(stdout).toMatch(/Recovery +after 24 h\n/)
     expect(stdout).toMatch(/Authenticators +all\n/)
   })
 
   it('changes only the given settings', async () => {
     await run('--synced', 'refused', '--aaguid', AAGUID)
-    const { json } = await run('--registration', 'backend', '--json')
+    const { json } = await run('--registration', 'backend', '--recovery-hours', '48', '--json')
     expect(json).toEqual({
       tenant_id: expect.stringMatching(/^ten_/),
       name: 'acme',
@@ -50,6 +51,7 @@ describe('tenant passkeys', () => {
       origins: [APP],
       synced: 'refused',
       registration: 'backend',
+      recovery_hours: 48,
       aaguids: [AAGUID],
     })
     expect((await run('--json')).json).toEqual(json)
@@ -62,6 +64,7 @@ describe('tenant passkeys', () => {
     [['--origin', 'https://bank.example.evil.example'], 1, 'invalid_origin'],
     [['--origin', 'http://bank.example'], 1, 'invalid_origin'],
     [['--aaguid', 'yubikey'], 1, 'invalid_aaguid'],
+    [['--recovery-hours', '0'], 1, 'invalid_recovery_hours'],
     [['--synced', 'maybe'], 2, 'invalid_option'],
     [['--registration', 'nobody'], 2, 'invalid_option'],
   ])('refuses %j and changes nothing', async (options, code, error) => {

@@ -82,13 +82,25 @@ async function register(
   user: string,
   name: string,
   outcome: PasskeyRegistrationOutcome = 'device_bound',
+  verification_id?: string,
 ) {
   // The list is in the order of the times of registration.
   advance(1000)
-  const { challenge_id, nonce } = await note(client.beginPasskeyRegistration(user))
+  const { challenge_id, nonce } = await note(
+    client.beginPasskeyRegistration(user, verification_id ? { verification_id } : {}),
+  )
   if (!challenge_id) return { passkey_id: 'pky_0' }
   const credential = sandboxRegistration(name, outcome)
-  return note(client.registerPasskey(user, { challenge_id, nonce, credential, name: 'phone' }))
+  const fields = { challenge_id, nonce, credential, name: 'phone' }
+  return note(client.registerPasskey(user, verification_id ? { ...fields, verification_id } : fields))
+}
+
+/** The id of a verify in which a passkey signs for another one. */
+async function permit({ client, note }: Side, user_id: string, name: string, fields: { type?: string } = {}) {
+  const action = { type: fields.type ?? 'register_passkey' }
+  const { challenge_id, nonce } = await note(client.beginPasskeyAssertion(user_id, { action }))
+  const passkey_assertion = { challenge_id, nonce, credential: sandboxSignature(name) }
+  return (await note(client.verify({ user_id, image, action, passkey_assertion }))).verification_id
 }
 
 async function sign(
@@ -123,7 +135,9 @@ describe('passkeys of the service in memory', () => {
       await note(client.beginPasskeyAssertion('ada', { action }))
       const { passkey_id } = await register(side, 'ada', 'ada')
       await register(side, 'ada', 'ada-2', 'synced')
-      await register(side, 'ada', 'ada')
+      await register(side, 'ada', 'ada-2', 'synced', await permit(side, 'ada', 'ada'))
+      await register(side, 'ada', 'ada-3', 'synced', await permit(side, 'ada', 'ada-2'))
+      await register(side, 'ada', 'ada', 'device_bound', await permit(side, 'ada', 'ada'))
       await note(client.getUser('ada'))
       for (const name of ['ada', 'ada-2', 'ada-3']) {
         const request = await sign(side, 'ada', name)
@@ -143,7 +157,7 @@ describe('passkeys of the service in memory', () => {
       const { client, note } = side
       await note(client.enroll({ user_id: 'ada', image }))
       for (const outcome of PASSKEY_REGISTRATIONS.toReversed())
-        await register(side, 'ada', `ada-${outcome}`, outcome)
+        if (outcome !== 'synced') await register(side, 'ada', `ada-${outcome}`, outcome)
       for (const outcome of PASSKEY_SIGNATURES) {
         const request = await sign(side, 'ada', 'ada-device_bound', outcome)
         await note(client.verify(request))
@@ -174,9 +188,10 @@ describe('passkeys of the service in memory', () => {
         const { client, note } = side
         await note(client.enroll({ user_id: 'ada', image }))
         await register(side, 'ada', 'bound')
-        await register(side, 'ada', 'synced', 'synced')
+        await note(client.enroll({ user_id: 'eve', image }))
+        await register(side, 'eve', 'synced', 'synced')
         await note(client.verify(await sign(side, 'ada', 'bound')))
-        await note(client.verify(await sign(side, 'ada', 'synced')))
+        await note(client.verify(await sign(side, 'eve', 'synced')))
         await note(client.listPasskeys('ada'))
       }),
   )
@@ -235,8 +250,43 @@ describe('passkeys of the service in memory', () => {
   it('are at most ten', () =>
     both({ passkeys: { registration: 'backend' } }, async (side) => {
       await side.note(side.client.enroll({ user_id: 'ada', image }))
-      for (let index = 0; index < 10; index++) await register(side, 'ada', `ada-${index}`)
-      await side.note(side.client.beginPasskeyRegistration('ada'))
+      await register(side, 'ada', 'ada-0')
+      for (let index = 1; index < 10; index++)
+        await register(side, 'ada', `ada-${index}`, 'device_bound', await permit(side, 'ada', 'ada-0'))
+      const verification_id = await permit(side, 'ada', 'ada-0')
+      await side.note(side.client.beginPasskeyRegistration('ada', { verification_id }))
+    }))
+
+  it('are recovered after a wait, unless a passkey or the backend cancels it, and hold a replacement back', () =>
+    both({ passkeys: { registration: 'backend' } }, async (side) => {
+      const { client, note, advance } = side
+      const recover = async () => {
+        const action = { type: 'recover_passkey' }
+        const { challenge_id, nonce } = await note(client.createChallenge({ user_id: 'ada', action }))
+        const challenge = { challenge_id, nonce, frames: frames() }
+        return (await note(client.verify({ user_id: 'ada', action, challenge }))).verification_id
+      }
+      await note(client.enroll({ user_id: 'ada', image }))
+      const { passkey_id } = await register(side, 'ada', 'ada')
+      await note(client.enroll({ user_id: 'ada', image, replace: true }))
+      const verification_id = await permit(side, 'ada', 'ada', { type: 'replace_reference' })
+      await note(client.enroll({ user_id: 'ada', image, replace: true, verification_id }))
+      await note(client.enroll({ user_id: 'ada', image, replace: true, verification_id }))
+      for (const cancel of [
+        () => note(client.cancelPasskeyRecovery('ada')),
+        async () => note(client.verify(await sign(side, 'ada', 'ada'))),
+      ]) {
+        await recover()
+        await cancel()
+        await note(client.cancelPasskeyRecovery('ada'))
+      }
+      await note(client.revokePasskey('ada', passkey_id))
+      const recovery = await recover()
+      await register(side, 'ada', 'ada-2', 'device_bound', recovery)
+      advance(60_000)
+      await register(side, 'ada', 'ada-2', 'device_bound', recovery)
+      await register(side, 'ada', 'ada-3', 'device_bound', recovery)
+      await note(client.listPasskeys('ada'))
     }))
 })
 

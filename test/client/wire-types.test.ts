@@ -62,6 +62,7 @@ const SCHEMAS: Record<string, Json> = {
   RegisteredPasskey: response(paths['/v1/users/{user_id}/passkeys'].post, 201),
   PasskeyList: response(paths['/v1/users/{user_id}/passkeys'].get, 200),
   RevokedPasskey: response(paths['/v1/users/{user_id}/passkeys/{passkey_id}'].delete, 200),
+  CancelledPasskeyRecovery: response(paths['/v1/users/{user_id}/passkeys/recovery'].delete, 200),
   PasskeyAssertionRequest: request(paths['/v1/users/{user_id}/passkeys/assertion'].post),
   PasskeyAssertionChallenge: response(paths['/v1/users/{user_id}/passkeys/assertion'].post, 201),
   AuditPage: response(paths['/v1/audit'].get, 200),

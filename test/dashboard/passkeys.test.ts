@@ -127,11 +127,12 @@ describe('the passkeys of a user', () => {
   })
 
   it('need a fresh sign-in to be revoked, as a change of the settings does', async () => {
-    const { answer } = await registered(production, 'ada')
+    await production.enroll({ user_id: 'joan', image: base64(await face('joan')) })
+    const { answer } = await registered(production, 'joan')
     running.clock.advance(20 * MINUTE_MS)
     expect((await call('POST', '/passkeys', { settings })).body.code).toBe('fresh_sign_in_required')
     const passkey = answer.body.passkey_id
-    const revoked = await call('POST', '/users/passkeys/revoke', { ...whom, passkey })
+    const revoked = await call('POST', '/users/passkeys/revoke', { ...whom, user_id: 'joan', passkey })
     expect(revoked.body.code).toBe('fresh_sign_in_required')
   })
 })

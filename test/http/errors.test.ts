@@ -18,7 +18,7 @@ import { type ApiClient, type ApiResponse, apiClient } from '../support/client.j
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngHeader } from '../support/images.js'
-import { asserted, ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
+import { asserted, ORIGIN, passkeysPath, proven, registered, usePasskeys } from '../support/passkeys.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
@@ -138,7 +138,10 @@ const beginRegistration = async (
   await usePasskeys(running, tenant, settings)
   const user_id = newUser()
   await sandbox.enroll({ user_id, image })
-  return { user_id, begin: () => sandbox.call('POST', passkeysPath(user_id, '/registration'), {}) }
+  return {
+    user_id,
+    begin: (fields: object = {}) => sandbox.call('POST', passkeysPath(user_id, '/registration'), fields),
+  }
 }
 
 const PROVOCATIONS: Record<ErrorCode, Provocation> = {
@@ -158,12 +161,34 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   passkey_already_registered: async (world) => {
     const { user_id } = await beginRegistration(world)
     const { authenticator } = await registered(world.sandbox, user_id)
-    return (await registered(world.sandbox, user_id, authenticator)).answer
+    const permit = await proven(world.sandbox, user_id, authenticator, world.image)
+    return (await registered(world.sandbox, user_id, authenticator, permit)).answer
   },
   passkey_limit_reached: async (world) => {
     const { user_id, begin } = await beginRegistration(world)
-    for (let i = 0; i < MAX_PASSKEYS; i++) await registered(world.sandbox, user_id)
+    const { authenticator } = await registered(world.sandbox, user_id)
+    const permit = () => proven(world.sandbox, user_id, authenticator, world.image)
+    for (let i = 1; i < MAX_PASSKEYS; i++) await registered(world.sandbox, user_id, undefined, await permit())
+    return begin(await permit())
+  },
+  passkey_proof_required: async (world) => {
+    const { user_id, begin } = await beginRegistration(world)
+    await registered(world.sandbox, user_id)
     return begin()
+  },
+  passkey_recovery_pending: async (world) => {
+    const { user_id, begin } = await beginRegistration(world)
+    await registered(world.sandbox, user_id)
+    const action = { type: 'recover_passkey' }
+    const asked = await world.sandbox.call('POST', '/v1/challenges', { user_id, action })
+    const challenge = answerTo(asked.body, world.image)
+    const { body } = await world.sandbox.verify({ user_id, action, challenge })
+    return begin({ verification_id: body.verification_id })
+  },
+  passkey_recovery_not_found: async ({ sandbox, image }) => {
+    const user_id = newUser()
+    await sandbox.enroll({ user_id, image })
+    return sandbox.call('DELETE', passkeysPath(user_id, '/recovery'))
   },
   passkey_invalid: assertWith({ isSynced: true }),
   passkey_challenge_mismatch: assertWith({ challenge: 'AAAA' }),

@@ -20,6 +20,7 @@ export async function usePasskeys(
     origins: [ORIGIN],
     synced: 'swk',
     registration: 'backend',
+    recoveryHours: 24,
     aaguids: [],
     ...changes,
   })
@@ -33,12 +34,13 @@ export async function registered(
   client: ApiClient,
   user: string,
   authenticator = new SoftwareAuthenticator({ origin: ORIGIN }),
+  fields: { verification_id?: string } = {},
 ) {
-  const { status, body: begun, text } = await client.call('POST', passkeysPath(user, '/registration'), {})
+  const { status, body: begun, text } = await client.call('POST', passkeysPath(user, '/registration'), fields)
   if (status !== 201) throw new Error(text)
   const credential = authenticator.create(begun.options)
   const { challenge_id, nonce } = begun
-  const answer = await client.call('POST', passkeysPath(user), { challenge_id, nonce, credential })
+  const answer = await client.call('POST', passkeysPath(user), { challenge_id, nonce, credential, ...fields })
   return { authenticator, answer, begun }
 }
 
@@ -54,4 +56,18 @@ export async function asserted(
   if (status !== 201) throw new Error(text)
   const { challenge_id, nonce, options } = body
   return { challenge_id, nonce, credential: authenticator.get(options, claims) }
+}
+
+/** The approved verify with a passkey of the user that a further registration needs. @returns its field of the registration */
+export async function proven(
+  client: ApiClient,
+  user_id: string,
+  authenticator: SoftwareAuthenticator,
+  image: string,
+  type = 'register_passkey',
+) {
+  const action = { type }
+  const passkey_assertion = await asserted(client, user_id, action, authenticator)
+  const { body } = await client.verify({ user_id, image, action, passkey_assertion })
+  return { verification_id: body.verification_id as string }
 }

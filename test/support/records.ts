@@ -104,6 +104,9 @@ export function subject(name = 'ada', changes: Partial<SubjectRecord> = {}): Sub
     disabledAt: null,
     replaceVerdict: null,
     replaceVerdictAt: null,
+    passkeyRecovery: null,
+    passkeyRecoveryAt: null,
+    revokedPasskey: null,
     ...changes,
   }
 }

@@ -27,6 +27,10 @@ const FAKE_CODES = [
   ...[
     'passkeys_unavailable',
     'passkey_verdict_required',
+    'passkey_proof_required',
+    'passkey_recovery_pending',
+    'passkey_recovery_not_found',
+    'replace_verdict_required',
     'passkey_already_registered',
     'passkey_limit_reached',
   ],

@@ -143,6 +143,11 @@ function typesOf({ schemas }: Json): WireType[] {
       doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`.',
     },
     {
+      name: 'CancelledPasskeyRecovery',
+      schema: schemas.CancelledPasskeyRecovery,
+      doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/recovery`.',
+    },
+    {
       name: 'PasskeyAssertionRequest',
       schema: schemas.PasskeyAssertionRequest,
       doc: 'Body of `POST /v1/users/{user_id}/passkeys/assertion`.',

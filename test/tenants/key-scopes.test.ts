@@ -7,6 +7,7 @@ import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import { SCOPES, type Scope } from '../../src/tenants/key-scopes.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
+import { answerTo } from '../support/challenges.js'
 import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
@@ -42,6 +43,13 @@ afterEach(async () => {
       })
 })
 afterAll(() => running?.stop())
+
+/** Enrolls a further user, who has no passkey. */
+async function another(): Promise<string> {
+  const user_id = `enrolled-${++made}`
+  await tenant.sandbox.enroll({ user_id, image })
+  return user_id
+}
 
 async function create(
   grants: Partial<KeyGrants>,
@@ -179,17 +187,18 @@ const CALLS: Array<{
     what: 'the beginning of the registration of a passkey',
     endpoint: 'begin_passkey_registration',
     needs: ['enroll'],
-    call: (client) => client.call('POST', passkeysPath('enrolled', '/registration'), {}),
+    call: async (client) => client.call('POST', passkeysPath(await another(), '/registration'), {}),
   },
   {
     what: 'registering a passkey',
     endpoint: 'register_passkey',
     needs: ['enroll'],
     call: async (client) => {
-      const { body } = await tenant.sandbox.call('POST', passkeysPath('enrolled', '/registration'), {})
+      const user_id = await another()
+      const { body } = await tenant.sandbox.call('POST', passkeysPath(user_id, '/registration'), {})
       const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(body.options)
       const { challenge_id, nonce } = body
-      return client.call('POST', passkeysPath('enrolled'), { challenge_id, nonce, credential })
+      return client.call('POST', passkeysPath(user_id), { challenge_id, nonce, credential })
     },
   },
   {
@@ -203,8 +212,28 @@ const CALLS: Array<{
     endpoint: 'revoke_passkey',
     needs: ['enroll'],
     call: async (client) => {
-      const { answer } = await registered(tenant.sandbox, 'enrolled')
-      return client.call('DELETE', passkeysPath('enrolled', `/${answer.body.passkey_id}`))
+      const user_id = await another()
+      const { answer } = await registered(tenant.sandbox, user_id)
+      return client.call('DELETE', passkeysPath(user_id, `/${answer.body.passkey_id}`))
+    },
+  },
+  {
+    what: 'beginning the recovery of a passkey',
+    endpoint: 'verify',
+    needs: ['verify', 'recover'],
+    call: (client) => client.verify({ user_id: 'enrolled', image, action: { type: 'recover_passkey' } }),
+  },
+  {
+    what: 'cancelling the recovery of a passkey',
+    endpoint: 'cancel_passkey_recovery',
+    needs: ['recover'],
+    call: async (client) => {
+      const user_id = await another()
+      await registered(tenant.sandbox, user_id)
+      const action = { type: 'recover_passkey' }
+      const { body } = await tenant.sandbox.call('POST', '/v1/challenges', { user_id, action })
+      await tenant.sandbox.verify({ user_id, action, challenge: answerTo(body, image) })
+      return client.call('DELETE', passkeysPath(user_id, '/recovery'))
     },
   },
   {
@@ -221,8 +250,9 @@ const CALLS: Array<{
     endpoint: 'begin_passkey_assertion',
     needs: ['verify'],
     call: async (client) => {
-      await registered(tenant.sandbox, 'enrolled')
-      return client.call('POST', passkeysPath('enrolled', '/assertion'), { action })
+      const user_id = await another()
+      await registered(tenant.sandbox, user_id)
+      return client.call('POST', passkeysPath(user_id, '/assertion'), { action })
     },
   },
   {

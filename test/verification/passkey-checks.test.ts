@@ -138,7 +138,15 @@ describe('a scripted passkey of the sandbox', () => {
   it('stands next to a passkey of WebAuthn, whose signature is checked as in production', async () => {
     const { user_id } = await register((name) => sandboxRegistration(name))
     const { sandbox } = tenant
-    const { authenticator } = await registered(sandbox, user_id)
+    const permit = { type: 'register_passkey' }
+    const asked = await sandbox.call('POST', passkeysPath(user_id, '/assertion'), { action: permit })
+    const { challenge_id, nonce } = asked.body
+    const permitted = await sandbox.verify({
+      ...{ user_id, image, action: permit },
+      passkey_assertion: { challenge_id, nonce, credential: sandboxSignature(user_id) },
+    })
+    const { verification_id } = permitted.body
+    const { authenticator } = await registered(sandbox, user_id, undefined, { verification_id })
     const good = await asserted(sandbox, user_id, action, authenticator)
     const verified = await sandbox.verify({ user_id, image, action, passkey_assertion: good })
     expect(verified.body.verdict).toBe('approved')

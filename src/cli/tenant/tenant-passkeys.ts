@@ -19,6 +19,7 @@ interface PasskeyOptions extends OutputOptions {
   origin?: string[]
   synced?: string
   registration?: string
+  recoveryHours?: string
   aaguid?: string[]
   off?: boolean
 }
@@ -40,6 +41,7 @@ export function registerTenantPasskeys(tenant: Command): void {
       '--registration <policy>',
       'verified: a registration needs a fresh verify with liveness; backend: the API key is enough',
     )
+    .option('--recovery-hours <hours>', 'wait between a verify for `recover_passkey` and the registration')
     .option('--aaguid <aaguids...>', `authenticators that are accepted; ${NONE}: all`)
     .option('--off', 'use no passkeys: registered ones are kept, and refused meanwhile')
     .option('--json', 'print JSON')
@@ -65,6 +67,7 @@ export function registerTenantPasskeys(tenant: Command): void {
                   'Registration',
                   view.registration === 'verified' ? 'after a verify with liveness' : 'by the backend only',
                 ],
+                ['Recovery', `after ${view.recovery_hours} h`],
                 ['Authenticators', view.aaguids.join(', ') || 'all'],
               ]),
         )
@@ -81,6 +84,7 @@ function changed(present: PasskeySettings | null, options: PasskeyOptions): Pass
   const {
     synced = present?.synced ?? PASSKEY_DEFAULTS.synced,
     registration = present?.registration ?? PASSKEY_DEFAULTS.registration,
+    recoveryHours = present?.recoveryHours ?? PASSKEY_DEFAULTS.recoveryHours,
     aaguid = present?.aaguids ?? PASSKEY_DEFAULTS.aaguids,
   } = options
   return {
@@ -88,6 +92,7 @@ function changed(present: PasskeySettings | null, options: PasskeyOptions): Pass
     origins: origin,
     synced: oneOf(SYNCED_POLICIES, synced, '--synced'),
     registration: oneOf(REGISTRATION_POLICIES, registration, '--registration'),
+    recoveryHours: Number(recoveryHours),
     aaguids: aaguid.filter((one) => one !== NONE),
   }
 }

@@ -246,6 +246,13 @@ class RevokedPasskey(Answer):
 
 
 @dataclass(frozen=True)
+class CancelledPasskeyRecovery(Answer):
+    user_id: str
+    #: `cancelled`.
+    status: str
+
+
+@dataclass(frozen=True)
 class Guidance(Answer):
     step: str
     #: What the person can do better, the most urgent first; empty where nothing is left to be done.

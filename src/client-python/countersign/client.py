@@ -17,6 +17,7 @@ from .answers import (
     AssessResult,
     AuditEntry,
     AuditPage,
+    CancelledPasskeyRecovery,
     CaptureSession,
     CaptureSessionLink,
     Challenge,
@@ -494,6 +495,14 @@ class Countersign:
             RevokedPasskey, "DELETE", user_id, f"/{passkey_id}", None, options, "/{passkey_id}"
         )
         _assert_answers(result.user_id == user_id and result.passkey_id == passkey_id)
+        return result
+
+    def cancel_passkey_recovery(
+        self, user_id: str, *, options: CallOptions = _NO_OPTIONS
+    ) -> CancelledPasskeyRecovery:
+        """Cancels the recovery of a passkey that an approved verify for `recover_passkey` has begun."""
+        result = self._passkeys(CancelledPasskeyRecovery, "DELETE", user_id, "/recovery", None, options)
+        _assert_answers(result.user_id == user_id)
         return result
 
     def begin_passkey_assertion(

@@ -10,7 +10,7 @@ import type {
 } from '../types.js'
 import { CEREMONY_MS, FakeCeremonies, type Usable, usingUp } from './ceremonies.js'
 import { creationOptions, requestOptions } from './passkey-options.js'
-import { FakePermits } from './permits.js'
+import { FakePermits, isOfType, type Possession, strongerOf } from './permits.js'
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseBusy, refuseRequest } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
@@ -27,6 +27,10 @@ export interface FakePasskeySettings {
   registration?: 'verified' | 'backend'
 }
 
+/** How long the recovery of a passkey waits, as in the sandbox, and for how long it can be used then. */
+const RECOVERY_WAIT_MS = 60_000
+const RECOVERY_USABLE_MS = 7 * 86_400_000
+
 interface Kept {
   passkey: Passkey
   credentialId: string
@@ -38,6 +42,10 @@ export class FakePasskeys {
   /** Verdicts that allow a registration. */
   readonly permits = new FakePermits()
   private readonly kept = new Map<string, Kept[]>()
+  /** Strongest passkey that was revoked, by user. */
+  private readonly revoked = new Map<string, Possession>()
+  /** Recoveries that wait, by user. */
+  private readonly recoveries = new Map<string, { verificationId: string; readyMs: number }>()
   private readonly ceremonies = new FakeCeremonies()
 
   /** @param settings undefined for a tenant that uses no passkeys @param isEnrolled whether a user has a reference */
@@ -60,6 +68,8 @@ export class FakePasskeys {
       case 'GET ':
         this.assertEnrolled(userId, call)
         return { status: 200, body: { user_id: userId, passkeys: this.of(userId) } }
+      case 'DELETE /recovery':
+        return this.cancelRecovery(userId, call)
       default:
         return this.revoke(userId, rest.slice(1), call)
     }
@@ -72,7 +82,34 @@ export class FakePasskeys {
 
   forget(userId: string): void {
     this.kept.delete(userId)
+    this.revoked.delete(userId)
+    this.recoveries.delete(userId)
     this.permits.forget(userId)
+  }
+
+  /** Keeps an approval of an enrolled user for what it allows or ends. */
+  noteApproval(
+    verificationId: string,
+    userId: string,
+    action: unknown,
+    { possession, isLive }: { possession: Possession; isLive: boolean },
+  ): void {
+    const nowMs = this.clock.now()
+    for (const type of ['register_passkey', 'replace_reference'] as const)
+      if (isOfType(action, type) && (type === 'replace_reference' || isLive || this.needsNoVerdict()))
+        this.permits.grant(verificationId, { type, userId, possession }, nowMs)
+    const strongest = this.strongestOf(userId)
+    if (!this.settings || strongest === null) return
+    if (isLive && isOfType(action, 'recover_passkey'))
+      this.recoveries.set(userId, { verificationId, readyMs: nowMs + RECOVERY_WAIT_MS })
+    else if (possession && strongerOf(possession, strongest) === possession) this.recoveries.delete(userId)
+  }
+
+  /** A user who has a passkey agrees to another reference by a verify. @throws FakeRefusal replace_verdict_required */
+  assertReplaceable({ body: { user_id, verification_id }, requestId }: Call): void {
+    if (this.strongestOf(user_id) === null) return
+    if (!this.permits.find('replace_reference', user_id, verification_id, this.clock.now()))
+      throw new FakeRefusal('replace_verdict_required', requestId)
   }
 
   /**
@@ -99,8 +136,7 @@ export class FakePasskeys {
       refuseRequest(call, 'passkey', `is not for the purpose "${purpose}"`)
     this.assertUsed(call)
     const count = this.of(user_id).length
-    if (use === 'register' && count >= MAX_PASSKEYS)
-      throw new FakeRefusal('passkey_limit_reached', call.requestId)
+    if (use === 'register') this.assertFirst(user_id, call)
     if (use === 'required' && count === 0) throw new FakeRefusal('passkey_not_found', call.requestId)
   }
 
@@ -167,8 +203,8 @@ export class FakePasskeys {
   private async beginRegistration(userId: string, call: Call): Promise<FakeAnswer> {
     this.assertUsed(call)
     const { user_name = userId, verification_id } = call.body ?? {}
-    this.assertPermitted(userId, verification_id, call)
     this.assertEnrolled(userId, call)
+    this.permitOf(userId, verification_id, call)
     if (this.of(userId).length >= MAX_PASSKEYS) throw new FakeRefusal('passkey_limit_reached', call.requestId)
     const issued = this.ceremonies.issue(['registration', userId, verification_id ?? null], this.clock.now())
     const asked = this.asked(userId, issued.nonce, CEREMONY_MS)
@@ -181,10 +217,14 @@ export class FakePasskeys {
     const opened = this.open(call, call.body, ['registration', userId, verification_id ?? null])
     return usingUp([opened], () => {
       const made = this.made(call.body, call)
-      this.assertPermitted(userId, verification_id, call)
       this.assertEnrolled(userId, call)
+      const permit = this.permitOf(userId, verification_id, call)
       const passkey = this.store(userId, made, call)
-      this.permits.use(verification_id)
+      if (permit === 'verdict') this.permits.use(verification_id)
+      if (permit === 'recovery') {
+        this.recoveries.delete(userId)
+        this.revoked.delete(userId)
+      }
       return { status: 201, body: { user_id: userId, ...passkey } }
     })
   }
@@ -204,6 +244,7 @@ export class FakePasskeys {
     const before = this.kept.get(userId) ?? []
     const left = before.filter(({ passkey }) => passkey.passkey_id !== passkeyId)
     if (left.length === before.length) throw new FakeRefusal('passkey_not_found', call.requestId)
+    this.revoked.set(userId, this.strongestOf(userId))
     this.kept.set(userId, left)
     return { status: 200, body: { user_id: userId, passkey_id: passkeyId, status: 'revoked' } }
   }
@@ -261,19 +302,63 @@ export class FakePasskeys {
 
   private valueOf(isSynced: boolean, requestId: string): 'hwk' | 'swk' {
     const { synced = 'swk' } = this.settings ?? {}
+    if (isSynced && synced === 'refused') throw new FakeRefusal('passkey_not_allowed', requestId)
+    return this.strengthOf(isSynced)
+  }
+
+  private strengthOf(isSynced: boolean): 'hwk' | 'swk' {
+    const { synced = 'swk' } = this.settings ?? {}
     if (!isSynced) return 'hwk'
-    if (synced === 'refused') throw new FakeRefusal('passkey_not_allowed', requestId)
-    return synced
+    return synced === 'refused' ? 'swk' : synced
   }
 
   private assertUsed({ requestId }: Call): void {
     if (!this.settings) throw new FakeRefusal('passkeys_unavailable', requestId)
   }
 
-  private assertPermitted(userId: string, verificationId: string | undefined, { requestId }: Call): void {
-    const isVerified = (this.settings?.registration ?? 'verified') === 'verified'
-    if (isVerified && !this.permits.allow(userId, verificationId, this.clock.now()))
-      throw new FakeRefusal('passkey_verdict_required', requestId)
+  private cancelRecovery(userId: string, call: Call): FakeAnswer {
+    this.assertEnrolled(userId, call)
+    if (!this.recoveries.delete(userId)) throw new FakeRefusal('passkey_recovery_not_found', call.requestId)
+    return { status: 200, body: { user_id: userId, status: 'cancelled' } }
+  }
+
+  private needsNoVerdict(): boolean {
+    return this.settings?.registration === 'backend'
+  }
+
+  /** @throws FakeRefusal passkey_verdict_required, passkey_proof_required, passkey_recovery_pending */
+  private permitOf(
+    userId: string,
+    verificationId: string | undefined,
+    { requestId }: Call,
+  ): 'verdict' | 'recovery' | null {
+    const nowMs = this.clock.now()
+    const recovery = this.recoveries.get(userId)
+    if (recovery && recovery.verificationId === verificationId) {
+      if (nowMs < recovery.readyMs) throw new FakeRefusal('passkey_recovery_pending', requestId)
+      if (nowMs >= recovery.readyMs + RECOVERY_USABLE_MS)
+        throw new FakeRefusal('passkey_verdict_required', requestId)
+      return 'recovery'
+    }
+    const permit = this.permits.find('register_passkey', userId, verificationId, nowMs)
+    if (!this.needsNoVerdict() && !permit) throw new FakeRefusal('passkey_verdict_required', requestId)
+    const needed = this.strongestOf(userId)
+    const proven = permit?.possession ?? null
+    if (needed !== null && strongerOf(proven, needed) !== proven)
+      throw new FakeRefusal('passkey_proof_required', requestId)
+    return permit ? 'verdict' : null
+  }
+
+  /** @throws FakeRefusal passkey_proof_required for a user who has, or had, a passkey */
+  private assertFirst(userId: string, { requestId }: Call): void {
+    if (this.strongestOf(userId) !== null) throw new FakeRefusal('passkey_proof_required', requestId)
+  }
+
+  private strongestOf(userId: string): Possession {
+    return (this.kept.get(userId) ?? []).reduce<Possession>(
+      (strongest, kept) => strongerOf(strongest, this.strengthOf(kept.passkey.synced)),
+      this.revoked.get(userId) ?? null,
+    )
   }
 
   private assertEnrolled(userId: string, { requestId }: Call): void {

@@ -1,19 +1,39 @@
-/** Verdicts of the service in memory that allow a passkey to be registered: each once, for its user, for ten minutes. */
+/** Verdicts of the service in memory that allow something once, for their user, for ten minutes: a passkey, or another reference. */
 const PERMIT_MS = 600_000
 
-export class FakePermits {
-  private readonly granted = new Map<string, { userId: string; untilMs: number }>()
+/** Types of the actions whose approved verify allows something. */
+export type PermitType = 'register_passkey' | 'replace_reference'
 
-  /** Keeps an approved verify of an enrolled user with a check of liveness, where its action is a registration. */
-  grant(verificationId: string, userId: string, action: unknown, nowMs: number): void {
-    const isRegistration =
-      typeof action === 'object' && action !== null && 'type' in action && action.type === 'register_passkey'
-    if (isRegistration) this.granted.set(verificationId, { userId, untilMs: nowMs + PERMIT_MS })
+/** Proof that a passkey has given; null for none. */
+export type Possession = 'hwk' | 'swk' | null
+
+export interface FakePermit {
+  type: PermitType
+  userId: string
+  possession: Possession
+  untilMs: number
+}
+
+export class FakePermits {
+  private readonly granted = new Map<string, FakePermit>()
+
+  /** Keeps an approved verify of an enrolled user. */
+  grant(
+    verificationId: string,
+    { type, userId, possession }: Omit<FakePermit, 'untilMs'>,
+    nowMs: number,
+  ): void {
+    this.granted.set(verificationId, { type, userId, possession, untilMs: nowMs + PERMIT_MS })
   }
 
-  allow(userId: string, verificationId: string | undefined, nowMs: number): boolean {
+  find(
+    type: PermitType,
+    userId: string,
+    verificationId: string | undefined,
+    nowMs: number,
+  ): FakePermit | undefined {
     const permit = this.granted.get(verificationId ?? '')
-    return permit !== undefined && permit.userId === userId && nowMs < permit.untilMs
+    return permit?.type === type && permit.userId === userId && nowMs < permit.untilMs ? permit : undefined
   }
 
   use(verificationId: string | undefined): void {
@@ -23,4 +43,14 @@ export class FakePermits {
   forget(userId: string): void {
     for (const [id, permit] of this.granted) if (permit.userId === userId) this.granted.delete(id)
   }
+}
+
+/** Whether an action is of this type. */
+export function isOfType(action: unknown, type: string): boolean {
+  return typeof action === 'object' && action !== null && 'type' in action && action.type === type
+}
+
+/** The stronger of two proofs; null where there is neither. */
+export function strongerOf(one: Possession, other: Possession): Possession {
+  return one === 'hwk' || other === 'hwk' ? 'hwk' : (one ?? other)
 }

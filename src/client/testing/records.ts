@@ -42,7 +42,7 @@ export function consentOfPath(call: Call): string | null {
 /** @returns the user whose passkeys a path names, with the rest of the path; null where it names none */
 export function passkeysOfPath(call: Call): { userId: string; rest: string } | null {
   const { userId, rest = '' } = partsOfPath(call) ?? {}
-  const [, inside] = /^\/passkeys(|\/registration|\/assertion|\/pky_[\w-]{1,60})$/.exec(rest) ?? []
+  const [, inside] = /^\/passkeys(|\/registration|\/assertion|\/recovery|\/pky_[\w-]{1,60})$/.exec(rest) ?? []
   const isKnown = inside !== undefined && METHODS[inside.replace(/pky_.*/, '')]?.includes(call.method)
   return userId !== undefined && isKnown ? { userId, rest: inside } : null
 }
@@ -51,6 +51,7 @@ export function passkeysOfPath(call: Call): { userId: string; rest: string } | n
 const METHODS: Record<string, readonly string[]> = {
   '': ['GET', 'POST'],
   '/registration': ['POST'],
+  '/recovery': ['DELETE'],
   '/assertion': ['POST'],
   '/': ['DELETE'],
 }

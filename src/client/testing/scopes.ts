@@ -1,6 +1,7 @@
 /** Check of a key's scopes by the service in memory, according to the rules of the real service. */
 
 import type { Scope } from '../types.js'
+import { isOfType } from './permits.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'
 
@@ -19,12 +20,13 @@ export function assertScopes(call: Call, held: readonly Scope[] | undefined): vo
 function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: Scope[] }> {
   const endpoint = (...scopes: Scope[]) => ({ path: 'Authorization', scopes })
   if (/^\/users\/[^/]+\/passkeys\/assertion$/.test(path)) return [endpoint('verify')]
+  if (path.endsWith('/passkeys/recovery')) return [endpoint('recover')]
   if (path.startsWith('/users/')) return [endpoint(method === 'GET' ? 'read' : 'enroll')]
   if (path.startsWith('/verifications/')) return [endpoint('verify', 'read')]
   if (path.startsWith('/capture-sessions/')) return [endpoint('verify', 'enroll')]
   switch (`${method} ${path}`) {
     case 'POST /verify':
-      return [endpoint('verify')]
+      return [endpoint('verify'), ...recovery(body)]
     case 'POST /enroll':
       return [
         endpoint('enroll'),
@@ -33,11 +35,16 @@ function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: S
           .map((field) => ({ path: field, scopes: ['replace' as const] })),
       ]
     case 'POST /challenges':
-      return [endpoint('verify', 'enroll'), { path: 'purpose', scopes: [body.purpose ?? 'verify'] }]
+      return [
+        endpoint('verify', 'enroll'),
+        { path: 'purpose', scopes: [body.purpose ?? 'verify'] },
+        ...recovery(body),
+      ]
     case 'POST /capture-sessions':
       return [
         endpoint('verify', 'enroll'),
         { path: 'purpose', scopes: [body.purpose ?? 'verify'] },
+        ...recovery(body),
         ...(body.replace ? [{ path: 'replace', scopes: ['replace' as const] }] : []),
       ]
     case 'POST /guidance':
@@ -51,4 +58,8 @@ function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: S
     default:
       return []
   }
+}
+
+function recovery({ action }: Call['body']): Array<{ path: string; scopes: Scope[] }> {
+  return isOfType(action, 'recover_passkey') ? [{ path: 'action', scopes: ['recover'] }] : []
 }

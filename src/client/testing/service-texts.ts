@@ -35,6 +35,10 @@ export const FAKE_ERRORS: Readonly<
     | 'face_not_found'
     | 'passkeys_unavailable'
     | 'passkey_verdict_required'
+    | 'passkey_proof_required'
+    | 'passkey_recovery_pending'
+    | 'passkey_recovery_not_found'
+    | 'replace_verdict_required'
     | 'passkey_already_registered'
     | 'passkey_limit_reached'
     | 'passkey_required'
@@ -198,6 +202,35 @@ export const FAKE_ERRORS: Readonly<
       'The tenant registers a passkey only after an approved verify of the user for it, with a check of liveness.',
     remedy:
       'Verify the user for an action of the type `register_passkey`, with a challenge, and send its `verification_id` within ten minutes. It is good for one registration.',
+  },
+  passkey_proof_required: {
+    status: 403,
+    category: 'permission_denied',
+    message:
+      'The user has, or had, a passkey: a further one needs a verdict in which a passkey at least as strong has signed.',
+    remedy:
+      'Verify the user for an action of the type `register_passkey` with `passkey_assertion`, and send its `verification_id`. For a lost passkey, begin a recovery: a verify for `recover_passkey`.',
+  },
+  passkey_recovery_pending: {
+    status: 409,
+    category: 'conflict',
+    message: 'The recovery of the passkey has begun, and its waiting time is not over.',
+    remedy:
+      'Register the passkey once the time of `Retry-After` has passed, with the same `verification_id`.',
+  },
+  passkey_recovery_not_found: {
+    status: 404,
+    category: 'not_found',
+    message: 'No recovery of a passkey waits for this user.',
+    remedy: 'Nothing is left to be cancelled: the recovery was used, has expired, or was cancelled before.',
+  },
+  replace_verdict_required: {
+    status: 403,
+    category: 'permission_denied',
+    message:
+      'The contract of this tenant replaces a reference only after an approved verify of the user for it.',
+    remedy:
+      'Verify the user for an action of the type `replace_reference`, and send its `verification_id` with `replace` within the minutes of the contract. Who cannot be verified any more is unlocked by the operator, or erased and enrolled again.',
   },
   passkey_already_registered: {
     status: 409,

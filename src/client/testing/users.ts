@@ -42,7 +42,7 @@ export class FakeUsers {
     passkeys: FakePasskeySettings | undefined,
   ) {
     this.passkeys = new FakePasskeys(passkeys, service.clock, (userId) => this.users.has(userId))
-    this.verdicts = new FakeVerdicts(service, this.passkeys.permits, this.verifications)
+    this.verdicts = new FakeVerdicts(service, this.passkeys, this.verifications)
   }
 
   async enroll(call: Call): Promise<FakeAnswer> {
@@ -68,11 +68,12 @@ export class FakeUsers {
     paths: readonly string[],
     storePasskey: ReturnType<FakePasskeys['registrationOf']>,
   ): Promise<FakeAnswer> {
-    const { user_id, replace, add, dry_run = false, consent } = call.body
+    const { user_id, replace, add, dry_run = false, consent, verification_id } = call.body
     const present = this.users.get(user_id)
     if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
     if (!dry_run && !add && !replace && present !== undefined)
       throw new FakeRefusal('already_enrolled', call.requestId)
+    if (!dry_run && replace && present !== undefined) this.passkeys.assertReplaceable(call)
     await screen(call, this.service.clock)
     const liveness = livenessOf(user_id, opened, this.service.checksLiveness)
     if (liveness.passed === false)
@@ -89,6 +90,7 @@ export class FakeUsers {
     if (dry_run) return { status: 200, body: { ...assessed(paths.length), status: 'assessed' } }
     // A passkey that cannot be stored refuses the enrollment as well.
     const passkey = storePasskey?.()
+    if (replace) this.passkeys.permits.use(verification_id)
     const views = (add ? (present?.reference.views ?? 0) : 0) + paths.length
     const created_at = this.time()
     const reference_id = fakeId('ref')
@@ -165,7 +167,10 @@ export class FakeUsers {
     if (purpose === 'verify') {
       this.assertVerifiable(call)
       await this.assertMovements(call)
-    } else if (this.users.has(user_id) && !replace) throw new FakeRefusal('already_enrolled', call.requestId)
+    } else if (this.users.has(user_id)) {
+      if (!replace) throw new FakeRefusal('already_enrolled', call.requestId)
+      this.passkeys.assertReplaceable(call)
+    }
     this.passkeys.assertUsable(call)
   }
 

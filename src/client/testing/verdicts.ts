@@ -7,7 +7,7 @@ import { acrOf } from './acr-of.js'
 import { includesQuality, integrityOf, livenessOf, offeredMethods, refusePoor, screen } from './captures.js'
 import type { OpenedChallenge } from './challenges.js'
 import type { FakeInstallation } from './installation.js'
-import type { FakePermits } from './permits.js'
+import type { FakePasskeys } from './passkeys.js'
 import type { FakeTerms } from './policy.js'
 import { qualityAnswer } from './quality.js'
 import type { FakeUser } from './records.js'
@@ -41,7 +41,7 @@ interface Examined {
 export class FakeVerdicts {
   constructor(
     private readonly service: FakeInstallation,
-    private readonly permits: FakePermits,
+    private readonly passkeys: Pick<FakePasskeys, 'noteApproval'>,
     private readonly verifications: FakeVerifications,
   ) {}
 
@@ -71,8 +71,11 @@ export class FakeVerdicts {
     const approvalId = isSecondNeeded && !isWaiting ? approval_id : undefined
     if (approvalId !== undefined) service.policy.use(approvalId)
     passkey?.use()
-    if (reason === null && !script.replayed && user && liveness.passed)
-      this.permits.grant(verificationId, user_id, action, nowMs)
+    if (reason === null && !script.replayed && user)
+      this.passkeys.noteApproval(verificationId, user_id, action, {
+        possession: passkey?.amr ?? null,
+        isLive: liveness.passed === true,
+      })
     return this.answer(call, { verificationId, reason, liveness, integrity, terms, approvalId, passkey })
   }
 

@@ -14,6 +14,7 @@ type Settings = NonNullable<InputOf<TenantRoutes['POST /passkeys']>['settings']>
 interface Fields extends Pick<Settings, 'synced' | 'registration'> {
   domain: string
   origins: string
+  recoveryHours: string
   aaguids: string
 }
 
@@ -129,6 +130,17 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
             </option>
           ))}
         </select>
+        <label for="passkey-recovery">Hours that the recovery of a lost passkey waits</label>
+        <input
+          id="passkey-recovery"
+          type="number"
+          required
+          min={1}
+          max={720}
+          readOnly={!mayChange}
+          value={fields.recoveryHours}
+          onInput={({ currentTarget }) => change({ recoveryHours: currentTarget.value })}
+        />
         <label for="passkey-aaguids">Authenticators by AAGUID, one a line</label>
         <textarea
           id="passkey-aaguids"
@@ -172,16 +184,30 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function fieldsOf({ rp_id, origins, synced, registration, aaguids }: PasskeySettingsView): Fields {
+function fieldsOf({
+  rp_id,
+  origins,
+  synced,
+  registration,
+  recovery_hours,
+  aaguids,
+}: PasskeySettingsView): Fields {
   return {
     domain: rp_id ?? '',
     origins: origins.join('\n'),
     synced: synced ?? 'swk',
     registration: registration ?? 'verified',
+    recoveryHours: String(recovery_hours ?? 24),
     aaguids: aaguids.join('\n'),
   }
 }
 
-function settingsOf({ domain, origins, aaguids, ...chosen }: Fields): Settings {
-  return { rp_id: domain.trim(), origins: lines(origins), aaguids: lines(aaguids), ...chosen }
+function settingsOf({ domain, origins, recoveryHours, aaguids, ...chosen }: Fields): Settings {
+  return {
+    rp_id: domain.trim(),
+    origins: lines(origins),
+    recovery_hours: Number(recoveryHours),
+    aaguids: lines(aaguids),
+    ...chosen,
+  }
 }

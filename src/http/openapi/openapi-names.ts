@@ -60,6 +60,11 @@ export const OPERATION_NAMES: Readonly<Record<EndpointDescription['id'], Names>>
   register_passkey: { topic: 'passkeys', operationId: 'register_passkey', sdkName: 'registerPasskey' },
   list_passkeys: { topic: 'passkeys', operationId: 'list_passkeys', sdkName: 'listPasskeys' },
   revoke_passkey: { topic: 'passkeys', operationId: 'revoke_passkey', sdkName: 'revokePasskey' },
+  cancel_passkey_recovery: {
+    topic: 'passkeys',
+    operationId: 'cancel_passkey_recovery',
+    sdkName: 'cancelPasskeyRecovery',
+  },
   begin_passkey_assertion: {
     topic: 'passkeys',
     operationId: 'begin_passkey_assertion',

@@ -1,4 +1,5 @@
 /** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
+import { cancelPasskeyRecovery, cancelPasskeyRecoveryDescription } from '../../api/cancel-passkey-recovery.js'
 import { createCaptureSession, createCaptureSessionDescription } from '../../api/capture-sessions.js'
 import { createChallenge, createChallengeDescription } from '../../api/challenges.js'
 import { deleteDescription, erase } from '../../api/delete.js'
@@ -41,6 +42,7 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   registerPasskeyDescription,
   listPasskeysDescription,
   beginPasskeyAssertionDescription,
+  cancelPasskeyRecoveryDescription,
   revokePasskeyDescription,
   recordConsentDescription,
 ]
@@ -75,6 +77,7 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     registerPasskey(services),
     listPasskeys(services),
     beginPasskeyAssertion(services),
+    cancelPasskeyRecovery(services),
     // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
     revokePasskey(services),
     recordConsent(services),

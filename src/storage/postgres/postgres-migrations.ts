@@ -700,6 +700,11 @@ const STEPS: string[] = [
   `
   ALTER TABLE dashboard_session ADD COLUMN second_factor_at bigint;
   `,
+  // The recovery of a lost passkey, and the strongest passkey that was revoked: neither opens the way for a weaker one.
+  `
+  ALTER TABLE subject ADD COLUMN passkey_recovery text COLLATE "C", ADD COLUMN passkey_recovery_at bigint,
+    ADD COLUMN revoked_passkey text COLLATE "C";
+  `,
 ]
 
 /** The schema version that this code works with. */

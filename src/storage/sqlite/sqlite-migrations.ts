@@ -612,6 +612,12 @@ const MIGRATIONS: string[] = [
   `
   ALTER TABLE dashboard_session ADD COLUMN second_factor_at INTEGER;
   `,
+  // The recovery of a lost passkey, and the strongest passkey that was revoked: neither opens the way for a weaker one.
+  `
+  ALTER TABLE subject ADD COLUMN passkey_recovery TEXT;
+  ALTER TABLE subject ADD COLUMN passkey_recovery_at INTEGER;
+  ALTER TABLE subject ADD COLUMN revoked_passkey TEXT;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

@@ -37,6 +37,7 @@ const COMMANDS = {
   register_passkey: (client, { user_id, ...request }, options) =>
     client.registerPasskey(user_id, request, options),
   list_passkeys: (client, { user_id }, options) => client.listPasskeys(user_id, options),
+  cancel_passkey_recovery: (client, { user_id }, options) => client.cancelPasskeyRecovery(user_id, options),
   revoke_passkey: (client, { user_id, passkey_id }, options) =>
     client.revokePasskey(user_id, passkey_id, options),
   begin_passkey_assertion: (client, { user_id, ...request }, options) =>

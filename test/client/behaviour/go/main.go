@@ -175,6 +175,8 @@ func run(c command) (any, error) {
 		return client.ListPasskeys(ctx, r.UserID, options...)
 	case "revoke_passkey":
 		return client.RevokePasskey(ctx, r.UserID, r.PasskeyID, options...)
+	case "cancel_passkey_recovery":
+		return client.CancelPasskeyRecovery(ctx, r.UserID, options...)
 	case "begin_passkey_assertion":
 		return client.BeginPasskeyAssertion(ctx, r.UserID, r.Action, options...)
 	case "create_capture_session":

@@ -95,10 +95,19 @@ export const PASSKEYS: Scenario[] = [
       const denied = await sdk.refused('begin_passkey_registration', { user_id })
       expect(denied).toMatchObject({ code: 'passkey_verdict_required', status: 403 })
       const permit = { type: 'register_passkey' }
-      const moved = await sdk.call('create_challenge', { user_id, action: permit })
-      const { verification_id } = await sdk.call('verify', {
-        ...{ user_id, action: permit, challenge: answerTo(moved, photos.blank) },
-      })
+      const prove = async (passkey_assertion?: object) => {
+        const asked = passkey_assertion ? { passkey: 'required' } : {}
+        const moved = await sdk.call('create_challenge', { user_id, action: permit, ...asked })
+        const { verification_id } = await sdk.call('verify', {
+          ...{ user_id, action: permit, challenge: answerTo(moved, photos.blank) },
+          ...(passkey_assertion ? { passkey_assertion } : {}),
+        })
+        return verification_id as string
+      }
+      const faced = await prove()
+      const unproven = await sdk.refused('begin_passkey_registration', { user_id, verification_id: faced })
+      expect(unproven).toMatchObject({ code: 'passkey_proof_required', status: 403 })
+      const verification_id = await prove({ credential: sandboxSignature('framed-1') })
       expect(await register(sdk, user_id, { verification_id })).toMatchObject({ user_id, name: 'phone' })
 
       const asked = await sdk.call('create_challenge', { user_id, action, passkey: 'required' })
@@ -110,6 +119,13 @@ export const PASSKEYS: Scenario[] = [
       const acr = ['urn:countersign:acr:face-active-hwk', 'urn:countersign:acr:face-active-pad-hwk']
       const claims = await sdk.call('verify_verdict', { token: jwt, user_id, action, acr })
       expect(claims.amr).toEqual(['face', 'hwk'])
+
+      const recovery = { type: 'recover_passkey' }
+      const lost = await sdk.call('create_challenge', { user_id, action: recovery })
+      await sdk.call('verify', { user_id, action: recovery, challenge: answerTo(lost, photos.blank) })
+      expect(await sdk.call('cancel_passkey_recovery', { user_id })).toMatchObject({ status: 'cancelled' })
+      const again = await sdk.refused('cancel_passkey_recovery', { user_id })
+      expect(again).toMatchObject({ code: 'passkey_recovery_not_found', status: 404 })
     },
   },
   {

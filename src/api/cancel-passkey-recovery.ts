@@ -1,0 +1,47 @@
+/** DELETE /v1/users/{user_id}/passkeys/recovery: cancels the recovery of a passkey. */
+import Type from 'typebox'
+import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
+import { userPath } from './list-passkeys.js'
+import { userId } from './schemas.js'
+import type { Services } from './services.js'
+
+const success = Type.Object(
+  { user_id: userId, status: Type.Literal('cancelled') },
+  { title: 'CancelledPasskeyRecovery' },
+)
+
+export const cancelPasskeyRecoveryDescription: EndpointDescription = {
+  id: 'cancel_passkey_recovery',
+  method: 'DELETE',
+  path: '/v1/users/{user_id}/passkeys/recovery',
+  summary: 'Cancel the recovery of a passkey',
+  description:
+    'Ends a recovery that an approved verify for `recover_passkey` has begun, before it allows a registration. An approved verify with a passkey of the user does the same.',
+  pathParameters: userPath,
+  success: { status: 200, description: 'The recovery is cancelled.', schema: success },
+  errors: ['invalid_request', 'reference_not_found', 'passkey_recovery_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: false,
+  auditEvent: 'passkey_recovery_cancelled',
+  answersWithoutStore: false,
+  scopes: ['recover'],
+}
+
+export function cancelPasskeyRecovery({
+  operations,
+}: Pick<Services, 'operations'>): UserEndpoint<{ user_id: string }> {
+  return {
+    ...cancelPasskeyRecoveryDescription,
+    aboutUser: true,
+    async handle({ tenant, environment, user }) {
+      return async (tx) => {
+        const unit = new OpenUnitOfWork(tx)
+        await operations.passkeys.cancelRecovery(tenant, unit, { environment, userId: user.id })
+        return { status: 200, body: { user_id: user.id, status: 'cancelled' }, audit: unit.facts }
+      }
+    },
+  }
+}
