@@ -182,6 +182,7 @@ function passkeyFacts(tenant: TenantRecord) {
     origins: settings?.origins ?? [],
     synced: settings?.synced ?? null,
     registration: settings?.registration ?? null,
+    recovery_hours: settings?.recoveryHours ?? null,
     aaguids: settings?.aaguids ?? [],
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The verdict before a reference is replaced, an approved verify of the user's own face: where the contract asks for it, and for every user
- * who has a passkey, or had one. Otherwise whoever replaces the face would be left with only one of two factors to get around.
+ * who has a passkey, or had one. Otherwise anyone who replaces the face would have only one of two factors left to get around.
  */
 
 import { MINUTE_MS } from '../lib/clock.js'

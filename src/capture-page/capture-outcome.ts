@@ -27,6 +27,8 @@ const END_OF_REASON: Partial<Record<Reason, Pick<CaptureOutcome, 'ending' | 'wai
   locked_out: { ending: 'locked_out' },
   reference_disabled: { ending: 'locked_out' },
   second_approval_required: { waitsFor: 'second_person' },
+  // Another capture of the same person changes nothing.
+  same_person: {},
   // The page says no more than after a success: otherwise it would tell an attacker that the capture was noticed.
   review_required: {},
 }

@@ -126,7 +126,7 @@ type VerifyResult struct {
 	// Verdict is approved or rejected.
 	Verdict string `json:"verdict"`
 	// Reason of a rejection: no_match, liveness_failed, replayed_capture, locked_out, reference_disabled,
-	// second_approval_required or review_required.
+	// second_approval_required, same_person or review_required.
 	Reason string `json:"reason"`
 	// Score is the similarity; nil when the images were not compared.
 	Score     *float64 `json:"score"`

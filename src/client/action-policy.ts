@@ -24,6 +24,8 @@ export interface PolicyRequirements {
   second_approver?: {
     /** Greatest age of the other user's approval. */
     within_minutes: number
+    /** The users who may give the second approval. Default: every other user. */
+    user_ids?: string[]
   }
 }
 

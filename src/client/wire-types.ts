@@ -28,6 +28,7 @@ export type RejectionReason =
   | 'locked_out'
   | 'reference_disabled'
   | 'second_approval_required'
+  | 'same_person'
   | 'review_required'
 
 /** The checks of liveness that a capture must have passed. */

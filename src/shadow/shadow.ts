@@ -33,8 +33,12 @@ import type { ShadowRecorder } from './shadow-recorder.js'
 
 /** Longest time of one comparison in milliseconds. */
 const DEADLINE_MS = 5000
-/** Reasons that are given although the face matched: a second person or a person's look is awaited. */
-const AFTER_MATCH: ReadonlySet<string> = new Set(['second_approval_required', 'review_required'])
+/** Reasons that are given although the face matched: a second person or a person's look is awaited, or the second person is the first. */
+const AFTER_MATCH: ReadonlySet<string> = new Set([
+  'second_approval_required',
+  'same_person',
+  'review_required',
+])
 /** Reasons that say nothing about the pictures. */
 const WITHOUT_LOOK: ReadonlySet<string> = new Set(['locked_out', 'reference_disabled'])
 

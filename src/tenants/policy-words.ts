@@ -22,7 +22,10 @@ const WORDS: Words = {
   min_reference_photos: (count) => ['Photos of the reference', `at least ${count}`],
   consent_id: (id) => ['Consent', id],
   integrity: () => ['Signals of the capture', 'a person looks at a capture that has any'],
-  second_approver: ({ within_minutes }) => ['Second person', `within ${counted(within_minutes, 'minute')}`],
+  second_approver: ({ within_minutes, user_ids }) => [
+    'Second person',
+    `within ${counted(within_minutes, 'minute')}${user_ids ? `: ${joined(user_ids, 'or')}` : ''}`,
+  ],
 }
 
 const CHECKS: Record<PolicyCheck, string> = {

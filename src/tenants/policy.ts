@@ -28,7 +28,19 @@ const requirements = Type.Object(
     consent_id: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     integrity: Type.Optional(Type.Literal('review')),
     second_approver: Type.Optional(
-      Type.Object({ within_minutes: Type.Integer({ minimum: 1, maximum: 10_080 }) }, strict),
+      Type.Object(
+        {
+          within_minutes: Type.Integer({ minimum: 1, maximum: 10_080 }),
+          user_ids: Type.Optional(
+            Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+              minItems: 1,
+              maxItems: 100,
+              uniqueItems: true,
+            }),
+          ),
+        },
+        strict,
+      ),
     ),
   },
   strict,

@@ -101,7 +101,7 @@ export interface DecisionParts {
   vault: TemplateVault
   store: Store
   clock: Clock
-  config: Pick<Config, 'replayPolicy' | 'referenceAgeingDays'>
+  config: Pick<Config, 'fmr' | 'replayPolicy' | 'referenceAgeingDays'>
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
@@ -174,7 +174,8 @@ export class DecisionPolicy {
     const { capture } = examination as Extract<Examination, { refusal: null }>
     const verdict = await held(this.verdictOn(call, examination, since, terms))
     // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
-    const isCounted = verdict.unmet.length === 0 && verdict.reason !== 'review_required'
+    const isNotCounted = verdict.reason === 'review_required' || verdict.reason === 'same_person'
+    const isCounted = verdict.unmet.length === 0 && !isNotCounted
     const effect = isCounted ? await lockout.count(tx, record, countedAs(verdict, at)) : undefined
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
@@ -290,7 +291,10 @@ export class DecisionPolicy {
     if (needsReview(terms, integrity)) return { ...verdict, reason: 'review_required' }
     if (!needsSecondApprover(terms)) return verdict
     if (call.input.approval_id === undefined) return { ...verdict, reason: 'second_approval_required' }
-    return { ...verdict, unmet: await secondApproval.use(tx, call, terms, at) }
+    const provider = decidingProvider(this.parts.provider, call.tenant)
+    const { threshold } = provider.operatingPoint(call.tenant.fmr ?? this.parts.config.fmr)
+    const face = { subject, comparison: comparison!, provider, threshold }
+    return { ...verdict, ...(await secondApproval.use(tx, call, terms, face, at)) }
   }
 
   /** @param since replay of a capture that was remembered while the images were examined */

@@ -6,6 +6,7 @@ export const REASONS = [
   'locked_out',
   'reference_disabled',
   'second_approval_required',
+  'same_person',
   'review_required',
 ] as const
 export type Reason = (typeof REASONS)[number]

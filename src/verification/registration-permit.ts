@@ -1,5 +1,5 @@
 /**
- * What a registration of a passkey needs beside the API key: an approved verify of the user for an action of the type `register_passkey`,
+ * A registration of a passkey needs more than the API key: an approved verify of the user for an action of the type `register_passkey`,
  * kept as a challenge whose id is that of the verdict (good once, for ten minutes, erased with the user), or a recovery whose waiting time
  * is over. A user who has a passkey, or had one, needs one at least as strong in that verdict.
  */

@@ -281,7 +281,7 @@ describe('a further passkey', () => {
     expect((await registered(sandbox, user_id, undefined, strong)).answer.status).toBe(201)
   })
 
-  it('of a person who lost the others is registered once, and only after the wait', async () => {
+  it('waits for a person who lost the others, and is registered once', async () => {
     const { sandbox } = tenant
     const { user_id } = await holder(sandbox)
     const recovery = await live(sandbox, user_id, 'recover_passkey')

@@ -340,6 +340,37 @@ describe('a rule that asks for a second person', () => {
     expect(again.body.details[0]).toMatchObject({ path: 'approval_id', issue: 'has been used' })
   })
 
+  it('rejects the first person under another user id, and counts no failed attempt', async () => {
+    const twin = `${user}-twin`
+    expect((await production.enroll({ user_id: twin, image: ada })).status).toBe(201)
+    const approval_id = await first()
+    const answer = await verify({ user_id: twin, image: adaElsewhere, approval_id })
+    expect([answer.status, answer.body.verdict, answer.body.reason]).toEqual([200, 'rejected', 'same_person'])
+    expect(claimsOf(answer)).toMatchObject({ verdict: 'rejected', reason: 'same_person', amr: ['face'] })
+    expect((await lastEntry('verify')).facts).toMatchObject({ reason: 'same_person' })
+    expect((await production.call('GET', `/v1/users/${twin}`)).body.lockout).toMatchObject({ rejections: 0 })
+    // The approval waits on for somebody else.
+    expect((await approve(approval_id)).body.verdict).toBe('approved')
+  })
+
+  it('rejects a second person whose reference shows the first person', async () => {
+    const mixed = `${user}-mixed`
+    await production.enroll({ user_id: mixed, image: ada })
+    const approval_id = await first({ image: adaElsewhere })
+    expect((await verify({ user_id: mixed, image: adaToday, approval_id })).body.reason).toBe('same_person')
+  })
+
+  it('takes the second approval only from the users whom the rule names', async () => {
+    await require({ second_approver: { within_minutes: 30, user_ids: ['somebody-else'] } })
+    const denied = await approve(await first())
+    expect(unmetOf(denied)).toEqual(['second_approver'])
+    expect(denied.body.details[0].issue).toBe('may not be given by this user')
+    await require({ second_approver: { within_minutes: 30, user_ids: ['somebody-else', second] } })
+    // A photo that the service has seen is no first approval.
+    const approval_id = await first({ image: adaElsewhere })
+    expect((await approve(approval_id, { image: grace })).body.verdict).toBe('approved')
+  })
+
   it('ends a session of the hosted page without another try, and says that a second person has to act', async () => {
     const asked = await askForSession(sandbox, { user_id: `${user}+match`, action: PAYMENT, locale: 'en' })
     const visitor = new Visitor(asked.body.url)

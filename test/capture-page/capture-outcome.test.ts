@@ -101,7 +101,7 @@ describe('an answer', () => {
         'already_enrolled',
         'locked_out',
         'passkey_already_registered',
-        'passkey_limit_reached',
+        'passkey_proof_required',
       ],
       none: ['challenge_not_found', 'challenge_used', 'challenge_expired', 'challenge_mismatch'],
       try: expect.arrayContaining(['face_not_found', 'low_quality', 'liveness_failed', 'different_people']),

@@ -16,7 +16,8 @@ let session: DashboardClient
 let viewer: DashboardClient
 
 const settings = {
-  ...{ rp_id: RP_ID, origins: [ORIGIN], synced: 'swk', registration: 'backend', aaguids: [] },
+  ...{ rp_id: RP_ID, origins: [ORIGIN], synced: 'swk', registration: 'backend' },
+  ...{ recovery_hours: 24, aaguids: [] },
 }
 const whom = { user_id: 'ada', environment: 'production' }
 const call = (method: string, path: string, body?: unknown, client = session) =>
@@ -36,7 +37,14 @@ afterAll(() => running?.stop())
 
 describe('the passkey settings of a tenant', () => {
   it('are shown, changed and turned off, and each change is in the audit log', async () => {
-    const off = { rp_id: null, origins: [], synced: null, registration: null, aaguids: [] }
+    const off = {
+      rp_id: null,
+      origins: [],
+      synced: null,
+      registration: null,
+      recovery_hours: null,
+      aaguids: [],
+    }
     expect((await call('GET', '/passkeys')).body).toEqual(off)
     expect((await call('POST', '/passkeys', { settings })).body).toEqual(settings)
     expect((await call('GET', '/passkeys')).body).toEqual(settings)

@@ -9,6 +9,7 @@ import type { ErrorCode } from '../../src/lib/error-codes.js'
 import { generateApiKey } from '../../src/tenants/api-key.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import type { PasskeySettings } from '../../src/tenants/passkey-settings.js'
+import { type Passkey, PasskeyVault } from '../../src/users/passkey-vault.js'
 import { MAX_PASSKEYS } from '../../src/verification/passkey-registration.js'
 import { API_ERRORS } from '../support/api-errors.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
@@ -167,9 +168,16 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   passkey_limit_reached: async (world) => {
     const { user_id, begin } = await beginRegistration(world)
     const { authenticator } = await registered(world.sandbox, user_id)
-    const permit = () => proven(world.sandbox, user_id, authenticator, world.image)
-    for (let i = 1; i < MAX_PASSKEYS; i++) await registered(world.sandbox, user_id, undefined, await permit())
-    return begin(await permit())
+    const { store, vault } = world.running.service.core
+    const passkeys = new PasskeyVault(vault, world.running.clock)
+    const blindIndex = vault.blindIndex(world.tenant.id, 'sandbox', user_id)
+    await store.transaction('installation', async (tx) => {
+      const subject = (await vault.find(tx, blindIndex, user_id))!
+      const [{ content }] = (await passkeys.of(tx, subject)) as [Passkey]
+      for (let i = 1; i < MAX_PASSKEYS; i++)
+        await passkeys.add(tx, subject, { ...content, credentialId: `copy-${i}` })
+    })
+    return begin(await proven(world.sandbox, user_id, authenticator, world.image))
   },
   passkey_proof_required: async (world) => {
     const { user_id, begin } = await beginRegistration(world)

@@ -70,7 +70,7 @@ class VerifyResult(Answer):
     #: `approved` or `rejected`.
     verdict: str
     #: Of a rejection: `no_match`, `liveness_failed`, `replayed_capture`, `locked_out`, `reference_disabled`,
-    #: `second_approval_required` or `review_required`.
+    #: `second_approval_required`, `same_person` or `review_required`.
     reason: Optional[str]
     #: Similarity; None when the images were not compared.
     score: Optional[float]

@@ -15,7 +15,6 @@ import { FakeRefusal } from './refusals.js'
 import { type Call, refuseBusy, refuseRequest } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
 import type { TestClock } from './test-clock.js'
-import type { ProvenFakePasskey } from './verdicts.js'
 
 /** How the tenant of a `FakeCountersign` uses passkeys: the settings that an operator makes with `countersign tenant passkeys`. */
 export interface FakePasskeySettings {
@@ -30,6 +29,14 @@ export interface FakePasskeySettings {
 /** How long the recovery of a passkey waits, as in the sandbox, and for how long it can be used then. */
 const RECOVERY_WAIT_MS = 60_000
 const RECOVERY_USABLE_MS = 7 * 86_400_000
+
+/** The passkey that has signed for a verify. */
+export interface ProvenFakePasskey {
+  passkey_id: string
+  amr: 'hwk' | 'swk'
+  /** Notes the use, with the verdict. */
+  use(): void
+}
 
 interface Kept {
   passkey: Passkey

@@ -63,11 +63,12 @@ export class FakePolicy {
   }
 
   private faultsOf({ body }: Call, { hash, rule }: FakeTerms, nowMs: number): UnmetRequirement[] {
-    const windowMinutes = rule.require.second_approver?.within_minutes
+    const { within_minutes: windowMinutes, user_ids } = rule.require.second_approver ?? {}
     if (windowMinutes === undefined || body.approval_id === undefined) return []
     const found = this.approvals.get(body.approval_id)
     if (!found) return fault('names no approval that waits for a second person')
     if (found.userId === body.user_id) return fault('is an approval of the same user')
+    if (user_ids && !user_ids.includes(body.user_id)) return fault('may not be given by this user')
     if (found.action !== canonicalJson(body.action)) return fault('is an approval of another action')
     if (found.policyHash !== hash) return fault('was given under another version of the policy')
     if (found.used) return fault('has been used')

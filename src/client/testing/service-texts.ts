@@ -216,7 +216,7 @@ export const FAKE_ERRORS: Readonly<
     category: 'conflict',
     message: 'The recovery of the passkey has begun, and its waiting time is not over.',
     remedy:
-      'Register the passkey once the time of `Retry-After` has passed, with the same `verification_id`.',
+      'Register the passkey later, with the same `verification_id`: the webhook `user.passkey_recovery_begun` names the time.',
   },
   passkey_recovery_not_found: {
     status: 404,

@@ -7,7 +7,7 @@ import { acrOf } from './acr-of.js'
 import { includesQuality, integrityOf, livenessOf, offeredMethods, refusePoor, screen } from './captures.js'
 import type { OpenedChallenge } from './challenges.js'
 import type { FakeInstallation } from './installation.js'
-import type { FakePasskeys } from './passkeys.js'
+import type { FakePasskeys, ProvenFakePasskey } from './passkeys.js'
 import type { FakeTerms } from './policy.js'
 import { qualityAnswer } from './quality.js'
 import type { FakeUser } from './records.js'
@@ -21,14 +21,6 @@ const THRESHOLD = 0.7
 const FMR = 0.0001
 /** Scores in answers: of a face that matches, and of one that does not. */
 const SCORES = { match: 0.8, noMatch: 0.6 }
-
-/** The passkey that has signed for a verify. */
-export interface ProvenFakePasskey {
-  passkey_id: string
-  amr: 'hwk' | 'swk'
-  /** Notes the use, with the verdict. */
-  use(): void
-}
 
 /** A verify whose challenge and passkey have been checked. */
 interface Examined {

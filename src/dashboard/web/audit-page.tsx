@@ -37,6 +37,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   passkey_registered: { text: 'Passkey registered', isOfUser: true },
   consent_recorded: { text: 'Consent recorded', isOfUser: true },
   passkey_revoked: { text: 'Passkey revoked', isOfUser: true },
+  passkey_recovery_cancelled: { text: 'Recovery of a passkey cancelled', isOfUser: true },
   user_unlocked: { text: 'User unlocked', isOfUser: true },
   openid_client_added: { text: 'OpenID application added', isOfUser: false },
   openid_client_removed: { text: 'OpenID application removed', isOfUser: false },
