@@ -223,7 +223,8 @@ export class PeopleOperations {
     person: Pick<PersonRecord, 'name' | 'role' | 'passwordHash' | 'origin'>,
   ): Promise<PersonRecord> {
     const { name } = person
-    const [whose, prefix] = this.tenantId === null ? ["an operator's", 'opr'] : ["a person's", 'per']
+    const [whose, prefix] =
+      this.tenantId === null ? (["an operator's", 'opr'] as const) : (["a person's", 'per'] as const)
     if (!NAME.test(name) || RESERVED.has(name))
       throw new PersonError(
         this.tenantId === null ? 'invalid_operator_name' : 'invalid_person_name',

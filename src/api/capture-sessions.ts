@@ -40,6 +40,15 @@ import type { Services } from './services.js'
 
 const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
+const BINDINGS = [Type.Literal('same'), Type.Literal('any')]
+export const bindingView = Type.Union(BINDINGS, {
+  description: '`browser` of the request.',
+})
+const bindingField = Type.Union(BINDINGS, {
+  description:
+    '`same`: the result is given out only with the proof that the browser which captured brings back. `any` (default): also without, for links that are opened on another device than the one that goes on. A person who passes such a link on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.',
+})
+
 const body = Type.Object(
   {
     user_id: userId,
@@ -72,9 +81,10 @@ const body = Type.Object(
       minLength: 1,
       maxLength: 1024,
       description:
-        'Address to which the page leads the person at the end, with `capture_session=<id>` added to the query. Its origin must be allowed for the tenant.',
+        'Address to which the page leads the person at the end, with `capture_session=<id>` and `capture_proof=<proof>` added to the query. Its origin must be allowed for the tenant.',
       examples: ['https://bank.example/transfers/4711'],
     }),
+    browser: Type.Optional(bindingField),
     locale: Type.Optional(
       Type.Union(
         CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
@@ -128,6 +138,7 @@ const success = Type.Object(
     ),
     user_id: userId,
     purpose: purposeField,
+    browser: bindingView,
     expires_at: time('When the session expires.'),
   },
   { title: 'CaptureSessionLink' },
@@ -139,7 +150,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
   path: '/v1/capture-sessions',
   summary: 'Have a face captured on the hosted page',
   description:
-    'Makes a link to the capture page of this installation. The page asks for a code where one is wanted and for consent, then runs the camera and a challenge, with up to three tries. The backend reads the result at `GET /v1/capture-sessions/{session_id}`; the person returns with only the id of the session.',
+    'Makes a link to the capture page of this installation. The page asks for a code where one is wanted and for consent, then runs the camera and a challenge, with up to three tries. The backend reads the result at `GET /v1/capture-sessions/{session_id}`; the person returns with the id of the session and a proof, without which the session gives no result.',
   body,
   success: { status: 201, description: 'The link.', schema: success },
   errors: [
@@ -203,9 +214,10 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       await assertPasskeyOffered(services, call, purpose, origin)
       return async (tx) => {
         const { blindIndex } = user
+        const binding = input.browser ?? 'any'
         const { id, token, code, expiresAt } = await captureSessions.issue(
           tx,
-          { tenantId: tenant.id, environment, keyId, blindIndex, purpose },
+          { tenantId: tenant.id, environment, keyId, blindIndex, purpose, binding },
           {
             userId: input.user_id,
             action: input.action,
@@ -231,6 +243,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             confirmation_code: code,
             user_id: input.user_id,
             purpose,
+            browser: binding,
             expires_at: isoTime(expiresAt),
           },
         }

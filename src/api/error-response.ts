@@ -19,6 +19,7 @@ export const ERROR_STATUS = {
   network_not_allowed: 403,
   client_certificate_required: 403,
   replace_verdict_required: 403,
+  capture_proof_invalid: 403,
   production_key_required: 403,
   sandbox_quota_reached: 403,
   sandbox_daily_quota_reached: 403,

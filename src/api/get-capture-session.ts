@@ -3,6 +3,8 @@ import Type from 'typebox'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
+import { isProvenBy } from '../verification/capture-session-book.js'
+import { bindingView } from './capture-sessions.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { consent, nullable, time } from './schemas.js'
@@ -12,6 +14,7 @@ const STATUSES = ['open', 'in_progress', 'completed', 'cancelled', 'expired'] as
 type Status = (typeof STATUSES)[number]
 
 const sessionId = Type.String({ minLength: 1, maxLength: 64 })
+const proofSchema = Type.String({ minLength: 1, maxLength: 128 })
 
 const success = Type.Object(
   {
@@ -25,6 +28,7 @@ const success = Type.Object(
     ),
     attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
     consent: nullable(consent),
+    browser: bindingView,
     result: nullable(
       Type.Object(
         {
@@ -35,9 +39,15 @@ const success = Type.Object(
         },
         {
           description:
-            'The result of the last capture that was judged; null where none was. The JWT’s `nonce` is the id of the session. Only the checked JWT proves an approval: the status `completed` does not.',
+            'The result of the last capture that was judged; null where none was. With `browser: "same"` it is there once the session is `completed`, and only with the proof. The JWT’s `capture_session` is the id of the session. Only the checked JWT proves an approval: the status `completed` does not.',
         },
       ),
+    ),
+    result_withheld: nullable(
+      Type.Literal('proof_required', {
+        description:
+          'There is a result, which is given out only with the proof of the browser that captured.',
+      }),
     ),
     created_at: time('When the session was made.'),
     expires_at: time('When it expires.'),
@@ -55,8 +65,15 @@ export const getCaptureSessionDescription: EndpointDescription = {
   pathParameters: {
     session_id: { schema: sessionId, description: 'Id that `POST /v1/capture-sessions` returned.' },
   },
+  query: {
+    proof: {
+      schema: proofSchema,
+      description:
+        '`capture_proof` from the address with which the person came back. A session with `browser: "any"` needs none.',
+    },
+  },
   success: { status: 200, description: 'The session.', schema: success },
-  errors: ['invalid_request', 'capture_session_not_found'],
+  errors: ['invalid_request', 'capture_session_not_found', 'capture_proof_invalid'],
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: false,
@@ -74,7 +91,11 @@ export function captureAnswerKey(sessionId: string, challengeId: string): string
 /** The parts of the service that describe a capture session. */
 type Parts = Pick<Services, 'store' | 'clock' | 'idempotency'>
 
-export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoint<{ session_id: string }> {
+export function getCaptureSession({
+  store,
+  clock,
+  idempotency,
+}: Parts): Endpoint<{ session_id: string; proof?: string }> {
   return {
     ...getCaptureSessionDescription,
     aboutUser: false,
@@ -83,7 +104,9 @@ export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoin
       if (record?.tenantId !== tenant.id || record.environment !== environment)
         throw new DomainError('capture_session_not_found')
       assertOneOf(scopes, [record.purpose], 'session_id')
-      const { id, attempts, consentVersion, consentedAt, createdAt, expiresAt } = record
+      const { id, attempts, consentVersion, consentedAt, createdAt, expiresAt, binding } = record
+      const isWithheld = binding === 'same' && !provenBy(record, input.proof)
+      const result = isWithheld ? null : await resultOf(record)
       return {
         status: 200,
         body: {
@@ -91,7 +114,9 @@ export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoin
           status: statusOf(record, clock.now()),
           attempts,
           consent: consentedAt === null ? null : { id: consentVersion, agreed_at: isoTime(consentedAt) },
-          result: await resultOf(record),
+          browser: binding,
+          result,
+          result_withheld: isWithheld && isCompletedByCapture(record) ? 'proof_required' : null,
           created_at: isoTime(createdAt),
           expires_at: isoTime(expiresAt),
         },
@@ -106,6 +131,17 @@ export function getCaptureSession({ store, clock, idempotency }: Parts): Endpoin
     const kept = await idempotency.kept({ tenantId, environment, method: 'POST', path, key })
     return kept && { status: kept.status, body: JSON.parse(kept.body) as Record<string, unknown> }
   }
+}
+
+/** Whether the caller has brought the proof of the browser that captured. @throws DomainError capture_proof_invalid */
+function provenBy(record: CaptureSessionRecord, proof: string | undefined): boolean {
+  if (proof === undefined) return false
+  if (!isProvenBy(record, proof)) throw new DomainError('capture_proof_invalid')
+  return true
+}
+
+function isCompletedByCapture({ status, answered }: CaptureSessionRecord): boolean {
+  return status === 'completed' && answered !== null
 }
 
 function statusOf({ status, browser, expiresAt }: CaptureSessionRecord, now: number): Status {

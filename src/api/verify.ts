@@ -2,10 +2,10 @@
 
 import Type, { type Static } from 'typebox'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
-import { prefixedId } from '../crypto/identifiers.js'
+import { isOwnId, prefixedId } from '../crypto/identifiers.js'
 import { VerdictSignature } from '../crypto/verdict-signer.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
-import type { DomainError } from '../lib/domain-error.js'
+import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { Subject } from '../users/template-vault.js'
@@ -82,7 +82,8 @@ const body = Type.Object(
     nonce: Type.Optional(
       Type.String({
         maxLength: 256,
-        description: 'Echoed in the JWT, so that the caller can tell its own verdict.',
+        description:
+          'Echoed in the JWT, so that the caller can tell its own verdict. It must not have the form of an id of this service, such as `cap_…`.',
       }),
     ),
     include: Type.Optional(includeField),
@@ -215,6 +216,13 @@ interface Signing {
   signature: VerdictSignature
 }
 
+/** An id of ours as nonce would look like a statement of the service: only the hosted page's own verify has one. @throws DomainError invalid_request */
+function assertForeignNonce({ input: { nonce }, captureSession }: UserCall<Input>): void {
+  if (nonce === undefined || captureSession || !isOwnId(nonce)) return
+  const issue = 'must not have the form of an id of this service; send a random text'
+  throw new DomainError('invalid_request', { details: [{ path: 'nonce', issue }] })
+}
+
 /** The parts of the service that a verify uses. */
 type Parts = DecisionParts &
   Pick<
@@ -242,6 +250,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
     async handle(asked): Promise<Commit | Outcome> {
       const { input } = asked
       assertActionScope(asked.scopes, input.action)
+      assertForeignNonce(asked)
       const images = await decodeImages(input)
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, asked, { purpose: 'verify', action })
@@ -329,7 +338,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
             ? { display_locale: call.display.locale, display_version: call.display.version }
             : {}),
           request_id: call.requestId,
-          ...(call.captureSession ? { capture_session: call.captureSession } : {}),
+          ...(call.captureSession ? { capture_session: call.captureSession.id } : {}),
         },
       })
       if (subject && terms.policy?.erasesUnused && (approved || reason === 'second_approval_required'))

@@ -4,12 +4,12 @@ import type { Logger } from 'pino'
 import { SMALL_BODY_BYTES } from '../api/endpoint.js'
 import { errorHeaders, statusOf } from '../api/error-response.js'
 import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
+import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { toDomainError } from '../http/to-domain-error.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
 import { capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
@@ -38,7 +38,7 @@ import { PageReplies } from './page-replies.js'
 import { loopbackHost, phoneCode } from './phone-code.js'
 import { CaptureFlowError, type PageState, returnUrlOf } from './session-changes.js'
 import { SessionCookie } from './session-cookie.js'
-import { sessionPage } from './session-page.js'
+import { beginPage, sessionPage } from './session-page.js'
 import { shownAction } from './shown-action.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
@@ -52,7 +52,8 @@ export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts 
 export const UPLOAD_MS = 60_000
 /** Time for the upload of a frame for guidance: the component gives up after 3 seconds. */
 const GUIDANCE_UPLOAD_MS = 5000
-const PATH = /^\/capture\/([\w.-]{1,128})(?:\/(code|consent|challenge|guidance|frames|cancel|phone|status))?$/
+const PATH =
+  /^\/capture\/([\w.-]{1,128})(?:\/(begin|code|consent|challenge|guidance|frames|cancel|phone|status))?$/
 
 /** A request to an address of a session, with the session and its tenant. */
 interface Visit {
@@ -98,47 +99,53 @@ export class CaptureServer {
     }
   }
 
-  /** Serves the page. The first browser that asks for it owns the link from then on. */
+  /** Serves the page. It changes nothing: a program that looks at the link must not use it up. */
   private async open(request: IncomingRequest, token: string): Promise<Reply> {
     const { store, captureSessions } = this.parts
-    // A HEAD request or a prefetch, which shows nobody the page, must not use up the link.
     if (request.method !== 'GET') return this.notAllowed('GET')
+    // The script of a page that is loaded ahead of time would begin.
     if (/prefetch|prerender|preview/.test(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))
       return this.replies.plain(503, 'Not ahead of time.\n')
-    const known = await captureSessions.find(store.read, token)
-    const opened = async (tx: StoreTransaction) => {
+    const session = await captureSessions.find(store.read, token)
+    const tenant = session && (await store.read.tenantById(session.record.tenantId))
+    const asked = languageOf(request.headers['accept-language'])
+    if (!tenant)
+      return this.replies.page(404, noticePage(asked, { text: 'not_found', company: null, back: null }), [])
+    const bound = captureSessions.isBoundTo(session, this.cookie.valueIn(request, session))
+    return this.show(session, tenant, { bound, asked })
+  }
+
+  /** Binds the link to the browser that asks first. No other one can use it from then on. */
+  private async begin({ request, token, session: known }: Visit): Promise<Reply> {
+    const { store, captureSessions } = this.parts
+    const { tenantId } = known.record
+    parseNothing(
+      await request.body(performance.now() + UPLOAD_MS, SMALL_BODY_BYTES, tenantId),
+      request.headers['content-type'],
+      '',
+    )
+    const begun = await store.transaction({ tenantId }, async (tx) => {
       const session = await captureSessions.find(tx, token)
-      if (!session) return null
-      const tenant = await tx.tenantById(session.record.tenantId)
+      if (session?.record.status !== 'open') return null
       const bound = captureSessions.isBoundTo(session, this.cookie.valueIn(request, session))
-      const isOpen = session.record.status === 'open' && !captureSessions.hasExpired(session.record)
-      if (bound !== null || !isOpen) return { session, tenant: tenant!, bound, secret: null }
+      if (bound !== null) return bound ? { session, cookies: {} } : null
       const secret = captureSessions.bind(session)
       await captureSessions.put(tx, session)
-      return { session, tenant: tenant!, bound: true, secret }
-    }
-    const found = known && (await store.transaction({ tenantId: known.record.tenantId }, opened))
-    const asked = languageOf(request.headers['accept-language'])
-    if (!found)
-      return this.replies.page(404, noticePage(asked, { text: 'not_found', company: null, back: null }), [])
-    const { session, tenant, bound, secret } = found
-    return this.show(session, tenant, { token, bound, secret, asked })
+      const tenant = await tx.tenantById(tenantId)
+      const isFramed = capturePageSettings(tenant!).frameAncestors.length > 0
+      return { session, cookies: { 'Set-Cookie': this.cookie.header(session, secret, isFramed) } }
+    })
+    if (!begun) return this.replies.json(403, { code: 'opened_elsewhere' })
+    const { session, cookies } = begun
+    const isLockedOut = isConfirmed(session.content.code) && (await this.flow.isLockedOut(session))
+    const state = isLockedOut ? await this.flow.end(token, 'locked_out') : this.flow.state(session)
+    return this.replies.json(200, state, cookies)
   }
 
   private async show(
     session: CaptureSession,
     tenant: TenantRecord,
-    {
-      token,
-      bound,
-      secret,
-      asked,
-    }: {
-      token: string
-      bound: boolean | null
-      secret: string | null
-      asked: ReturnType<typeof languageOf>
-    },
+    { bound, asked }: { bound: boolean | null; asked: CaptureLanguage },
   ): Promise<Reply> {
     const { record, content, side } = session
     const { captureRequest } = content
@@ -151,11 +158,11 @@ export class CaptureServer {
     const backTo = side === 'page' ? returnUrl : null
     const notice = (status: number, text: Notice['text'], back = backTo) =>
       this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
-    const over = (ending = content.ending) =>
+    const over = () =>
       notice(
         200,
-        ending
-          ? `ended_${ending}`
+        content.ending
+          ? `ended_${content.ending}`
           : content.waitsFor
             ? `over_${content.waitsFor}`
             : side === 'page'
@@ -167,15 +174,14 @@ export class CaptureServer {
     if (record.status !== 'open') return over()
     if (this.parts.captureSessions.hasExpired(record) || !(await this.isInForce(session)))
       return notice(410, 'expired')
-    if (isConfirmed(content.code) && (await this.flow.isLockedOut(session))) {
-      await this.flow.end(token, 'locked_out')
-      return over('locked_out')
-    }
+    const { environment, purpose } = record
+    if (bound === null)
+      return this.replies.page(200, beginPage(language, { purpose, company, brand }), frameAncestors)
     const page = sessionPage({
       action: shownAction(session, language),
       language,
-      environment: record.environment,
-      purpose: record.purpose,
+      environment,
+      purpose,
       company,
       brand,
       description: captureRequest.description,
@@ -186,9 +192,7 @@ export class CaptureServer {
       canHandOver: side === 'page',
       loopbackHost: loopbackHost(this.parts.origin()),
     })
-    const cookie =
-      secret === null ? {} : { 'Set-Cookie': this.cookie.header(session, secret, frameAncestors.length > 0) }
-    return this.replies.page(200, page, frameAncestors, cookie)
+    return this.replies.page(200, page, frameAncestors)
   }
 
   /** Answers a request that the page's script makes. @param takeBack called for the browser that owns the session */
@@ -206,12 +210,14 @@ export class CaptureServer {
       return this.replies.json(403, { code: 'wrong_origin' })
     const session = await captureSessions.find(store.read, token)
     if (!session) return this.replies.json(404, { code: 'not_found' })
-    if (captureSessions.isBoundTo(session, this.cookie.valueIn(request, session)) !== true)
-      return this.replies.json(403, { code: 'opened_elsewhere' })
-    takeBack()
     const visit = { request, token, session }
-    if (session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
+    const bound = captureSessions.isBoundTo(session, this.cookie.valueIn(request, session))
+    if (bound === false || (bound === null && step !== 'begin'))
+      return this.replies.json(403, { code: 'opened_elsewhere' })
+    if (bound) takeBack()
+    if (bound && session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
     if (captureSessions.hasExpired(session.record)) return this.replies.json(410, { code: 'expired' })
+    if (step === 'begin') return this.begin(visit)
     if (step === 'guidance') return this.guide(visit)
     return this.replies.json(200, await this.take(visit, step))
   }

@@ -10,13 +10,22 @@ export interface HtmlDocument {
   /** HTML, already escaped, as `main` is. */
   title: string
   main: string
-  /** Attributes of the element `main`. A page that has any also loads the script for its language. */
+  /** Attributes of the element `main`. */
   attributes?: string
+  /** Name of the script that the page loads; undefined for none. */
+  script?: string
   /** Paths of further style sheets. */
   styles?: readonly string[]
 }
 
-export function htmlDocument({ language, title, main, attributes, styles = [] }: HtmlDocument): string {
+export function htmlDocument({
+  language,
+  title,
+  main,
+  attributes,
+  script,
+  styles = [],
+}: HtmlDocument): string {
   const sheets = [`${ASSETS}/page.css`, ...styles].map((path) => `<link rel="stylesheet" href="${path}">`)
   return `<!doctype html>
 <html lang="${language}">
@@ -27,7 +36,7 @@ export function htmlDocument({ language, title, main, attributes, styles = [] }:
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="${ASSETS}/icon.svg">
 ${sheets.join('\n')}
-${attributes === undefined ? '' : `<script type="module" src="${ASSETS}/page.${language}.js"></script>`}
+${script === undefined ? '' : `<script type="module" src="${ASSETS}/${script}.js"></script>`}
 </head>
 <body><main ${attributes ?? ''}>${main}</main></body>
 </html>

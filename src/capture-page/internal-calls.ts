@@ -28,11 +28,11 @@ export class InternalCalls {
     idempotencyKey: string | null,
     display?: ShownDisplay,
   ): Promise<InternalAnswer> {
-    const captureSession = record.id
+    const { id, binding } = record
     const { isDiscreet } = content.captureRequest
     return this.api.send(record, request, {
       method: 'POST',
-      ...{ path, fields, idempotencyKey, captureSession, display, isDiscreet },
+      ...{ path, fields, idempotencyKey, captureSession: { id, binding }, display, isDiscreet },
     })
   }
 }

@@ -1,4 +1,4 @@
-/** The files of the hosted page, which are read once: the script, bundled for each language, the style sheet and the icon. */
+/** The files of the hosted page, which are read once: the scripts, of which one is bundled for each language, the style sheet and the icon. */
 import { existsSync, readFileSync } from 'node:fs'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import type { Reply } from '../http/listeners/listener.js'
@@ -19,13 +19,15 @@ export function pageFiles(replies: PageReplies): Map<string, Reply> {
     // Browsers ask for this file when a page names no icon.
     ['/favicon.ico', icon],
   ])
-  for (const language of CAPTURE_LANGUAGES) {
-    const script = packageFile('dist', 'src', 'capture-page', 'page', `${language}.js`)
-    if (existsSync(script))
-      files.set(
-        `${ASSETS}/page.${language}.js`,
-        replies.file('text/javascript; charset=utf-8', readFileSync(script)),
-      )
-  }
+  const scripts = [
+    ['begin', packageFile('dist', 'src', 'capture', 'page', 'begin.js')],
+    ...CAPTURE_LANGUAGES.map((language) => [
+      `page.${language}`,
+      packageFile('dist', 'src', 'capture-page', 'page', `${language}.js`),
+    ]),
+  ] as Array<[name: string, path: string]>
+  for (const [name, path] of scripts)
+    if (existsSync(path))
+      files.set(`${ASSETS}/${name}.js`, replies.file('text/javascript; charset=utf-8', readFileSync(path)))
   return files
 }

@@ -96,6 +96,7 @@ export class SessionChanges {
       if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
       if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
       const { result = null, facts } = (await work(session, tx)) ?? {}
+      if (record.status !== 'open' && needsProof(record)) captureSessions.prove(session)
       await captureSessions.put(tx, session)
       if ((record.status as CaptureSessionRecord['status']) !== 'open')
         await captureEvents.reportEnd(tx, record, result)
@@ -105,9 +106,18 @@ export class SessionChanges {
   }
 }
 
-/** The address to which the page leads the person back: the caller's own, with the id of the session as its only addition. */
-export function returnUrlOf({ record, content }: CaptureSession): string {
+/** Whether the session has a result that is given out only with a proof. */
+function needsProof({ binding, status, answered }: CaptureSessionRecord): boolean {
+  return binding === 'same' && status === 'completed' && answered !== null
+}
+
+/**
+ * The address to which the page leads the person back: the caller's own, with the id of the session, and with the proof where this
+ * device has captured.
+ */
+export function returnUrlOf({ record, content, side }: CaptureSession): string {
   const url = new URL(content.captureRequest.returnUrl)
   url.searchParams.set('capture_session', record.id)
+  if (content.proof?.side === side) url.searchParams.set('capture_proof', content.proof.value)
   return url.href
 }

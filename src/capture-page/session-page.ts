@@ -84,7 +84,28 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
     title: titleOf(heading, company),
     main,
     styles: content.brand.styles,
+    script: `page.${language}`,
     attributes: `data-consented="${content.hasConsented}" data-needs-code="${needsCode}"${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
+  })
+}
+
+/** The page that a link shows before it belongs to a browser. It holds nothing of the session; its script begins. */
+export function beginPage(
+  language: CaptureLanguage,
+  { purpose, company, brand }: Pick<PageContent, 'purpose' | 'company' | 'brand'>,
+): string {
+  const say = sayer(PAGE_TEXTS[language], { company })
+  const heading = say(`title_${purpose}`)
+  return htmlDocument({
+    language,
+    title: titleOf(heading, company),
+    main: `${brandHead(brand, company)}
+<h1>${heading}</h1>
+<noscript><p class="message">${say('no_script')}</p></noscript>
+<p class="message" role="alert" id="message" data-busy="${say('busy')}"></p>
+<div class="actions"><button type="button" id="again" class="primary" hidden>${say('try_again_button')}</button></div>`,
+    styles: brand.styles,
+    script: 'begin',
   })
 }
 

@@ -43,6 +43,7 @@ export const ERROR_CODES = [
   'capture_page_unavailable',
   'return_url_not_allowed',
   'capture_session_not_found',
+  'capture_proof_invalid',
   'verification_not_found',
   'passkeys_unavailable',
   'passkey_required',

@@ -757,7 +757,10 @@ export interface VerifyFields<A extends ActionLike = Action> {
    * action, whose reason is `second_approval_required`. The verdict uses it up.
    */
   approval_id?: string
-  /** Echoed in the JWT, so that the caller can tell its own verdict. */
+  /**
+   * Echoed in the JWT, so that the caller can tell its own verdict. It must not have the form of an id of this service,
+   * such as `cap_…`.
+   */
   nonce?: string
   /** Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo. */
   include?: Array<'quality'>
@@ -1140,10 +1143,16 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
   /** Only for an enrollment that replaces: the field `verification_id` of `enroll`. */
   verification_id?: string
   /**
-   * Address to which the page leads the person at the end, with `capture_session=<id>` added to the query. Its origin
-   * must be allowed for the tenant.
+   * Address to which the page leads the person at the end, with `capture_session=<id>` and `capture_proof=<proof>` added
+   * to the query. Its origin must be allowed for the tenant.
    */
   return_url: string
+  /**
+   * `same`: the result is given out only with the proof that the browser which captured brings back. `any` (default):
+   * also without, for links that are opened on another device than the one that goes on. A person who passes such a link
+   * on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.
+   */
+  browser?: 'same' | 'any'
   /** Language of the page. Default: what the browser asks for. */
   locale?: 'en' | 'de' | 'fr' | 'es' | 'ja'
   /**
@@ -1167,6 +1176,8 @@ export interface CaptureSessionLink {
   confirmation_code: string | null
   user_id: string
   purpose: 'verify' | 'enroll'
+  /** `browser` of the request. */
+  browser: 'same' | 'any'
   /** When the session expires. RFC 3339. */
   expires_at: string
 }
@@ -1188,6 +1199,10 @@ export interface CaptureSessionFacts {
   /** Captures that were judged or are being judged. */
   attempts: number
   consent: Consent | null
+  /** `browser` of the request. */
+  browser: 'same' | 'any'
+  /** There is a result, which is given out only with the proof of the browser that captured. */
+  result_withheld: 'proof_required' | null
   /** When the session was made. RFC 3339. */
   created_at: string
   /** When it expires. RFC 3339. */

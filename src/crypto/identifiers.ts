@@ -26,8 +26,20 @@ export function timeOfRequestId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, UUID_TIME_DIGITS), 16)
 }
 
+const ID_PREFIXES = [
+  ...['cap', 'chl', 'era', 'evt', 'key', 'oic', 'oik', 'pky', 'ref', 'sec', 'sub', 'ten', 'ver', 'vky'],
+  ...['whd', 'whe', 'opr', 'per'],
+] as const
+
+const OWN_ID = new RegExp(`^(?:${ID_PREFIXES.join('|')})_[0-9a-f]{32}$`)
+
+/** Whether a text has the form of an id that this service makes. */
+export function isOwnId(text: string): boolean {
+  return OWN_ID.test(text)
+}
+
 /** `ten_…`, `ref_…`: a prefix that names the kind, then a UUIDv7 without dashes. */
-export function prefixedId(prefix: string, nowMs: number): string {
+export function prefixedId(prefix: (typeof ID_PREFIXES)[number], nowMs: number): string {
   return `${prefix}_${requestId(nowMs).replaceAll('-', '')}`
 }
 

@@ -37,6 +37,9 @@ export interface VerificationClaims {
   display_version?: string
   display_source?: 'challenge'
   nonce?: string
+  /** Session of the hosted page that made the verify, and whether its result needs the proof of the browser that captured. */
+  capture_session?: string
+  capture_binding?: 'same' | 'any'
   /** Methods of RFC 8176: a passkey adds `hwk` for a key in hardware, `swk` for one in software. */
   amr: ['face'] | ['face', 'hwk' | 'swk']
   acr: string

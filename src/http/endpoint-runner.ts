@@ -126,7 +126,7 @@ async function signatureOf({ signed }: SignatureAwaited, { timings }: Call<unkno
 function factsOf(event: AuditEventName, call: Call<unknown>, { status, code, audit }: Outcome): AuditFacts {
   return {
     ...audit,
-    ...(call.captureSession ? { capture_session: call.captureSession } : {}),
+    ...(call.captureSession ? { capture_session: call.captureSession.id } : {}),
     event,
     ...(call.address === null ? {} : { address: call.address }),
     status,

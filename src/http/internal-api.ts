@@ -3,7 +3,7 @@ import type { Environment } from '../config/config.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
-import type { ShownDisplay } from '../verification/call.js'
+import type { CapturedBy, ShownDisplay } from '../verification/call.js'
 import type { ApiServer } from './api-server.js'
 import type { IncomingRequest } from './listeners/listener.js'
 
@@ -25,12 +25,14 @@ export interface InternalCustomer {
 export interface InternalRequest {
   method: 'GET' | 'POST'
   path: string
+  /** Fields of the query, encoded; undefined for none. */
+  query?: string | undefined
   /** Fields of the body; undefined for none. */
   fields?: Record<string, unknown>
   /** Key under which the answer is stored; null or undefined to store none. */
   idempotencyKey?: string | null
   /** Session of the hosted page that makes the call. */
-  captureSession?: string | undefined
+  captureSession?: CapturedBy | undefined
   /** Text that the page showed for the action. */
   display?: ShownDisplay | undefined
   /** Whether the person must not learn whether the user exists. */
@@ -52,7 +54,16 @@ export class InternalApi {
   async send(
     { tenantId, keyId, environment }: InternalCustomer,
     browser: Pick<IncomingRequest, 'remoteAddress' | 'encrypted' | 'signal'>,
-    { method, path, fields, idempotencyKey, captureSession, display, isDiscreet }: InternalRequest,
+    {
+      method,
+      path,
+      query = '',
+      fields,
+      idempotencyKey,
+      captureSession,
+      display,
+      isDiscreet,
+    }: InternalRequest,
   ): Promise<InternalAnswer> {
     const { store, tenancy, secrets, apis } = this.parts
     const caller = await tenancy.callerAgain(tenantId, keyId)
@@ -63,7 +74,7 @@ export class InternalApi {
       {
         method,
         path,
-        query: '',
+        query,
         headers: {
           ...(fields === undefined ? {} : { 'content-type': 'application/json' }),
           ...(idempotencyKey == null ? {} : { 'x-svc-idempotency-key': idempotencyKey }),

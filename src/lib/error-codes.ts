@@ -233,6 +233,11 @@ export const ERRORS = {
     'There is no such capture session.',
     'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
   ),
+  capture_proof_invalid: entry(
+    'permission_denied',
+    'The proof is not that of the browser in which the person confirmed.',
+    'Have the person go back in the browser in which they confirmed, and send `capture_proof` of that address as `proof`. Do not act for the browser that sent this one.',
+  ),
   verification_not_found: entry(
     'not_found',
     'There is no such verification.',

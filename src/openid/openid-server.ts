@@ -19,7 +19,7 @@ import { CallbackBook } from './keycloak/callback-book.js'
 import { RealmTokens } from './keycloak/realm-token.js'
 import { LibraryRefusals } from './library-refusals.js'
 import { createOpenIdProvider } from './openid-provider.js'
-import { refusedPage } from './refused-page.js'
+import { elsewherePage, refusedPage } from './refused-page.js'
 import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
 import { SignedRequests } from './signed-requests.js'
 
@@ -117,8 +117,14 @@ export class OpenIdServer {
     const interact = async (message: IncomingMessage, response: ServerResponse) => {
       const interaction = (await provider.interactionDetails(message, response)) as unknown as Interaction
       const step: Step = done
-        ? await signIn.finish(interaction, request)
+        ? await signIn.finish(interaction, request, request.query)
         : await signIn.begin(interaction, request)
+      const { ui_locales: asked } = interaction.params
+      const languages = `${asked ?? ''} ${request.headers['accept-language'] ?? ''}`
+      if ('isElsewhere' in step) {
+        const page = elsewherePage(languages)
+        return void response.writeHead(403, page.headers).end(page.body)
+      }
       const location =
         'redirect' in step
           ? step.redirect
@@ -126,8 +132,6 @@ export class OpenIdServer {
               mergeWithLastSubmission: false,
             })
       if ('helpUrl' in step && step.helpUrl !== undefined) {
-        const { ui_locales: asked } = interaction.params
-        const languages = `${asked ?? ''} ${request.headers['accept-language'] ?? ''}`
         const page = refusedPage(languages, step.helpUrl, location)
         return void response.writeHead(200, page.headers).end(page.body)
       }

@@ -29,6 +29,7 @@ export const REFUSAL_CODES = {
   hint_used: 'The signed hint was used before, in another browser or with another request.',
   request_not_valid: 'The request breaks another rule, which `detail` names.',
   opened_elsewhere: 'The page was opened in another browser than the one that began.',
+  confirmed_elsewhere: 'The person confirmed in another browser than the one that came back.',
   interaction_over: 'The page belongs to a sign-in that is over.',
   user_not_named: 'The application named no person.',
   user_unknown: 'The person has no reference.',

@@ -1,4 +1,7 @@
-/** The page for a person who was not confirmed. It shows the application's address of help, and is the same for every reason. */
+/**
+ * The pages for a person who gets no answer to take along: one who was not confirmed, with the application's address of help and the same for
+ * every reason, and one who confirmed in another browser.
+ */
 import { createHash } from 'node:crypto'
 import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
 import type { Reply } from '../http/listeners/listener.js'
@@ -8,6 +11,8 @@ interface Texts {
   text: string
   help: string
   back: string
+  elsewhereHeading: string
+  elsewhere: string
 }
 
 const TEXTS: Record<CaptureLanguage, Texts> = {
@@ -16,30 +21,45 @@ const TEXTS: Record<CaptureLanguage, Texts> = {
     text: 'Perhaps face confirmation is not set up for you, or the check did not succeed.',
     help: 'Set up or get help',
     back: 'Back',
+    elsewhereHeading: 'Go back to the other browser',
+    elsewhere:
+      'You confirmed in another browser or on another device. Go on there. If that was not you, close this page: nothing was confirmed here.',
   },
   de: {
     heading: 'Sie wurden nicht bestätigt',
     text: 'Vielleicht ist die Bestätigung mit dem Gesicht für Sie nicht eingerichtet, oder die Prüfung ist nicht gelungen.',
     help: 'Einrichten oder Hilfe erhalten',
     back: 'Zurück',
+    elsewhereHeading: 'Gehen Sie zum anderen Browser zurück',
+    elsewhere:
+      'Sie haben in einem anderen Browser oder auf einem anderen Gerät bestätigt. Machen Sie dort weiter. Waren Sie das nicht, schließen Sie diese Seite: Hier wurde nichts bestätigt.',
   },
   fr: {
     heading: 'Votre identité n’a pas été confirmée',
     text: 'La confirmation par le visage n’est peut-être pas configurée pour vous, ou la vérification n’a pas réussi.',
     help: 'Configurer ou obtenir de l’aide',
     back: 'Retour',
+    elsewhereHeading: 'Retournez à l’autre navigateur',
+    elsewhere:
+      'Vous avez confirmé dans un autre navigateur ou sur un autre appareil. Continuez là-bas. Si ce n’était pas vous, fermez cette page : rien n’a été confirmé ici.',
   },
   es: {
     heading: 'No se ha confirmado su identidad',
     text: 'Quizá la confirmación facial no esté configurada para usted, o la comprobación no ha salido bien.',
     help: 'Configurar u obtener ayuda',
     back: 'Volver',
+    elsewhereHeading: 'Vuelva al otro navegador',
+    elsewhere:
+      'Ha confirmado en otro navegador o en otro dispositivo. Continúe allí. Si no ha sido usted, cierre esta página: aquí no se ha confirmado nada.',
   },
   ja: {
     heading: '本人確認ができませんでした',
     text: '顔による確認が設定されていないか、確認に失敗した可能性があります。',
     help: '設定またはヘルプ',
     back: '戻る',
+    elsewhereHeading: '別のブラウザに戻ってください',
+    elsewhere:
+      '確認は別のブラウザまたは別の端末で行われました。そちらで続けてください。お心当たりがない場合は、このページを閉じてください。ここでは何も確認されていません。',
   },
 }
 const STYLE =
@@ -57,6 +77,21 @@ export function refusedPage(
 ): Pick<Reply, 'headers' | 'body'> {
   const language = firstKnown(languages)
   const { heading, text, help, back: backText } = TEXTS[language]
+  return page(
+    language,
+    heading,
+    `<p>${text}</p><p><a href="${escaped(helpUrl)}" target="_blank" rel="noopener">${help}</a><a href="${escaped(back)}">${backText}</a></p>`,
+  )
+}
+
+/** @param languages names in the order of preference */
+export function elsewherePage(languages: string): Pick<Reply, 'headers' | 'body'> {
+  const language = firstKnown(languages)
+  const { elsewhereHeading, elsewhere } = TEXTS[language]
+  return page(language, elsewhereHeading, `<p>${elsewhere}</p>`)
+}
+
+function page(language: CaptureLanguage, heading: string, main: string): Pick<Reply, 'headers' | 'body'> {
   const body = `<!doctype html>
 <html lang="${language}">
 <head>
@@ -66,7 +101,7 @@ export function refusedPage(
 <title>${heading}</title>
 <style>${STYLE}</style>
 </head>
-<body><main><h1>${heading}</h1><p>${text}</p><p><a href="${escaped(helpUrl)}" target="_blank" rel="noopener">${help}</a><a href="${escaped(back)}">${backText}</a></p></main></body>
+<body><main><h1>${heading}</h1>${main}</main></body>
 </html>
 `
   return {

@@ -25,6 +25,8 @@ export interface Interaction {
 /** A result for `Provider.interactionFinished`, or the address to which the browser goes first. */
 export type Step =
   | { redirect: string }
+  /** This browser is not the one in which the person confirmed: it gets no answer, and nothing is over. */
+  | { isElsewhere: true }
   /** `helpUrl` is shown to the person before the application gets its answer. */
   | { result: { error: string; error_description: string }; helpUrl?: string | undefined }
   | {
@@ -74,6 +76,8 @@ interface Kept {
   url: string
 }
 
+type Refused = Pick<Refusal, 'code' | 'detail' | 'facts'>
+
 type Visitor = Pick<IncomingRequest, 'remoteAddress' | 'encrypted' | 'signal'>
 
 export class SignIn {
@@ -106,6 +110,7 @@ export class SignIn {
         user_id: named.userId,
         action: actionOf(interaction.params.authorization_details, client.name),
         return_url: `${this.issuer}/interaction/${interaction.uid}/done`,
+        browser: 'same',
         ...fields,
         ...localeOf(interaction.params.ui_locales),
       },
@@ -117,8 +122,8 @@ export class SignIn {
     return { redirect: url }
   }
 
-  /** Reads the verdict when the person is back. */
-  async finish(interaction: Interaction, visitor: Visitor): Promise<Step> {
+  /** Reads the verdict when the person is back. @param query of the address with which they came back */
+  async finish(interaction: Interaction, visitor: Visitor, query: string): Promise<Step> {
     const kept = await this.kept(interaction)
     const client = await this.clientOf(interaction)
     if (!client) return this.refuse(interaction, null, { code: 'client_unknown' })
@@ -127,10 +132,15 @@ export class SignIn {
     const { status, body } = await callAs(this.parts.calls, client, visitor, {
       method: 'GET',
       path: `/v1/capture-sessions/${kept.sessionId}`,
+      query: proofIn(query, kept.sessionId),
     })
+    const facts = { capture_session: kept.sessionId }
+    if (body.code === 'capture_proof_invalid' || body.result_withheld === 'proof_required') {
+      await this.record(interaction, { code: 'confirmed_elsewhere', facts })
+      return { isElsewhere: true }
+    }
     if (status !== 200) return this.refuse(interaction, client, refusalBy({ status, body }))
     if (body.status === 'open' || body.status === 'in_progress') return { redirect: kept.url }
-    const facts = { capture_session: kept.sessionId }
     const verdict = verdictIn(body.result)
     if (verdict?.verdict !== 'approved')
       return this.refuse(interaction, client, { ...refusalByResult(body.result), facts })
@@ -151,22 +161,25 @@ export class SignIn {
 
   /** Records a refusal. @returns the answer to the relying party, which says less than the record */
   private async refuse(
-    { params }: Interaction,
+    interaction: Interaction,
     client: OpenIdClient | null,
-    refusal: Pick<Refusal, 'code' | 'detail' | 'facts'>,
+    refusal: Refused,
   ): Promise<Step> {
+    await this.record(interaction, refusal)
+    const result = ANSWERS[refusal.code] ?? NOT_CONFIRMED
+    return result === NOT_CONFIRMED ? { result, helpUrl: client?.helpUrl } : { result }
+  }
+
+  private record({ params }: Interaction, refusal: Refused): Promise<void> {
     const named = namedPerson(params)
-    await this.parts.refusals.record({
+    return this.parts.refusals.record({
       ...refusal,
       environment: this.environment,
       clientId: String(params.client_id),
       userId: 'userId' in named ? named.userId : undefined,
     })
-    const result = ANSWERS[refusal.code] ?? NOT_CONFIRMED
-    return result === NOT_CONFIRMED ? { result, helpUrl: client?.helpUrl } : { result }
   }
 
-  /** Calls the API. A key that is no longer valid is an answer as well. */
   private askedBy({ params }: Interaction, { acr }: OpenIdClient) {
     return askedAcr(params.acr_values, params.claims, acr)
   }
@@ -183,6 +196,13 @@ export class SignIn {
   private sessions(): StateAdapter {
     return new StateAdapter(this.parts, `${this.environment} CaptureSession`)
   }
+}
+
+/** The query of the API's call: the proof for this session in the address with which the person came back. */
+function proofIn(query: string, sessionId: string): string | undefined {
+  const back = new URLSearchParams(query)
+  const proof = back.get('capture_proof') ?? ''
+  return back.get('capture_session') === sessionId && /^[\w-]{43}$/.test(proof) ? `proof=${proof}` : undefined
 }
 
 /** Calls the API in the name of an application. @returns the API's refusal, too, where the key of the application is no longer valid */

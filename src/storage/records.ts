@@ -365,7 +365,14 @@ export interface CaptureSessionRecord {
   expiresAt: number
   /** When the expiry was sent to the webhooks; null for a session that has not expired, or whose expiry was not sent yet. */
   expiryReportedAt: number | null
+  /** `same`: the result is given out only with the proof of the browser that captured. */
+  binding: CaptureBinding
+  /** SHA-256 of that proof; null before the session has ended with a result, and where it has none. */
+  proof: Buffer | null
 }
+
+/** Whether the browser that gets the result must be the one that captured. */
+export type CaptureBinding = 'same' | 'any'
 
 /** A policy that is or was in force. It is kept as long as the audit log whose verdicts name its hash. */
 export interface PolicyVersionRecord {

@@ -250,6 +250,8 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
     createdAt: 'created_at',
     expiresAt: 'expires_at',
     expiryReportedAt: 'expiry_told_at',
+    binding: 'binding',
+    proof: 'proof',
   },
   ['id'],
 )

@@ -4,7 +4,7 @@ import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { ErrorCode } from '../lib/error-codes.js'
-import type { TenantRecord } from '../storage/records.js'
+import type { CaptureSessionRecord, TenantRecord } from '../storage/records.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
 import type { ReportedCapture } from './capture-integrity.js'
@@ -30,6 +30,9 @@ export interface ShownDisplay {
   source?: 'challenge' | undefined
 }
 
+/** The session of the hosted page that makes a call. */
+export type CapturedBy = Pick<CaptureSessionRecord, 'id' | 'binding'>
+
 export interface Call<Input> {
   /** The body, query and path parameters, checked against the endpoint's schema. */
   readonly input: Input
@@ -53,8 +56,8 @@ export interface Call<Input> {
   readonly requestId: string
   /** Address of the page that explains error codes. */
   readonly errorsUrl: string
-  /** Id of the hosted page's capture session that took the images; undefined for a request of any other caller. */
-  readonly captureSession?: string | undefined
+  /** The hosted page's capture session that took the images; undefined for a request of any other caller. */
+  readonly captureSession?: CapturedBy | undefined
   /** Text that the hosted page showed for the action; undefined for an untyped action and for any other caller. */
   readonly display?: ShownDisplay | undefined
   /**

@@ -60,6 +60,8 @@ interface Content {
   ending?: CaptureEnding
   /** The person who has to act now. This is no ending: services of an earlier version may read the same session, and know no other endings. */
   waitsFor?: CaptureSuccessor
+  /** The proof of the browser that captured, and the device of that browser; absent before the end, and where the record has no digest. */
+  proof?: { value: string; side: CaptureSide }
 }
 
 /** Device of a link: `page` for the first link, `phone` for the link that handed the capture over to a phone. */
@@ -89,7 +91,10 @@ export class CaptureSessionBook {
    */
   async issue(
     tx: StoreTransaction,
-    caller: Pick<CaptureSessionRecord, 'tenantId' | 'environment' | 'keyId' | 'blindIndex' | 'purpose'>,
+    caller: Pick<
+      CaptureSessionRecord,
+      'tenantId' | 'environment' | 'keyId' | 'blindIndex' | 'purpose' | 'binding'
+    >,
     captureRequest: CaptureRequest,
     { asksForCode }: { asksForCode: boolean },
   ): Promise<{ id: string; token: string; code: string | null; expiresAt: number }> {
@@ -115,6 +120,7 @@ export class CaptureSessionBook {
       createdAt: now,
       expiresAt: now + this.ttlMs,
       expiryReportedAt: null,
+      proof: null,
     }
     await tx.putCaptureSession(record)
     return { id, token, code, expiresAt: record.expiresAt }
@@ -158,6 +164,13 @@ export class CaptureSessionBook {
     return secret !== undefined && timingSafeEqual(bound, digestOf(secret))
   }
 
+  /** Makes the proof that the browser which captured carries back, in an ended session whose result needs one. */
+  prove({ record, content, side }: CaptureSession): void {
+    const value = randomBytes(SECRET_BYTES).toString('base64url')
+    record.proof = digestOf(value)
+    content.proof = { value, side }
+  }
+
   /** Makes a link for a phone, which replaces an earlier one. @returns its token */
   handOver(session: CaptureSession): string {
     const { link, token } = newLink(session.record.id, session.dataKey)
@@ -197,6 +210,11 @@ function sealContent(id: string, dataKey: Buffer, { captureRequest, ...rest }: C
 function openContent({ id, sealed }: CaptureSessionRecord, dataKey: Buffer): Content {
   const { errand, ...rest } = JSON.parse(open(dataKey, sealed, id).toString())
   return { captureRequest: errand, ...rest }
+}
+
+/** Whether this is the proof of the browser that captured. */
+export function isProvenBy({ proof }: CaptureSessionRecord, given: string): boolean {
+  return proof !== null && timingSafeEqual(proof, digestOf(given))
 }
 
 function digestOf(secret: string): Buffer {

@@ -108,6 +108,9 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     action_hash: actionHash(facts.action),
     ...displayFacts(call.display),
     ...(input.nonce === undefined ? {} : { nonce: input.nonce }),
+    ...(call.captureSession
+      ? { capture_session: call.captureSession.id, capture_binding: call.captureSession.binding }
+      : {}),
     amr: amrOf(reason, possession),
     acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),
     liveness: { checked, passed, methods, score: facts.liveness.score },

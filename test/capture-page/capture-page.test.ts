@@ -53,6 +53,7 @@ overTransports((transport) => {
         user_id: 'hosted-told+match',
         confirmation_code: null,
         purpose: 'verify',
+        browser: 'any',
         expires_at: new Date(running.clock.now() + 900_000).toISOString(),
       })
       expect(await look(asked.session_id)).toMatchObject({
@@ -170,13 +171,20 @@ overTransports((transport) => {
       expect(refused.text).toContain('<bdi>Bank &lt;of&gt; Ada</bdi>')
       expect(refused.text).toContain(`href="${RETURN_ORIGIN}/"`)
       expect(refused.text).not.toContain(id)
-      expect(refused.headers.getSetCookie()).toEqual([])
+      expect((await other.begin()).body).toEqual({ code: 'opened_elsewhere' })
+      expect((await other.begin()).headers.getSetCookie()).toEqual([])
       expect((await other.agree()).status).toBe(403)
       expect((await other.status()).status).toBe(403)
     })
 
-    it('is not used up by a prefetch or a HEAD request', async () => {
-      const { visitor, id } = await session()
+    it('is not used up by a program that looks at it, which learns nothing of the session', async () => {
+      const { visitor, id } = await session({ description: 'Pay Grace' })
+      const looked = await visitor.look()
+      expect([looked.status, looked.headers.getSetCookie()]).toEqual([200, []])
+      const text = await looked.text()
+      for (const secret of ['Pay Grace', id, RETURN_ORIGIN]) expect(text).not.toContain(secret)
+      expect((await visitor.post('begin', {}, { Origin: 'https://evil.example' })).status).toBe(403)
+      expect((await look(id)).status).toBe('open')
       expect((await visitor.open({ 'Sec-Purpose': 'prefetch;prerender' })).status).toBe(503)
       expect((await fetch(visitor.url, { method: 'HEAD' })).status).toBe(405)
       expect((await look(id)).status).toBe('open')
@@ -204,7 +212,7 @@ overTransports((transport) => {
 
     it('is bound to the browser by a cookie that scripts cannot read', async () => {
       const { visitor, id } = await session()
-      const [cookie] = (await visitor.open()).headers.getSetCookie()
+      const [cookie] = (await visitor.begin()).headers.getSetCookie()
       expect(cookie).toMatch(
         new RegExp(`^${id}_page=[\\w-]{43}; Path=/; Max-Age=900; HttpOnly; SameSite=Lax$`),
       )
@@ -330,7 +338,7 @@ overTransports((transport) => {
     it('the cookie cannot be set by another host of the domain, and browsers return only over https', async () => {
       const tenant = await secure.tenant()
       await allowReturn(secure, tenant)
-      const { headers } = await (await visitorOf(tenant.sandbox)).open()
+      const { headers } = await (await visitorOf(tenant.sandbox)).begin()
       expect(headers.getSetCookie()[0]).toMatch(
         /^__Host-cap_[0-9a-f]{32}_page=[\w-]{43}; Path=\/; Max-Age=900; HttpOnly; Secure; SameSite=Lax$/,
       )
@@ -339,7 +347,8 @@ overTransports((transport) => {
 
     it('the cookie of a framed page is partitioned by the framing site', async () => {
       const visitor = await visitorOf(framed.sandbox)
-      const { headers } = await visitor.open()
+      const { headers } = await visitor.begin()
+      await visitor.open()
       expect(headers.getSetCookie()[0]).toMatch(/; HttpOnly; Secure; SameSite=None; Partitioned$/)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
     })

@@ -13,7 +13,7 @@ import { type Passkey, PasskeyVault } from '../../src/users/passkey-vault.js'
 import { MAX_PASSKEYS } from '../../src/verification/passkey-registration.js'
 import { API_ERRORS } from '../support/api-errors.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
-import { askForSession } from '../support/capture-page.js'
+import { allowReturn, askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -239,6 +239,13 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
       askForSession(sandbox, { user_id: `${newUser()}+match` }),
     ),
   capture_session_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/capture-sessions/cap_0'),
+  capture_proof_invalid: () =>
+    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running }) => {
+      const other = await running.tenant()
+      await allowReturn(running, other)
+      const { body } = await askForSession(other.sandbox, { user_id: 'ada+match', browser: 'same' })
+      return other.sandbox.call('GET', `/v1/capture-sessions/${body.session_id}?proof=${'0'.repeat(43)}`)
+    }),
   verification_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/verifications/ver_0'),
   malformed_json: ({ sandbox }) => sandbox.call('POST', '/v1/enroll', undefined, { raw: '{' }),
   invalid_request: ({ sandbox }) => sandbox.enroll({ user_id: newUser() }),

@@ -32,10 +32,12 @@ export async function allowReturn(
   })
 }
 
+/** A session whose result needs no proof, unless the fields say otherwise. */
 export function askForSession(client: ApiClient, fields: Record<string, unknown>) {
   return client.call('POST', '/v1/capture-sessions', {
     action: ACTION,
     return_url: `${RETURN_ORIGIN}/transfers/7?tab=1`,
+    browser: 'any',
     ...fields,
   })
 }
@@ -53,17 +55,31 @@ export class Visitor {
     private readonly origin = new URL(url).origin,
   ) {}
 
-  async open(headers: Record<string, string> = {}) {
-    const response = await fetch(this.url, {
-      headers: { ...this.cookieHeader(), ...headers },
-      redirect: 'manual',
-    })
-    for (const cookie of response.headers.getSetCookie()) {
+  /** Loads the page without running its script, as a program does that looks at links. */
+  look(headers: Record<string, string> = {}) {
+    return fetch(this.url, { headers: { ...this.cookieHeader(), ...headers }, redirect: 'manual' })
+  }
+
+  /** Begins, as the script of the first page does. */
+  async begin() {
+    const begun = await this.post('begin')
+    for (const cookie of begun.headers.getSetCookie()) {
       const [pair = ''] = cookie.split(';')
       const at = pair.indexOf('=')
       this.cookies.set(pair.slice(0, at), pair.slice(at + 1))
     }
-    const text = await response.text()
+    return begun
+  }
+
+  /** Loads the page, and begins where it does not belong to a browser yet. */
+  async open(headers: Record<string, string> = {}) {
+    let response = await this.look(headers)
+    let text = await response.text()
+    if (text.includes('src="/assets/begin.js"')) {
+      await this.begin()
+      response = await this.look(headers)
+      text = await response.text()
+    }
     const [, version, sha256] =
       /<section id="consent" data-version="([^"]*)" data-sha256="([^"]*)"/.exec(text) ?? []
     this.shown = { version, sha256 }

@@ -351,6 +351,8 @@ export function captureSession(
     consentedAt: null,
     attempts: 0,
     answered: null,
+    binding: 'any',
+    proof: null,
     status: 'open',
     createdAt: AT,
     expiresAt: AT + 1000,

@@ -105,7 +105,7 @@ export class CaptureSessions implements FakeCapturePage {
   /** Answers `POST /capture-sessions`. */
   async create(call: Call): Promise<FakeAnswer> {
     const request = call.body as CaptureSessionFields
-    const { user_id, purpose = 'verify', description = '', consent, return_url } = request
+    const { user_id, purpose = 'verify', description = '', consent, return_url, browser = 'any' } = request
     refuseBusy(user_id, call)
     for (const [path, text] of [
       ['description', description],
@@ -130,13 +130,15 @@ export class CaptureSessions implements FakeCapturePage {
       status: 'open',
       attempts: 0,
       consent: null,
+      browser,
       result: null,
+      result_withheld: null,
       created_at,
       expires_at,
     }
     this.#visits.set(session_id, { session, request, expiresMs, code, codeTries: 0 })
     const url = new URL(`/capture/${session_id}.${fakeId('link')}`, this.#baseUrl).href
-    const body = { session_id, url, confirmation_code: code, user_id, purpose, expires_at }
+    const body = { session_id, url, confirmation_code: code, user_id, purpose, browser, expires_at }
     return { status: 201, body }
   }
 

@@ -422,6 +422,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'confirmation',
     'verification_id',
     'return_url',
+    'browser',
     'locale',
     'description',
     'consent',

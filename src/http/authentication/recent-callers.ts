@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ActiveSecrets } from '../../tenants/signing-secrets.js'
 import type { Caller } from '../../tenants/tenancy.js'
-import type { ShownDisplay } from '../../verification/call.js'
+import type { CapturedBy, ShownDisplay } from '../../verification/call.js'
 
 /** An authenticated caller with the secrets that sign its replies. */
 export interface Identity {
@@ -13,7 +13,7 @@ export interface Identity {
 /** A caller inside the service whose key was checked before: the hosted capture page. */
 export interface InternalCaller {
   identity: Identity
-  captureSession?: string | undefined
+  captureSession?: CapturedBy | undefined
   /** Text that the page showed for the action; undefined where it showed none. */
   display?: ShownDisplay | undefined
   /** Whether the person must not learn whether the user exists. */

@@ -12,6 +12,7 @@ import type { OpenIdKeys } from '../../keys/openid-keys.js'
 import { MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import { GUID } from '../../tenants/entra-tenant.js'
 import type { OpenIdClient } from '../../tenants/openid-clients.js'
+import { elsewherePage } from '../refused-page.js'
 import { type Interaction, SignIn, type SignInParts } from '../sign-in.js'
 import { StateAdapter } from '../state-adapter.js'
 import { MAX_HINT_AGE_MS, readHint } from './entra-hint.js'
@@ -139,7 +140,10 @@ export class EntraMethod {
     if (!earlier) await this.signIns.upsert(made.uid, made as never, REMEMBERED_SECONDS)
     const step = await this.signIn.begin(this.interactionOf(signIn), request)
     if (!('redirect' in step))
-      return this.failed(signIn, 'error' in step.result ? step.result.error : 'access_denied')
+      return this.failed(
+        signIn,
+        'result' in step && 'error' in step.result ? step.result.error : 'access_denied',
+      )
     log.info({ client: client.record.id, ...facts }, 'began a sign-in for Entra ID')
     return {
       status: 303,
@@ -172,7 +176,9 @@ export class EntraMethod {
       await this.record(new EntraRefusal('user_gave_up', 'Entra ID waits no longer'), signIn.clientId)
       return this.failed(signIn, 'access_denied')
     }
-    const step = await this.signIn.finish(this.interactionOf(signIn), request)
+    const step = await this.signIn.finish(this.interactionOf(signIn), request, request.query)
+    if ('isElsewhere' in step)
+      return { status: 403, ...elsewherePage(request.headers['accept-language'] ?? '') }
     if ('redirect' in step)
       return { status: 303, headers: { Location: step.redirect, 'Cache-Control': 'no-store' }, body: '' }
     if (!(await this.signIns.useOnce(uid))) return this.refuseHere('interaction_over', signIn.clientId)

@@ -127,6 +127,8 @@ export class AuthenticationChannel {
         user_id: asked.userId,
         action: asked.action,
         return_url: `${this.issuer()}${DONE_PATH}`,
+        // The link goes to the person's own device, and Keycloak asks on another.
+        browser: 'any',
         ...captures,
       },
     })

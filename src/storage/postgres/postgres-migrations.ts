@@ -705,6 +705,12 @@ const STEPS: string[] = [
   ALTER TABLE subject ADD COLUMN passkey_recovery text COLLATE "C", ADD COLUMN passkey_recovery_at bigint,
     ADD COLUMN revoked_passkey text COLLATE "C";
   `,
+  // Whether the result of a session needs the proof of the browser that captured, and the digest of that proof. Sessions of earlier
+  // versions need none.
+  `
+  ALTER TABLE capture_session ADD COLUMN binding text NOT NULL DEFAULT 'any' CHECK (binding IN ('same', 'any'));
+  ALTER TABLE capture_session ADD COLUMN proof bytea;
+  `,
 ]
 
 /** The schema version that this code works with. */

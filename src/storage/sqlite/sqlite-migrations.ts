@@ -618,6 +618,12 @@ const MIGRATIONS: string[] = [
   ALTER TABLE subject ADD COLUMN passkey_recovery_at INTEGER;
   ALTER TABLE subject ADD COLUMN revoked_passkey TEXT;
   `,
+  // Whether the result of a session needs the proof of the browser that captured, and the digest of that proof. Sessions of earlier
+  // versions need none.
+  `
+  ALTER TABLE capture_session ADD COLUMN binding TEXT NOT NULL DEFAULT 'any' CHECK (binding IN ('same', 'any'));
+  ALTER TABLE capture_session ADD COLUMN proof BLOB;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

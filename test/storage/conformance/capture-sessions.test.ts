@@ -24,6 +24,7 @@ overStores((stores) => {
     it('are found by their id and replaced as a whole', async () => {
       const changed = session('cap_1', {
         ...{ browser: bytes('browser'), phoneLink: bytes('phone'), phoneBrowser: Buffer.alloc(32) },
+        ...{ binding: 'same', proof: Buffer.alloc(32, 7) },
         ...{ consentVersion: '1', consentedAt: AT + 2, attempts: 1, answered: 'chl_1', status: 'completed' },
       })
       await fill(session('cap_1'), session('cap_2'))
