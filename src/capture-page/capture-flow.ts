@@ -296,6 +296,7 @@ export class CaptureFlow {
     let phone = ''
     await this.changes.change(token, async (session) => {
       assertConfirmed(session)
+      if (session.record.binding === 'same') throw new CaptureFlowError('the result is bound to this browser')
       if (session.side !== 'page') throw new CaptureFlowError('a phone has nothing to hand over')
       phone = this.parts.captureSessions.handOver(session)
     })

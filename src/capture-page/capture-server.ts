@@ -189,7 +189,9 @@ export class CaptureServer {
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
       hasConsented: record.consentedAt !== null,
-      canHandOver: side === 'page',
+      side,
+      // A first device that waits would get no proof.
+      canHandOver: side === 'page' && record.binding === 'any',
       loopbackHost: loopbackHost(this.parts.origin()),
     })
     return this.replies.page(200, page, frameAncestors)

@@ -1,7 +1,7 @@
 /** Builds the page of a session as HTML. The page holds every text that the person reads, so that the script needs none. */
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
-import type { CaptureEnding } from '../verification/capture-session-book.js'
+import type { CaptureEnding, CaptureSide } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
 import { escapeHtml, htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
 import { PAGE_TEXTS } from './page-languages.js'
@@ -25,7 +25,9 @@ export interface PageContent {
   passkey: 'required' | 'preferred' | 'register' | null
   /** Whether the person still has to type the code. Until then the page does not say what is confirmed. */
   needsCode: boolean
-  /** Whether this is the first device, which may hand the capture to a phone. */
+  /** Device of the link. Only the first one leads back. */
+  side: CaptureSide
+  /** Whether the page offers to hand the capture to a phone. */
   canHandOver: boolean
   /** The page's own host when a phone cannot reach it, else null. */
   loopbackHost: string | null
@@ -34,7 +36,7 @@ export interface PageContent {
 const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code']
 
 export function sessionPage(content: PageContent): string {
-  const { language, environment, purpose, company, consent, canHandOver } = content
+  const { language, environment, purpose, company, consent, side, canHandOver } = content
   const say = sayer(PAGE_TEXTS[language], { company, host: content.loopbackHost })
   const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
     `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
@@ -68,14 +70,14 @@ ${content.passkey === null ? '' : passkeySection(content.passkey, say, button)}
 ${canHandOver ? phoneSection(content, say, button) : ''}
 <section id="over" hidden>
 <p role="status" tabindex="-1" id="outcome"></p>
-${canHandOver ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
+${side === 'page' ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
 </section>
 <div class="actions" id="leave" hidden>
 ${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
 <template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}"></template>
 <template id="outcomes">
-<span data-ending="done">${say(canHandOver ? 'over' : 'over_phone')}</span>
+<span data-ending="done">${say(side === 'page' ? 'over' : 'over_phone')}</span>
 <span data-ending="second_person">${say('over_second_person')}</span>
 ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`)}</span>`).join('\n')}
 </template>`
