@@ -105,7 +105,7 @@ export async function restoreDatabase(
   makeFolder(dirname(database))
   const partial = `${database}.partial`
   try {
-    const joined = joinKeys(copy, keysFile, partial)
+    const joined = await joinKeys(copy, keysFile, partial)
     await attest({ ...config, database: `sqlite:${partial}` })
     giveToOwnerOf(dirname(database), partial)
     moveIntoPlace(partial, database)

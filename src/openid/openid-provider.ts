@@ -7,14 +7,12 @@ import Provider, { type Configuration, interactionPolicy, type KoaContextWithOID
 import type { Environment } from '../config/config.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { OpenIdJwk } from '../keys/openid-keys.js'
-import type { StoreReader } from '../storage/store.js'
 import type { OpenIdClient, OpenIdClients } from '../tenants/openid-clients.js'
 import { ACTION_TYPES, authorizationDetailsTypes } from './authorization-details.js'
 import { SignedRequests } from './signed-requests.js'
 import { StateAdapter, type StateAdapterParts } from './state-adapter.js'
 
 export interface OpenIdProviderParts extends StateAdapterParts {
-  store: StateAdapterParts['store'] & { read: StoreReader }
   keys: Pick<ServiceKeys, 'secrets' | 'lookup'>
   clients: OpenIdClients
 }
@@ -113,14 +111,15 @@ export function createOpenIdProvider(
       },
       policy: freshVerdictPolicy(),
     },
-    findAccount: (_ctx: unknown, accountId: string, token?: { grantId?: string }) => ({
-      accountId,
-      claims: async () => ({
+    findAccount: async (ctx: KoaContextWithOIDC, accountId: string, token?: { grantId?: string }) => {
+      if (await isErased(parts, environment, ctx, accountId)) return undefined
+      const claims = async () => ({
         sub: accountId,
         preferred_username: accountId,
         ...(await factsOf(parts, environment, token?.grantId)),
-      }),
-    }),
+      })
+      return { accountId, claims }
+    },
     loadExistingGrant: (ctx: KoaContextWithOIDC) => grantOnce(parts, environment, ctx),
     renderError: (ctx: KoaContextWithOIDC, { error, error_description: text }: Record<string, unknown>) => {
       ctx.type = 'text/plain'
@@ -143,6 +142,23 @@ function freshVerdictPolicy(): InstanceType<typeof Prompt>[] {
   return [new Prompt({ name: 'login', requestable: true }, check)]
 }
 
+/** Whether an erasure was committed while the person came back. Every state of the user from before it went with it. */
+async function isErased(
+  { clients, vault, store, clock }: OpenIdProviderParts,
+  environment: Environment,
+  ctx: KoaContextWithOIDC,
+  accountId: string,
+): Promise<boolean> {
+  const client = await clients.find(store.read, ctx.oidc.client!.clientId)
+  if (!client) return true
+  const blindIndex = vault.blindIndex(client.record.tenantId, environment, accountId)
+  const [user, receipt] = await Promise.all([
+    store.read.subjectWithoutReference(blindIndex),
+    store.read.erasure(blindIndex, clock.now()),
+  ])
+  return user === undefined && receipt !== undefined
+}
+
 /** There is no consent screen: the relying party named the person, and learns nothing else. */
 async function grantOnce(parts: OpenIdProviderParts, environment: Environment, ctx: KoaContextWithOIDC) {
   const { provider, client, session, result } = ctx.oidc
@@ -151,7 +167,11 @@ async function grantOnce(parts: OpenIdProviderParts, environment: Environment, c
   // The types of the library do not know the lifetime.
   const id = await (grant as unknown as { save(seconds: number): Promise<string> }).save(TTL.Grant)
   const facts = (result as { facts?: VerdictFacts } | undefined)?.facts
-  if (facts) await factsAdapter(parts, environment).upsert(id, { ...facts, grantId: id }, TTL.Grant)
+  if (facts) {
+    const { clientId, accountId } = grant
+    const kept = { ...facts, grantId: id, clientId, accountId }
+    await factsAdapter(parts, environment).upsert(id, kept, TTL.Grant)
+  }
   return grant
 }
 

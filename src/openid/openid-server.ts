@@ -23,7 +23,7 @@ import { elsewherePage, refusedPage } from './refused-page.js'
 import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
 import { SignedRequests } from './signed-requests.js'
 
-export interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'outbox' | 'vault'> {
+export interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'outbox'> {
   openIdKeys: OpenIdKeys
   /** Public origin of the listener. */
   origin: () => string
@@ -63,8 +63,8 @@ export class OpenIdServer {
   private readonly channels: Record<Environment, AuthenticationChannel>
 
   constructor(private readonly parts: OpenIdServerParts) {
-    const { keys, clock } = parts
-    const common = { ...parts, book: new CallbackBook(keys), tokens: new RealmTokens(clock) }
+    const { keys, clock, vault } = parts
+    const common = { ...parts, book: new CallbackBook(keys, vault), tokens: new RealmTokens(clock) }
     const channel = (environment: Environment) =>
       new AuthenticationChannel(common, environment, () => this.issuerUrl(environment))
     this.channels = { production: channel('production'), sandbox: channel('sandbox') }

@@ -118,7 +118,8 @@ export class SignIn {
     if (answer.status !== 201) return this.refuse(interaction, client, refusalBy(answer))
     const { session_id: sessionId, url } = answer.body as { session_id: string; url: string }
     const seconds = Math.max(1, interaction.exp - Math.floor(this.parts.clock.now() / 1000))
-    await this.sessions().upsert(interaction.uid, { sessionId, url } as never, seconds)
+    const made = { sessionId, url, accountId: named.userId, clientId: client.record.id }
+    await this.sessions().upsert(interaction.uid, made as never, seconds)
     return { redirect: url }
   }
 

@@ -23,9 +23,6 @@ export function openIdReader(database: Connection): OpenIdReader {
     state: database.prepare<[Buffer], OpenIdStateRecord>(
       `SELECT ${OPENID_STATE.fields} FROM openid_state WHERE lookup = ?`,
     ),
-    stateByUid: database.prepare<[Buffer], OpenIdStateRecord>(
-      `SELECT ${OPENID_STATE.fields} FROM openid_state WHERE uid = ?`,
-    ),
     // A look-up for each callback: PostgreSQL would read every session for a NOT EXISTS.
     dueCallbacks: database.prepare<[number, number], OpenIdCallbackRecord>(
       `SELECT ${OPENID_CALLBACK.fields} FROM openid_callback WHERE next_at <= ?
@@ -42,7 +39,6 @@ export function openIdReader(database: Connection): OpenIdReader {
     openIdClient: async (id) => sql.client.get(id),
     openIdClients: async (tenantId) => sql.clients.all(tenantId),
     openIdState: async (lookup) => sql.state.get(lookup),
-    openIdStateByUid: async (uid) => sql.stateByUid.get(uid),
     dueOpenIdCallbacks: async (now, limit) => sql.dueCallbacks.all(now, limit),
     openCallbacksOf: async (blindIndex, now) => Number((await sql.openCallbacks.get(blindIndex, now))!.count),
   }

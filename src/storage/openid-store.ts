@@ -14,7 +14,6 @@ export interface OpenIdReader {
   /** Clients of a tenant, oldest first. */
   openIdClients(tenantId: string): Promise<OpenIdClientRecord[]>
   openIdState(lookup: Buffer): Promise<OpenIdStateRecord | undefined>
-  openIdStateByUid(uid: Buffer): Promise<OpenIdStateRecord | undefined>
   /** Callbacks that are due and whose session is no longer open, those that wait longest first. */
   dueOpenIdCallbacks(now: number, limit: number): Promise<OpenIdCallbackRecord[]>
   /** @returns number of callbacks in force whose session is open and asks this user */

@@ -637,10 +637,11 @@ export interface OpenIdClientRecord {
 export interface OpenIdStateRecord {
   /** SHA-256 of kind and id: a copy of the database has no code that could be redeemed. */
   lookup: Buffer
-  /** SHA-256 of a second name by which a session is found; null for none. */
-  uid: Buffer | null
   /** SHA-256 of the grant with which it is deleted; null for none. */
   grantId: Buffer | null
+  /** Blind index of the user whom it names, and with whom it is erased; null for none. */
+  blindIndex: Buffer | null
+  /** Sealed under a key made of the id, which the database does not hold. */
   sealed: Buffer
   expiresAt: number
   /** When a code or a pushed request was used; null before. */
@@ -654,6 +655,8 @@ export interface OpenIdCallbackRecord {
   tenantId: string
   /** Capture session whose end is reported; null where no person was asked. */
   sessionId: string | null
+  /** Blind index of the user with whom it is erased; null where no person was asked. */
+  blindIndex: Buffer | null
   /** Sealed JSON of what was asked and where the result goes. */
   sealed: Buffer
   /** Attempts to report the result so far. */

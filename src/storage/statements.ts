@@ -413,9 +413,8 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
     deleteActivity: database.prepare('DELETE FROM user_activity WHERE lookup = ?'),
     deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
-    deleteOpenIdCallbacks: database.prepare(
-      'DELETE FROM openid_callback WHERE session_id IN (SELECT id FROM capture_session WHERE lookup = ?)',
-    ),
+    deleteOpenIdStates: database.prepare('DELETE FROM openid_state WHERE user_lookup = ?'),
+    deleteOpenIdCallbacks: database.prepare('DELETE FROM openid_callback WHERE lookup = ?'),
     deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
@@ -438,7 +437,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
     deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
-      `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
+      `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL, lookup = NULL, subject_id = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
     deleteSandboxVerifications: database.prepare('DELETE FROM sandbox_verification WHERE lookup = ?'),
@@ -548,6 +547,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
         sql.eraseSubject.run(blindIndex),
         sql.eraseWebhooks.run(blindIndex),
         sql.deleteChallenges.run(blindIndex),
+        sql.deleteOpenIdStates.run(blindIndex),
         sql.deleteOpenIdCallbacks.run(blindIndex),
         sql.deleteCaptureSessions.run(blindIndex),
         sql.deleteSandboxVerifications.run(blindIndex),

@@ -289,7 +289,8 @@ export interface StoreTransaction
   /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
-   * Deletes the subject with its key, reference, captures, passkeys and kept responses, and the webhooks that are to report something about it.
+   * Deletes the subject with its key, reference, captures, passkeys, kept responses and sign-ins, and the webhooks that are to report
+   * something about it.
    * @returns how many references with the templates next to them, captures, passkeys and kept responses were deleted
    */
   eraseSubject(

@@ -558,8 +558,8 @@ export const OPENID_STATE = table<OpenIdStateRecord>(
   'openid_state',
   {
     lookup: 'lookup',
-    uid: 'uid',
     grantId: 'grant_id',
+    blindIndex: 'user_lookup',
     sealed: 'sealed',
     expiresAt: 'expires_at',
     usedAt: 'used_at',
@@ -573,6 +573,7 @@ export const OPENID_CALLBACK = table<OpenIdCallbackRecord>(
     request: 'request',
     tenantId: 'tenant_id',
     sessionId: 'session_id',
+    blindIndex: 'lookup',
     sealed: 'sealed',
     attempts: 'attempts',
     nextAt: 'next_at',

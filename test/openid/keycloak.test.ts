@@ -411,13 +411,15 @@ describe('a result', () => {
       const comeBack = await keycloak.goDown()
       await capture(visitor)
       const { core } = running.service
-      const book = new CallbackBook(core.keys)
+      const book = new CallbackBook(core.keys, core.vault)
       const changed = await vi.waitFor(async () => {
         running.clock.advance(1000)
         const [record] = await core.store.read.dueOpenIdCallbacks(running.clock.now(), 1)
-        const callback = { ...book.opened(record!), ...changes }
+        const callback = { ...(await book.opened(core.store.read, record!)), ...changes }
+        const blindIndex = record!.blindIndex!
+        const owner = { sessionId: link.session_id!, blindIndex, dataKey: null }
         await core.store.transaction({ tenantId: tenant.id }, (tx) =>
-          book.enqueue(tx, record!, link.session_id!, callback, running.clock.now()),
+          book.enqueue(tx, record!, owner, callback, running.clock.now()),
         )
         return true
       }, WAIT)

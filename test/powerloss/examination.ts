@@ -44,7 +44,7 @@ export async function examine(root: string, expected: Expected): Promise<void> {
   await SqliteStore.open(sqliteFile(config)).close()
   if (!readFileSync(sqliteFile(config)).equals(once))
     throw new Finding('corrupt', 'opening it again changed it')
-  for (const [copy, state] of expected.backups) examineBackup(root, copy, expected.states[state]!)
+  for (const [copy, state] of expected.backups) await examineBackup(root, copy, expected.states[state]!)
   if (expected.backupUnderWay !== null) await backUpAgain(root, expected.backupUnderWay, tables)
   await examineRestored(root, expected)
 }
@@ -84,13 +84,13 @@ function assertState(tables: Tables, { states, reached, told }: Expected): void 
   throw new Finding('corrupt', 'the database is in a state in which it never was')
 }
 
-function examineBackup(root: string, copy: string, state: Tables): void {
+async function examineBackup(root: string, copy: string, state: Tables): Promise<void> {
   const file = copyFile(root, copy)
   if (!existsSync(file)) throw new Finding('lost', `the backup "${copy}" is gone`)
   const folder = mkdtempSync(join(root, 'joined-'))
   const joined = join(folder, 'joined.db')
   try {
-    joinKeys(file, keysFile(root), joined)
+    await joinKeys(file, keysFile(root), joined)
     if (!isSame(tablesOf(joined), state, NOT_IN_BACKUPS))
       throw new Finding('corrupt', `the backup "${copy}" holds something else`)
   } catch (error) {
@@ -115,7 +115,7 @@ async function backUpAgain(root: string, copy: string, state: Tables): Promise<v
       await core.store.close()
     }
   }
-  examineBackup(root, copy, state)
+  await examineBackup(root, copy, state)
 }
 
 async function examineRestored(

@@ -129,11 +129,12 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ ...openIdRow, id: 'oic_a', tenantId: 'ten_a', keyId: 'key_a', createdAt: 1_790_000_000_001 },
     })
     await tx.putOpenIdState({
-      ...{ lookup: Buffer.from([0, 255, 92, 39]), uid: Buffer.from([1]), grantId: null },
+      ...{ lookup: Buffer.from([0, 255, 92, 39]), blindIndex: Buffer.from([1]), grantId: null },
       ...{ sealed: Buffer.from([0, 255, 92, 39]), expiresAt: 1_990_000_000_001, usedAt: null },
     })
     await tx.insertOpenIdCallback({
       ...{ request: Buffer.from([0, 255, 92, 39]), tenantId: 'ten_a', sessionId: 'cap_open', attempts: 2 },
+      blindIndex: Buffer.from([0, 255, 92, 39]),
       ...{ sealed: Buffer.from([0, 255, 92, 39]), nextAt: null, expiresAt: 1_990_000_000_001 },
     })
     await tx.putShadow({

@@ -137,7 +137,8 @@ export class EntraMethod {
       REMEMBERED_SECONDS,
     )
     const signIn = earlier ? await this.again(request, earlier.uid!, made) : made
-    if (!earlier) await this.signIns.upsert(made.uid, made as never, REMEMBERED_SECONDS)
+    const named = { ...made, accountId: userId }
+    if (!earlier) await this.signIns.upsert(made.uid, named as never, REMEMBERED_SECONDS)
     const step = await this.signIn.begin(this.interactionOf(signIn), request)
     if (!('redirect' in step))
       return this.failed(

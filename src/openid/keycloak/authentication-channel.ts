@@ -196,11 +196,15 @@ export class AuthenticationChannel {
     const { id: clientId, tenantId, environment } = client.record
     const { expiresAt } = request
     const callback = { clientId, token, userId, action, asked: asked.asked, expiresAt }
+    const blindIndex = vault.blindIndex(tenantId, environment, userId)
     return store.transaction({ tenantId }, async (tx) => {
-      const blindIndex = vault.blindIndex(tenantId, environment, userId)
       if ((await tx.openCallbacksOf(blindIndex, clock.now())) >= MAX_OPEN) return false
-      await book.enqueue(tx, reserved, link.session_id, callback, clock.now())
       const user = await tx.subjectWithoutReference(blindIndex)
+      // The person was erased meanwhile, and the session with the person: Keycloak waits in vain.
+      if (!user && environment === 'production') return true
+      const dataKey = user ? vault.dataKey(user) : null
+      const owner = { sessionId: link.session_id, blindIndex, dataKey }
+      await book.enqueue(tx, reserved, owner, callback, clock.now())
       await outbox.put(tx, {
         ...{ tenantId, environment, type: LINK_EVENT },
         data: {
@@ -212,7 +216,7 @@ export class AuthenticationChannel {
           message: asked.message,
           expires_at: isoTime(Math.min(expiresAt, Date.parse(link.expires_at))),
         },
-        ...(user ? { subject: { blindIndex, id: user.id, dataKey: vault.dataKey(user) } } : {}),
+        ...(user && dataKey ? { subject: { blindIndex, id: user.id, dataKey } } : {}),
       })
       return true
     })

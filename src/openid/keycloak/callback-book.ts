@@ -1,9 +1,13 @@
-/** The requests of Keycloak that wait for a result, as sealed rows: each is taken once, and outlives the process. */
+/**
+ * The requests of Keycloak that wait for a result, as rows: each is taken once, and outlives the process. A row is sealed under the data key
+ * of the user whom it names, and goes with the user.
+ */
 import { createHash } from 'node:crypto'
 import { openWithAny, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { OpenIdCallbackRecord } from '../../storage/records.js'
-import type { StoreTransaction } from '../../storage/store.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { TemplateVault } from '../../users/template-vault.js'
 import type { AskedAcr } from '../asked-acr.js'
 import type { RealmRequest } from './realm-token.js'
 
@@ -24,7 +28,10 @@ export interface Callback {
 const KEPT_MS = 60_000
 
 export class CallbackBook {
-  constructor(private readonly keys: Pick<ServiceKeys, 'secrets'>) {}
+  constructor(
+    private readonly keys: Pick<ServiceKeys, 'secrets'>,
+    private readonly vault: Pick<TemplateVault, 'dataKey'>,
+  ) {}
 
   /** Notes a request before anything else is done for it. @returns null for a request that is known already */
   async reserve(
@@ -37,28 +44,37 @@ export class CallbackBook {
       .update(JSON.stringify([issuer, id]))
       .digest()
     const record: OpenIdCallbackRecord = {
-      ...{ request, tenantId, sessionId: null, attempts: 0, nextAt: null },
+      ...{ request, tenantId, sessionId: null, blindIndex: null, attempts: 0, nextAt: null },
       sealed: Buffer.alloc(0),
       expiresAt: expiresAt + KEPT_MS,
     }
     return (await tx.insertOpenIdCallback(record)) ? record : null
   }
 
-  /** Makes the result of a session be reported from now on. */
+  /**
+   * Makes the result of a session be reported from now on.
+   * @param dataKey of the user; null for a user of the sandbox who is not enrolled
+   */
   async enqueue(
     tx: StoreTransaction,
     reserved: OpenIdCallbackRecord,
-    sessionId: string,
+    { sessionId, blindIndex, dataKey }: { sessionId: string; blindIndex: Buffer; dataKey: Buffer | null },
     callback: Callback,
     now: number,
   ): Promise<void> {
     const text = Buffer.from(JSON.stringify(callback))
-    const sealed = seal(this.keys.secrets.current, text, contextOf(reserved))
-    await tx.putOpenIdCallback({ ...reserved, sessionId, sealed, nextAt: now })
+    const sealed = seal(dataKey ?? this.keys.secrets.current, text, contextOf(reserved))
+    await tx.putOpenIdCallback({ ...reserved, sessionId, blindIndex, sealed, nextAt: now })
   }
 
-  opened(record: OpenIdCallbackRecord): Callback {
-    return JSON.parse(openWithAny(this.keys.secrets, record.sealed, contextOf(record)).toString())
+  async opened(store: StoreReader, record: OpenIdCallbackRecord): Promise<Callback> {
+    const user = record.blindIndex && (await store.subjectWithoutReference(record.blindIndex))
+    const { current, others } = this.keys.secrets
+    // Services of an earlier version seal under the key of the service.
+    const keys = user
+      ? { current: this.vault.dataKey(user), others: [current, ...others] }
+      : this.keys.secrets
+    return JSON.parse(openWithAny(keys, record.sealed, contextOf(record)).toString())
   }
 }
 

@@ -14,6 +14,7 @@ import { VERSION } from '../../lib/version.js'
 import type { OpenIdCallbackRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import type { OpenIdClient, OpenIdClients } from '../../tenants/openid-clients.js'
+import type { TemplateVault } from '../../users/template-vault.js'
 import { satisfies } from '../asked-acr.js'
 import type { Refusal, Refusals } from '../refusals.js'
 import { callAs, refusalByResult, verdictIn } from '../sign-in.js'
@@ -27,6 +28,7 @@ export interface CallbackSenderParts {
   calls: InternalApi
   refusals: Pick<Refusals, 'record'>
   keys: Pick<ServiceKeys, 'secrets'>
+  vault: TemplateVault
 }
 
 /** Values of Keycloak's `AuthenticationChannelResponse.Status`. */
@@ -55,7 +57,7 @@ export class CallbackSender {
   private readonly book: CallbackBook
 
   constructor(private readonly parts: CallbackSenderParts) {
-    this.book = new CallbackBook(parts.keys)
+    this.book = new CallbackBook(parts.keys, parts.vault)
   }
 
   start(): void {
@@ -79,7 +81,7 @@ export class CallbackSender {
 
   private async report(record: OpenIdCallbackRecord): Promise<void> {
     const { store, clock, clients } = this.parts
-    const callback = this.book.opened(record)
+    const callback = await this.book.opened(store.read, record)
     const client = await clients.find(store.read, callback.clientId)
     if (!client?.keycloak || callback.expiresAt <= clock.now()) return this.next(record, null)
     const result = await this.resultOf(record, callback, client)

@@ -711,6 +711,14 @@ const STEPS: string[] = [
   ALTER TABLE capture_session ADD COLUMN binding text NOT NULL DEFAULT 'any' CHECK (binding IN ('same', 'any'));
   ALTER TABLE capture_session ADD COLUMN proof bytea;
   `,
+  // The users whom states and callbacks of the OpenID provider name.
+  `
+  ALTER TABLE openid_state ADD COLUMN user_lookup bytea;
+  CREATE INDEX openid_state_user ON openid_state (user_lookup) WHERE user_lookup IS NOT NULL;
+  ALTER TABLE openid_callback ADD COLUMN lookup bytea;
+  UPDATE openid_callback SET lookup = (SELECT lookup FROM capture_session WHERE id = session_id);
+  CREATE INDEX openid_callback_user ON openid_callback (lookup) WHERE lookup IS NOT NULL;
+  `,
 ]
 
 /** The schema version that this code works with. */

@@ -8,6 +8,8 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { moveIntoPlace } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
+import type { Connection } from '../connection.js'
+import { storeTransaction } from '../statements.js'
 import { StoreCorruptError, StoreUnavailableError } from '../store.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
@@ -74,10 +76,17 @@ export function separateKeys(
           'INSERT INTO keys.subject_key (subject_id, wrapped) SELECT id, wrapped_key FROM subject ORDER BY id',
         )
         .run()
-      // Responses kept for a user without a data key are sealed under the service's key, so an erasure would not reach them in the copy.
+      // An erasure reaches in a copy only what is sealed under a data key. What the service's key seals about users is left out, and so is
+      // what is worthless in a restore: sign-ins that were under way.
       database.exec(`
         UPDATE subject SET wrapped_key = x'';
-        DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL;`)
+        DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL;
+        DELETE FROM openid_state;
+        DELETE FROM openid_callback;
+        UPDATE request_log SET sandbox_user = NULL WHERE sandbox_user IS NOT NULL;
+        UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
+          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END
+          WHERE subject_id IS NULL AND sealed IS NOT NULL;`)
       database.pragma(`application_id = ${BACKUP_APPLICATION_ID}`)
       return changes
     })
@@ -137,11 +146,11 @@ function generationOfKeys(keysFile: string): number | null {
  * @returns the number of users, and of those that were erased
  * @throws RestoreError, with nothing left behind
  */
-export function joinKeys(
+export async function joinKeys(
   copy: string,
   keysFile: string | null,
   target: string,
-): { subjects: number; erased: number } {
+): Promise<{ subjects: number; erased: number }> {
   removeDatabase(target)
   copyFileSync(copy, target)
   let database: Database.Database | undefined
@@ -163,18 +172,21 @@ export function joinKeys(
     assertFits(database, keysFile)
     database.prepare('ATTACH ? AS keys').run(keysFile)
     const connection = database
-    const join = connection.transaction(() => {
-      connection.exec(`
-        UPDATE subject SET wrapped_key = coalesce((SELECT wrapped FROM keys.subject_key WHERE subject_id = id), x'');
-        DELETE FROM idempotency WHERE lookup IN (SELECT lookup FROM subject WHERE wrapped_key = x'');`)
-      const erased = connection.prepare(`DELETE FROM subject WHERE wrapped_key = x''`).run().changes
-      connection.pragma(`application_id = ${APPLICATION_ID}`)
-      return { subjects: count(connection), erased }
-    })
-    const joined = join()
+    connection.exec(
+      `UPDATE subject SET wrapped_key = coalesce((SELECT wrapped FROM keys.subject_key WHERE subject_id = id), x'')`,
+    )
     connection.exec('DETACH keys')
+    connection.pragma(`application_id = ${APPLICATION_ID}`)
     migrate(connection)
-    return joined
+    connection.exec('BEGIN')
+    const gone = connection
+      .prepare<[], Buffer>(`SELECT lookup FROM subject WHERE wrapped_key = x''`)
+      .pluck()
+      .all()
+    const { eraseSubject } = storeTransaction(connection as Connection, () => {})
+    for (const blindIndex of gone) await eraseSubject(blindIndex)
+    connection.exec('COMMIT')
+    return { subjects: count(connection), erased: gone.length }
   } catch (error) {
     database?.close()
     removeDatabase(target)

@@ -624,6 +624,14 @@ const MIGRATIONS: string[] = [
   ALTER TABLE capture_session ADD COLUMN binding TEXT NOT NULL DEFAULT 'any' CHECK (binding IN ('same', 'any'));
   ALTER TABLE capture_session ADD COLUMN proof BLOB;
   `,
+  // The users whom states and callbacks of the OpenID provider name.
+  `
+  ALTER TABLE openid_state ADD COLUMN user_lookup BLOB;
+  CREATE INDEX openid_state_user ON openid_state (user_lookup) WHERE user_lookup IS NOT NULL;
+  ALTER TABLE openid_callback ADD COLUMN lookup BLOB;
+  UPDATE openid_callback SET lookup = (SELECT lookup FROM capture_session WHERE id = session_id);
+  CREATE INDEX openid_callback_user ON openid_callback (lookup) WHERE lookup IS NOT NULL;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */

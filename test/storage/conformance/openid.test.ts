@@ -6,13 +6,13 @@ import { AT, bytes, captureSession, tenant, verdictKey } from '../../support/rec
 import { overStores } from '../../support/stores.js'
 
 const state = (name: string, fields: Partial<OpenIdStateRecord> = {}): OpenIdStateRecord => ({
-  ...{ lookup: bytes(name), uid: null, grantId: null, sealed: bytes(`sealed ${name}`) },
+  ...{ lookup: bytes(name), grantId: null, blindIndex: null, sealed: bytes(`sealed ${name}`) },
   ...{ expiresAt: AT, usedAt: null, ...fields },
 })
 
 const callback = (name: string, fields: Partial<OpenIdCallbackRecord> = {}): OpenIdCallbackRecord => ({
   ...{ request: bytes(name), tenantId: 'ten_a', sessionId: null, sealed: bytes(`sealed ${name}`) },
-  ...{ attempts: 0, nextAt: AT, expiresAt: AT + 10, ...fields },
+  ...{ blindIndex: null, attempts: 0, nextAt: AT, expiresAt: AT + 10, ...fields },
 })
 
 overStores((stores) => {
@@ -21,12 +21,11 @@ overStores((stores) => {
     stores.store.transaction('installation', work)
 
   describe('the state of the OpenID provider', () => {
-    it('is found by either of its names, and replaced by a later one', async () => {
-      await write((tx) => tx.putOpenIdState(state('session', { uid: bytes('uid') })))
-      const later = state('session', { uid: bytes('uid'), sealed: bytes('later') })
+    it('is found by its name, and replaced by a later one', async () => {
+      await write((tx) => tx.putOpenIdState(state('session')))
+      const later = state('session', { blindIndex: bytes('ada'), sealed: bytes('later') })
       await write((tx) => tx.putOpenIdState(later))
       expect(await read().openIdState(bytes('session'))).toEqual(later)
-      expect(await read().openIdStateByUid(bytes('uid'))).toEqual(later)
       expect(await read().openIdState(bytes('other'))).toBeUndefined()
     })
 
@@ -37,24 +36,26 @@ overStores((stores) => {
       expect((await read().openIdState(bytes('code')))?.usedAt).toBe(AT + 1)
     })
 
-    it('is deleted by its name, with its grant, and when its time is over', async () => {
+    it('is deleted by its name, with its grant or its user, and when its time is over', async () => {
       const grantId = bytes('grant')
       await write(async (tx) => {
         await tx.putOpenIdState(state('a'))
         await tx.putOpenIdState(state('b', { grantId }))
         await tx.putOpenIdState(state('c', { grantId }))
         await tx.putOpenIdState(state('d', { expiresAt: AT + 1 }))
+        await tx.putOpenIdState(state('e', { expiresAt: AT + 1, blindIndex: bytes('eve') }))
         expect(await tx.deleteOpenIdState(bytes('a'))).toBe(true)
         expect(await tx.deleteOpenIdState(bytes('a'))).toBe(false)
         await tx.deleteOpenIdGrant(grantId)
+        await tx.eraseSubject(bytes('eve'))
       })
       const left = async () =>
-        (await Promise.all(['a', 'b', 'c', 'd'].map((name) => read().openIdState(bytes(name))))).map(
+        (await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => read().openIdState(bytes(name))))).map(
           (found) => found !== undefined,
         )
-      expect(await left()).toEqual([false, false, false, true])
+      expect(await left()).toEqual([false, false, false, true, false])
       await write((tx) => tx.deleteExpired(AT + 1, 0, { hour: 0, minute: 0 }))
-      expect(await left()).toEqual([false, false, false, false])
+      expect(await left()).toEqual([false, false, false, false, false])
     })
   })
 
@@ -150,13 +151,12 @@ overStores((stores) => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertTenant(tenant('b'))
-        await tx.putCaptureSession(captureSession('over', { status: 'completed' }))
-        await tx.insertOpenIdCallback(callback('erased', { sessionId: 'cap_over' }))
+        await tx.insertOpenIdCallback(callback('erased', { blindIndex: bytes('ada') }))
         await tx.insertOpenIdCallback(callback('other tenant', { tenantId: 'ten_b' }))
         await tx.insertOpenIdCallback(callback('expired', { expiresAt: AT }))
         await tx.insertOpenIdCallback(callback('left'))
       })
-      await write((tx) => tx.eraseSubject(captureSession('over').blindIndex))
+      await write((tx) => tx.eraseSubject(bytes('ada')))
       await write((tx) => tx.closeTenant('ten_b', AT))
       await write((tx) => tx.deleteExpired(AT, 0, { hour: 0, minute: 0 }))
       expect(await due(AT)).toEqual(['left'])

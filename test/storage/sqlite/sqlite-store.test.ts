@@ -334,7 +334,7 @@ describe('backup', () => {
     expect(() => openStore(at(copy))).toThrow('countersign restore')
     expect(() => openStore(at(keys))).toThrow('another application')
 
-    expect(joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+    expect(await joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
     const restored = openStore(at(joined))
     expect(await restored.check()).toEqual([])
     expect(await names(restored)).toContain('a')
@@ -356,7 +356,7 @@ describe('backup', () => {
     await store.backup(at('later.db'), at(keys))
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
 
-    expect(joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 1 })
+    expect(await joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 1 })
     expect(readFileSync(at(joined)).includes('sealed reference of ada')).toBe(false)
     const restored = openStore(at(joined))
     expect(await restored.read.subject(bytes('ada'))).toBeUndefined()
@@ -382,9 +382,9 @@ describe('backup', () => {
     expect(readFileSync(kept)).toEqual(before)
     expect(await store.backup(at('last.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
 
-    expect(() => joinKeys(at(copy), at(keys), at(joined))).toThrow(`--keys ${at(`${keys}.0`)}.`)
-    expect(joinKeys(at(copy), kept, at(joined))).toEqual({ subjects: 1, erased: 0 })
-    expect(joinKeys(at('later.db'), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+    await expect(joinKeys(at(copy), at(keys), at(joined))).rejects.toThrow(`--keys ${at(`${keys}.0`)}.`)
+    expect(await joinKeys(at(copy), kept, at(joined))).toEqual({ subjects: 1, erased: 0 })
+    expect(await joinKeys(at('later.db'), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
   })
 
   it('uses nothing of an attempt that a power cut has ended', async () => {
@@ -392,7 +392,7 @@ describe('backup', () => {
     await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     await store.backup(at(copy), at(keys))
-    joinKeys(at(copy), at(keys), at(joined))
+    await joinKeys(at(copy), at(keys), at(joined))
     const ended = connect(at(joined))
     ended.pragma('journal_mode = WAL')
     ended.exec(`UPDATE tenant SET name = 'of the ended attempt'`)
@@ -400,7 +400,7 @@ describe('backup', () => {
     ended.close()
     copyFileSync(at('left'), at(`${joined}-wal`))
 
-    joinKeys(at(copy), at(keys), at(joined))
+    await joinKeys(at(copy), at(keys), at(joined))
     const restored = openStore(at(joined))
     expect(await names(restored)).toEqual(['a'])
     expect(await restored.check()).toEqual([])
@@ -411,9 +411,9 @@ describe('backup', () => {
     await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     await store.backup(at(copy), at(keys))
-    const codeOf = (keysFile: string | null, file = at(copy)) => {
+    const codeOf = async (keysFile: string | null, file = at(copy)) => {
       try {
-        joinKeys(file, keysFile, at(joined))
+        await joinKeys(file, keysFile, at(joined))
         return 'joined'
       } catch (error) {
         expect(existsSync(at(joined))).toBe(false)
@@ -431,12 +431,12 @@ describe('backup', () => {
     await other.backup(at('other-copy.db'), at('other.keys'))
     await other.close()
     expect([
-      codeOf(null),
-      codeOf(at(copy)),
-      codeOf(at('other.keys')),
-      codeOf(old, at('later.db')),
-      codeOf(at(keys), at(keys)),
-      codeOf(at(keys)),
+      await codeOf(null),
+      await codeOf(at(copy)),
+      await codeOf(at('other.keys')),
+      await codeOf(old, at('later.db')),
+      await codeOf(at(keys), at(keys)),
+      await codeOf(at(keys)),
     ]).toEqual(['keys_required', 'wrong_keys', 'wrong_keys', 'keys_too_old', 'not_a_backup', 'joined'])
   })
 })
