@@ -13,6 +13,7 @@ import { counted } from './lib/style.js'
 import { assertMasterKey, using, withCore } from './lib/with-core.js'
 
 const KEYS_FILE = 'countersign.keys'
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export function registerBackupCommand(command: Command): void {
   command
@@ -37,13 +38,22 @@ export function registerBackupCommand(command: Command): void {
               `There is no folder ${folder}. Create it first, or name another file.`,
             )
         const progress = progressBar('Writing')
+        const { removeDatabase, unfinishedFiles } = await import('../storage/sqlite/sqlite-backup.js')
+        const removeAndEnd = (signal: NodeJS.Signals) => {
+          for (const unfinished of unfinishedFiles(file, keysFile)) removeDatabase(unfinished)
+          process.kill(process.pid, signal)
+        }
+        for (const signal of ENDING) process.once(signal, removeAndEnd)
         const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
           const made = await store.backup(file, keysFile, (pages, totalPages) =>
             progress.update(pages, totalPages, 'pages'),
           )
           await store.transaction('rows', (tx) => tx.setLastBackup(systemClock.now()))
           return made
-        }).finally(() => progress.stop())
+        }).finally(() => {
+          progress.stop()
+          for (const signal of ENDING) process.off(signal, removeAndEnd)
+        })
         print(
           options,
           { file, keys_file: keysFile, kept_keys_file: keptKeysFile, users: subjects },

@@ -1,5 +1,6 @@
 import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { docPath } from '../../src/lib/doc-path.js'
 import { peekBackups } from '../../src/storage/sqlite/sqlite-peek.js'
@@ -64,6 +65,20 @@ describe('backup', () => {
       action: 'login',
     })
     expect(verified.body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('leaves no unfinished copy when a signal ends it', async () => {
+    await createTenant('acme')
+    const database = new Database(place.path('countersign.db'))
+    // The copy takes a while: it has 100 MB.
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+      INSERT INTO policy_version SELECT tenant.id, 'h' || i, hex(zeroblob(500000)), 0 FROM n, tenant`)
+    database.close()
+    const { signal, exited } = place.begin(['backup', place.path('copy.db')])
+    await expect.poll(() => existsSync(place.path('copy.db.partial')), { interval: 5 }).toBe(true)
+    signal('SIGTERM')
+    expect(await exited).toEqual({ code: null, signal: 'SIGTERM' })
+    expect(readdirSync(place.dataDir).filter((name) => /copy|partial/.test(name))).toEqual([])
   })
 
   it('refuses a damaged database: writes no copy, no new keys and no time of a backup', async () => {

@@ -62,6 +62,8 @@ export interface Workplace {
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
   /** The built command as a process that is killed after a time, if it has not ended before. */
   abort(args: string[], env: Record<string, string>, afterMs: number): Promise<CommandResult>
+  /** The built command as a process that has only just been started. */
+  begin(args: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited'>
   /** A `serve` that has only just been started. */
   launch(args?: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
   /**
@@ -129,6 +131,10 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       const { code } = await exited
       clearTimeout(timer)
       return new CommandResult(code, output.stdout, output.stderr)
+    },
+    begin(args, extra = {}) {
+      const { child, exited } = start(args, extra)
+      return { signal: (name) => void child.kill(name), exited }
     },
     launch(args = [], extra = {}) {
       const { child, output, exited } = start(['serve', ...args], extra)

@@ -5,12 +5,14 @@
  * later file does: they are moved aside, and the operator deletes them.
  */
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import Database from 'better-sqlite3'
-import { moveIntoPlace } from '../../lib/durable-file.js'
+import { makeForOwnerOfFolder, moveIntoPlace } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
 import { storeTransaction } from '../statements.js'
 import { StoreCorruptError, StoreUnavailableError } from '../store.js'
+import { isBusy } from './sqlite-errors.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
 
@@ -21,6 +23,8 @@ export class RestoreError extends CodedError<
   override readonly name = 'RestoreError'
 }
 
+/** How long opening the database waits for a lock of another process. */
+const LOCK_PATIENCE_MS = 5000
 /** "CSGK": a file of data keys. */
 const KEYS_APPLICATION_ID = 0x4353474b
 
@@ -43,6 +47,74 @@ interface Origin {
 /** Deletes the file and its journals: SQLite would write the contents of a journal into the next file of that name. */
 export function removeDatabase(file: string): void {
   for (const suffix of ['-journal', '-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true })
+}
+
+/** The files in which a backup is made. Until it ends they hold wrapped keys of users, which no erasure reaches. */
+export function unfinishedFiles(file: string, keysFile: string): string[] {
+  return [`${file}.partial`, `${keysFile}.partial`]
+}
+
+/**
+ * Copies the database as it is now. SQLite starts a copy over whenever another connection has committed between two steps, unless the copy
+ * reads from a transaction that stays open.
+ */
+export async function copyDatabase(
+  file: string,
+  target: string,
+  options: Database.BackupOptions,
+): Promise<void> {
+  const source = new Database(file, { readonly: true, timeout: LOCK_PATIENCE_MS })
+  try {
+    source.exec('BEGIN')
+    // The first read takes the snapshot.
+    source.prepare('SELECT count(*) FROM sqlite_schema').get()
+    await source.backup(target, options)
+  } finally {
+    source.close()
+  }
+}
+
+/**
+ * Writes down next to the database which files a backup is going to make, and removes those of a backup that was interrupted. The note is
+ * locked until `end` is called or the process ends, even by a kill.
+ * @throws StoreUnavailableError while another backup of the database is running
+ */
+export function noteBackup(database: string, files: readonly string[]): { end(): void } {
+  const name = `${database}-backup`
+  makeForOwnerOfFolder(name)
+  const note = new Database(name, { timeout: 0 })
+  try {
+    note.pragma('locking_mode = EXCLUSIVE')
+    note.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS unfinished (file TEXT NOT NULL)')
+    for (const left of note.prepare<[], string>('SELECT file FROM unfinished').pluck().all())
+      removeDatabase(left)
+    note.exec('DELETE FROM unfinished')
+    const insert = note.prepare('INSERT INTO unfinished (file) VALUES (?)')
+    for (const file of files) insert.run(resolve(file))
+    note.exec('COMMIT')
+  } catch (cause) {
+    note.close()
+    if (!isBusy(cause)) throw cause
+    throw new StoreUnavailableError(`Another backup of ${database} is running: wait until it has ended.`, {
+      cause,
+    })
+  }
+  return {
+    end() {
+      removeDatabase(name)
+      note.close()
+    },
+  }
+}
+
+/** Removes what an interrupted backup has left, unless one is running. */
+export function removeUnfinished(database: string): void {
+  if (!existsSync(`${database}-backup`)) return
+  try {
+    noteBackup(database, []).end()
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+  }
 }
 
 /**

@@ -19,7 +19,14 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../store.js'
-import { removeDatabase, separateKeys } from './sqlite-backup.js'
+import {
+  copyDatabase,
+  noteBackup,
+  removeDatabase,
+  removeUnfinished,
+  separateKeys,
+  unfinishedFiles,
+} from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { claimDatabase } from './sqlite-claim.js'
 import { obstacleOf, translateSqlite, unwritable } from './sqlite-errors.js'
@@ -71,6 +78,7 @@ export class SqliteStore implements Store {
     try {
       makeFolder(dirname(file))
       if (serving || migrating) claim = claimDatabase(file)
+      if (serving) removeUnfinished(file)
       const isNew = !existsSync(file)
       // The addon creates the file, so that no empty database is left behind when it does not load.
       writer = new Database(file, { timeout: LOCK_PATIENCE_MS })
@@ -164,9 +172,10 @@ export class SqliteStore implements Store {
       onProgress?.(totalPages - remainingPages, totalPages)
       return BACKUP_PAGES
     }
-    removeDatabase(partial)
+    const note = noteBackup(this.database.name, unfinishedFiles(file, keysFile))
     try {
-      await this.reader.backup(partial, { progress }).catch((error) => {
+      removeDatabase(partial)
+      await copyDatabase(this.database.name, partial, { progress }).catch((error) => {
         throw unwritable(error, file)
       })
       const separated = separateKeys(partial, keysFile)
@@ -176,6 +185,7 @@ export class SqliteStore implements Store {
       throw this.translate(error)
     } finally {
       removeDatabase(partial)
+      note.end()
     }
   }
 

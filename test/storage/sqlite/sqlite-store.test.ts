@@ -16,7 +16,12 @@ import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { packageFile } from '../../../src/lib/package-root.js'
-import { joinKeys, type RestoreError } from '../../../src/storage/sqlite/sqlite-backup.js'
+import {
+  joinKeys,
+  noteBackup,
+  type RestoreError,
+  removeUnfinished,
+} from '../../../src/storage/sqlite/sqlite-backup.js'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../../src/storage/store.js'
 import { bytes, insertUser as insertUserRows, tenant } from '../../support/records.js'
@@ -343,6 +348,61 @@ describe('backup', () => {
       subject: { wrappedKey: bytes('wrapped key of ada') },
       reference: { model: 'm@1' },
     })
+  })
+
+  it('is never started over by commits of another connection, and has the rows of its beginning', async () => {
+    const store = openStore()
+    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
+    const other = connect(file)
+    other.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+      INSERT INTO policy_version (tenant_id, hash, policy, first_set_at)
+      SELECT 'ten_a', 'h' || i, hex(zeroblob(1000)), 0 FROM n`)
+    const insert = other.prepare(`INSERT INTO policy_version VALUES ('ten_a', ?, '', 0)`)
+    const copied: number[] = []
+    let total = 0
+    const commit = (pages: number, totalPages: number) => {
+      if (copied.length > 100) throw new Error(`started over: ${copied.slice(-5)} of ${totalPages} pages`)
+      copied.push(pages)
+      total = totalPages
+      insert.run(`during ${copied.length}`)
+    }
+    await store.backup(at(copy), at(keys), commit)
+    expect(total).toBeGreaterThan(2000)
+    expect(copied).toEqual([...copied].sort((one, next) => one - next))
+    expect(copied.length).toBeGreaterThan(20)
+    const count = (database: Database.Database) =>
+      database.prepare('SELECT count(*) FROM policy_version').pluck().get()
+    expect(count(other)).toBe(4000 + copied.length)
+    await joinKeys(at(copy), at(keys), at(joined))
+    expect(count(connect(at(joined)))).toBe(4000)
+    expect(await openStore(at(joined)).check()).toEqual([])
+  })
+
+  it('removes what a killed backup has left, as the next start does, and leaves a running one', async () => {
+    const leave = () => {
+      const script = `
+        const { noteBackup } = await import(${JSON.stringify(pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', 'sqlite-backup.js')).href)})
+        const { writeFileSync } = await import('node:fs')
+        noteBackup(${JSON.stringify(file)}, [${JSON.stringify(at('dated.db.partial'))}])
+        writeFileSync(${JSON.stringify(at('dated.db.partial'))}, 'wrapped keys')
+        process.kill(process.pid, 'SIGKILL')`
+      expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).toBe('SIGKILL')
+      expect(existsSync(at('dated.db.partial'))).toBe(true)
+    }
+    const store = openStore()
+    leave()
+    await store.backup(at(copy), at(keys))
+    expect(readdirSync(dir).filter((name) => /partial|-backup/.test(name))).toEqual([])
+    await store.close()
+    leave()
+    const serving = openStore(file, { serving: true })
+    expect(readdirSync(dir).filter((name) => /partial|-backup/.test(name))).toEqual([])
+    const running = noteBackup(file, [at('running.db.partial')])
+    writeFileSync(at('running.db.partial'), 'a copy')
+    await expect(serving.backup(at('second.db'), at(keys))).rejects.toThrow('Another backup')
+    removeUnfinished(file)
+    expect(existsSync(at('running.db.partial'))).toBe(true)
+    running.end()
   })
 
   it('has no data of users who were erased before the keys were written', async () => {
