@@ -11,7 +11,12 @@ import {
   checkedCapturePage,
 } from '../tenants/capture-page-settings.js'
 import { createLoginLink } from '../tenants/login-link.js'
-import { checkedPasskeys, type PasskeySettings, passkeySettings } from '../tenants/passkey-settings.js'
+import {
+  checkedPasskeys,
+  fingerprintOf,
+  type PasskeySettings,
+  passkeySettings,
+} from '../tenants/passkey-settings.js'
 import {
   type Contract,
   type CreatedTenant,
@@ -183,6 +188,7 @@ function passkeyFacts(tenant: TenantRecord) {
     synced: settings?.synced ?? null,
     registration: settings?.registration ?? null,
     recovery_hours: settings?.recoveryHours ?? null,
+    roots: (settings?.roots ?? []).map(fingerprintOf),
     aaguids: settings?.aaguids ?? [],
   }
 }

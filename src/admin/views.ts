@@ -278,6 +278,7 @@ export function passkeySettingsView(tenant: TenantRecord) {
     synced: settings?.synced ?? null,
     registration: settings?.registration ?? null,
     recovery_hours: settings?.recoveryHours ?? null,
+    roots: settings?.roots ?? [],
     aaguids: settings?.aaguids ?? [],
   }
 }

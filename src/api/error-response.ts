@@ -63,6 +63,7 @@ export const ERROR_STATUS = {
   passkey_rp_mismatch: 422,
   passkey_user_not_verified: 422,
   passkey_counter_reversed: 409,
+  passkey_became_synced: 422,
   passkey_not_allowed: 422,
   image_unreadable: 422,
   image_too_large: 422,

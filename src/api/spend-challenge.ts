@@ -15,6 +15,7 @@ const PASSKEY_REFUSALS = [
   'passkey_rp_mismatch',
   'passkey_user_not_verified',
   'passkey_counter_reversed',
+  'passkey_became_synced',
   'passkey_not_allowed',
 ] as const satisfies readonly ErrorCode[]
 

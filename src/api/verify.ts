@@ -398,6 +398,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
           ...(verdict.followed ? { reference_followed: verdict.followed } : {}),
           ...(verdict.aged ? { reference_aged: { similarity: scoreView(verdict.aged.similarity) } } : {}),
           ...(passkey ? { passkey_id: passkey.id, passkey_amr: passkey.possession } : {}),
+          ...(passkey?.becameSynced ? { passkey_became_synced: true } : {}),
           ...recovery,
           ...livenessAudit(livenessOf(verdict)),
         },

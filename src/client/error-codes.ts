@@ -60,6 +60,7 @@ export const ERROR_CODES = [
   'passkey_rp_mismatch',
   'passkey_user_not_verified',
   'passkey_counter_reversed',
+  'passkey_became_synced',
   'passkey_not_allowed',
   'image_unreadable',
   'image_too_large',

@@ -15,7 +15,8 @@ const REFUSALS = [
 ] as const
 
 /**
- * Outcomes of a scripted registration: `device_bound` for a passkey that cannot leave its device, `synced` for one that its provider
+ * Outcomes of a scripted registration: `device_bound` for a passkey that cannot leave its device (attested where the tenant names
+ * authorities), `synced` for one that its provider
  * copies, or the code of a refusal.
  */
 export const PASSKEY_REGISTRATIONS = ['device_bound', 'synced', ...REFUSALS] as const

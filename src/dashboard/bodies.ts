@@ -68,6 +68,7 @@ export const passkeySettings = Type.Object(
           origins,
           synced: Type.Enum(SYNCED_POLICIES),
           registration: Type.Enum(REGISTRATION_POLICIES),
+          roots: Type.Array(Type.String({ maxLength: 16_384 }), { maxItems: 64 }),
           recovery_hours: Type.Integer({ minimum: 0, maximum: 10_000 }),
           aaguids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 128 }),
         },

@@ -344,6 +344,8 @@ export interface PasskeySettingsView {
   synced: SyncedPolicy | null
   registration: RegistrationPolicy | null
   recovery_hours: number | null
+  /** Certificates in PEM of the authorities whose attestations are believed. */
+  roots: string[]
   /** Authenticators that are accepted; empty for all. */
   aaguids: string[]
 }

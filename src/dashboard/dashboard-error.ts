@@ -133,6 +133,8 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_logo: 400,
   invalid_rp_id: 400,
   invalid_recovery_hours: 400,
+  invalid_root: 400,
+  roots_required: 400,
   invalid_aaguid: 400,
   invalid_policy: 400,
   policy_not_found: 404,

@@ -318,6 +318,11 @@ export const ERRORS = {
     'The signature counter of the passkey did not grow: a copy of the passkey may be in use.',
     'Revoke the passkey, and register another one after the user has proved who they are.',
   ),
+  passkey_became_synced: entry(
+    'invalid_request',
+    'The provider of this passkey copies it to other devices now, and the tenant refuses such passkeys.',
+    'Revoke the passkey, and register one that cannot leave its device.',
+  ),
   passkey_not_allowed: entry(
     'invalid_request',
     'The tenant does not accept this kind of passkey.',

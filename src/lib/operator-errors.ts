@@ -195,6 +195,14 @@ export const OPERATOR_ERRORS = {
   // Passkeys
   invalid_rp_id: entry(PASSKEYS, 'Give the domain whose pages use passkeys, such as bank.example.'),
   invalid_recovery_hours: entry(PASSKEYS, 'Give a whole number of hours, such as 24.'),
+  invalid_root: entry(
+    PASSKEYS,
+    'Give PEM files of the vendor of the authenticators, with one certificate each.',
+  ),
+  roots_required: entry(
+    PASSKEYS,
+    'Give the root certificates of the vendor with `--roots`, or no list of AAGUIDs.',
+  ),
   invalid_aaguid: entry(PASSKEYS, 'Copy the AAGUIDs from the vendor of the authenticators.'),
 
   // Model packs and rates

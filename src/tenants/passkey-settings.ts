@@ -1,12 +1,11 @@
 /** A tenant's settings of passkeys: the relying party, its pages, and which credentials count for what. */
+import { X509Certificate } from 'node:crypto'
 import { CodedError } from '../lib/errors.js'
 import type { TenantRecord } from '../storage/records.js'
 import { safeOrigin } from './capture-page-settings.js'
 
-/**
- * The value of a passkey that its provider copies to other devices: `swk` (a key in software), `hwk` (a key in hardware), or `refused`. A passkey that cannot leave its device always counts as `hwk`.
- */
-export const SYNCED_POLICIES = ['swk', 'hwk', 'refused'] as const
+/** Treatment of a passkey that its provider copies to other devices: it counts as `swk` (a key in software), or is `refused`. */
+export const SYNCED_POLICIES = ['swk', 'refused'] as const
 export type SyncedPolicy = (typeof SYNCED_POLICIES)[number]
 
 /**
@@ -25,26 +24,38 @@ export interface PasskeySettings {
   registration: RegistrationPolicy
   /** Hours between the beginning of a recovery and the registration that it allows. The sandbox waits a minute. */
   recoveryHours: number
-  /** AAGUIDs of the authenticators that are accepted; empty for all. With a list, an attestation is asked for and checked. */
+  /**
+   * Certificates (PEM) of the authorities whose attestations are believed. A passkey that one of them attested, and that cannot leave its
+   * device, counts as `hwk`; every other one as `swk`.
+   */
+  roots: string[]
+  /** AAGUIDs of the authenticators that are accepted, with an attestation; empty for all. */
   aaguids: string[]
 }
 
 export class PasskeySettingsError extends CodedError<
-  'invalid_rp_id' | 'invalid_origin' | 'invalid_aaguid' | 'invalid_recovery_hours'
+  | 'invalid_rp_id'
+  | 'invalid_origin'
+  | 'invalid_aaguid'
+  | 'invalid_recovery_hours'
+  | 'invalid_root'
+  | 'roots_required'
 > {
   override readonly name = 'PasskeySettingsError'
 }
 
 export const PASSKEY_DEFAULTS: Readonly<
-  Pick<PasskeySettings, 'synced' | 'registration' | 'recoveryHours' | 'aaguids'>
+  Pick<PasskeySettings, 'synced' | 'registration' | 'recoveryHours' | 'roots' | 'aaguids'>
 > = {
   synced: 'swk',
   registration: 'verified',
   recoveryHours: 24,
+  roots: [],
   aaguids: [],
 }
 
 const MAX_RECOVERY_HOURS = 720
+const MAX_ROOTS = 20
 const MAX_ORIGINS = 20
 const MAX_AAGUIDS = 100
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
@@ -53,7 +64,10 @@ const AAGUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** @returns null for a tenant that uses no passkeys */
 export function passkeySettings({ passkeys }: Pick<TenantRecord, 'passkeys'>): PasskeySettings | null {
-  return passkeys === null ? null : { ...PASSKEY_DEFAULTS, ...(JSON.parse(passkeys) as PasskeySettings) }
+  if (passkeys === null) return null
+  const settings = { ...PASSKEY_DEFAULTS, ...(JSON.parse(passkeys) as PasskeySettings) }
+  // An earlier version let synced passkeys count as a key in hardware.
+  return settings.synced === 'refused' ? settings : { ...settings, synced: 'swk' }
 }
 
 /** Checks settings. @returns the JSON that is stored @throws PasskeySettingsError */
@@ -63,6 +77,7 @@ export function checkedPasskeys({
   synced,
   registration,
   recoveryHours,
+  roots,
   aaguids,
 }: PasskeySettings): string {
   // Browsers refuse an IP address as a relying party.
@@ -82,6 +97,14 @@ export function checkedPasskeys({
         ? `There can be at most ${MAX_AAGUIDS} AAGUIDs.`
         : `${JSON.stringify(unknown)} is not an AAGUID: expected a UUID in lower case.`,
     )
+  if (roots.length > MAX_ROOTS)
+    throw new PasskeySettingsError('invalid_root', `There can be at most ${MAX_ROOTS} root certificates.`)
+  const certificates = roots.map(rootOf)
+  if (aaguids.length > 0 && roots.length === 0)
+    throw new PasskeySettingsError(
+      'roots_required',
+      'A list of AAGUIDs needs the root certificates that attest them: without them, the AAGUID is only a claim of the browser.',
+    )
   if (!Number.isInteger(recoveryHours) || recoveryHours < 1 || recoveryHours > MAX_RECOVERY_HOURS)
     throw new PasskeySettingsError(
       'invalid_recovery_hours',
@@ -93,6 +116,7 @@ export function checkedPasskeys({
     synced,
     registration,
     recoveryHours,
+    roots: [...new Set(certificates)],
     aaguids: [...new Set(aaguids)],
   } satisfies PasskeySettings)
 }
@@ -109,4 +133,27 @@ function assertOriginOf(rpId: string, origin: string): void {
       'invalid_origin',
       `${origin} is not of the domain ${rpId}: browsers would refuse passkeys there.`,
     )
+}
+
+/** @returns the certificate in PEM as OpenSSL writes it @throws PasskeySettingsError invalid_root */
+function rootOf(pem: string): string {
+  let certificate: X509Certificate
+  try {
+    certificate = new X509Certificate(pem)
+  } catch (cause) {
+    throw new PasskeySettingsError('invalid_root', 'A root certificate is not a certificate in PEM.', {
+      cause,
+    })
+  }
+  if (!certificate.ca)
+    throw new PasskeySettingsError(
+      'invalid_root',
+      `The certificate of ${certificate.subject.replaceAll('\n', ', ')} is not that of an authority.`,
+    )
+  return certificate.toString()
+}
+
+/** Fingerprint (SHA-256) of a certificate in PEM. */
+export function fingerprintOf(pem: string): string {
+  return new X509Certificate(pem).fingerprint256
 }

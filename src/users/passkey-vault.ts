@@ -22,6 +22,8 @@ export interface PasskeyContent {
   isBackedUp: boolean
   /** Model of the authenticator; zeros where it does not say. */
   aaguid: string
+  /** Fingerprint of the root that attested the authenticator; absent where none did. */
+  attestedBy?: string
   /** Name that the backend gave the passkey; null for none. */
   name: string | null
   /** When the passkey was last refused because its counter did not grow; absent where it never was. */

@@ -27,7 +27,7 @@ export interface PasskeyNames {
 
 /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.9). */
 export function creationOptions(
-  { rpId, aaguids }: PasskeySettings,
+  { rpId, roots }: PasskeySettings,
   { blindIndex }: CalledUser,
   parts: { challenge: string; passkeys: Passkey[]; names: PasskeyNames; timeoutMs: number },
 ) {
@@ -44,8 +44,8 @@ export function creationOptions(
       requireResidentKey: false,
       userVerification: 'required',
     },
-    // Only an attestation makes the AAGUID more than a claim of the browser.
-    attestation: aaguids.length > 0 ? 'direct' : 'none',
+    // Only an attestation that can be checked makes the authenticator's model more than a claim of the browser.
+    attestation: roots.length > 0 ? 'direct' : 'none',
   }
 }
 

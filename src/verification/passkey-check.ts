@@ -17,8 +17,9 @@ import {
 } from '@simplewebauthn/server/helpers'
 import { DomainError } from '../lib/domain-error.js'
 import type { SubjectRecord } from '../storage/records.js'
-import type { PasskeySettings } from '../tenants/passkey-settings.js'
+import { fingerprintOf, type PasskeySettings } from '../tenants/passkey-settings.js'
 import type { PasskeyContent } from '../users/passkey-vault.js'
+import { attestingRoot } from './passkey-attestation.js'
 import { ALGORITHMS } from './passkey-challenge.js'
 
 /** Proof of possession as the JWT names it (RFC 8176): a key in hardware, or one in software. */
@@ -27,6 +28,7 @@ export type Possession = 'hwk' | 'swk'
 /** An answer that keeps to every rule. */
 export interface CheckedAssertion {
   counter: number
+  isSynced: boolean
   isBackedUp: boolean
   possession: Possession
 }
@@ -44,9 +46,10 @@ export async function checkRegistration(
   response: RegistrationResponseJSON,
   challenge: string,
 ): Promise<Omit<PasskeyContent, 'name'>> {
-  const authData = readable(() =>
-    decodeAttestationObject(isoBase64URL.toBuffer(response.response.attestationObject)).get('authData'),
+  const attestation = readable(() =>
+    decodeAttestationObject(isoBase64URL.toBuffer(response.response.attestationObject)),
   )
+  const authData = readable(() => attestation.get('authData'))
   assertCeremony(settings, response.response.clientDataJSON, authData, {
     type: 'webauthn.create',
     challenge,
@@ -63,6 +66,12 @@ export async function checkRegistration(
   )
   if (!verified) throw new DomainError('passkey_invalid')
   const { credential, aaguid, credentialDeviceType, credentialBackedUp } = registrationInfo
+  const attestedBy = readable(() => attestingRoot(attestation, aaguid, settings.roots))
+  if (settings.aaguids.length > 0 && attestedBy === null)
+    throw new DomainError('passkey_not_allowed', {
+      message:
+        'The tenant accepts only authenticators with an attestation of an authority that it has named.',
+    })
   const content = {
     credentialId: credential.id,
     publicKey: Buffer.from(credential.publicKey).toString('base64url'),
@@ -71,6 +80,7 @@ export async function checkRegistration(
     isSynced: credentialDeviceType === 'multiDevice',
     isBackedUp: credentialBackedUp,
     aaguid,
+    ...(attestedBy === null ? {} : { attestedBy }),
   }
   possessionOf(settings, content)
   return content
@@ -80,7 +90,7 @@ export async function checkRegistration(
  * Checks what a passkey has signed.
  * @param passkey as it was stored after its last use
  * @param handle user handle of the user whom the request names
- * @throws DomainError as `checkRegistration`, passkey_not_found, passkey_counter_reversed
+ * @throws DomainError as `checkRegistration`, passkey_not_found, passkey_counter_reversed, passkey_became_synced
  */
 export async function checkAssertion(
   settings: PasskeySettings,
@@ -112,10 +122,14 @@ export async function checkAssertion(
       },
     }),
   )
-  // A credential never changes between one device and several (WebAuthn, section 6.1.3).
-  if (!verified || flags.be !== passkey.isSynced) throw new DomainError('passkey_invalid')
+  // A credential of several devices never becomes one of a single device.
+  if (!verified || (passkey.isSynced && !flags.be)) throw new DomainError('passkey_invalid')
   assertCounted(passkey, counter)
-  return { counter, isBackedUp: flags.bs, possession }
+  const used = { counter, isSynced: flags.be, isBackedUp: flags.bs }
+  if (flags.be === passkey.isSynced) return { ...used, possession }
+  // Some providers begin to copy a passkey that they had bound to a device. From then on it is a key in software.
+  if (settings.synced === 'refused') throw new DomainError('passkey_became_synced')
+  return { ...used, possession: strengthOf(settings, { ...passkey, isSynced: true }) }
 }
 
 /**
@@ -132,7 +146,7 @@ export function assertCounted({ counter: before }: Pick<PasskeyContent, 'counter
  */
 export function possessionOf(
   settings: PasskeySettings,
-  content: Pick<PasskeyContent, 'isSynced' | 'aaguid'>,
+  content: Pick<PasskeyContent, 'isSynced' | 'aaguid' | 'attestedBy'>,
 ): Possession {
   const { synced, aaguids } = settings
   const { isSynced, aaguid } = content
@@ -147,13 +161,15 @@ export function possessionOf(
   return strengthOf(settings, content)
 }
 
-/** The proof that a passkey gives, whether the tenant accepts it now or not. */
+/**
+ * The proof that a passkey gives, whether the tenant accepts it now or not: `hwk` only where a root that the settings name now has attested
+ * it. Everything else is a claim of the browser.
+ */
 export function strengthOf(
-  { synced }: Pick<PasskeySettings, 'synced'>,
-  { isSynced }: Pick<PasskeyContent, 'isSynced'>,
+  { roots }: Pick<PasskeySettings, 'roots'>,
+  { isSynced, attestedBy }: Pick<PasskeyContent, 'isSynced' | 'attestedBy'>,
 ): Possession {
-  if (!isSynced) return 'hwk'
-  return synced === 'refused' ? 'swk' : synced
+  return !isSynced && roots.some((root) => fingerprintOf(root) === attestedBy) ? 'hwk' : 'swk'
 }
 
 /** The stronger of two proofs; null where there is neither. */
@@ -163,7 +179,7 @@ export function strongerOf(one: Possession | null, other: Possession | null): Po
 
 /** The strongest proof that any of a user’s passkeys gives, or gave before it was revoked; null for a user who had none. */
 export function strongestOf(
-  settings: Pick<PasskeySettings, 'synced'>,
+  settings: Pick<PasskeySettings, 'roots'>,
   { revokedPasskey }: Pick<SubjectRecord, 'revokedPasskey'>,
   passkeys: readonly { content: PasskeyContent }[],
 ): Possession | null {

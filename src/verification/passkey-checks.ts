@@ -2,6 +2,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { SANDBOX_AAGUID, scriptedRegistration, scriptedSignature } from '../client/sandbox-passkeys.js'
 import { DomainError } from '../lib/domain-error.js'
+import { fingerprintOf } from '../tenants/passkey-settings.js'
 import { checkAssertion, checkRegistration, possessionOf } from './passkey-check.js'
 
 export interface PasskeyChecks {
@@ -19,6 +20,7 @@ export const SANDBOX_CHECKS: PasskeyChecks = {
     if (outcome === null) return checkRegistration(settings, response, challenge)
     if (outcome !== 'device_bound' && outcome !== 'synced') throw new DomainError(outcome)
     const isSynced = outcome === 'synced'
+    const [root] = settings.roots
     const content = {
       credentialId: response.id,
       publicKey: '',
@@ -28,6 +30,8 @@ export const SANDBOX_CHECKS: PasskeyChecks = {
       isBackedUp: isSynced,
       // A tenant that lists authenticators could try nothing with one that is not listed.
       aaguid: settings.aaguids[0] ?? SANDBOX_AAGUID,
+      // An authenticator that cannot leave its device is attested where the tenant believes anybody.
+      ...(isSynced || !root ? {} : { attestedBy: fingerprintOf(root) }),
     }
     possessionOf(settings, content)
     return content
@@ -38,7 +42,8 @@ export const SANDBOX_CHECKS: PasskeyChecks = {
     const { passkey } = expected
     const possession = possessionOf(settings, passkey)
     if (outcome !== 'accepted') throw new DomainError(outcome)
-    return { counter: 0, isBackedUp: passkey.isBackedUp, possession }
+    const { isSynced, isBackedUp } = passkey
+    return { counter: 0, isSynced, isBackedUp, possession }
   },
 }
 

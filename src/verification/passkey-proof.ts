@@ -37,6 +37,8 @@ export class CounterReversedError extends DomainError {
 export interface ProvenPasskey {
   id: string
   possession: Possession
+  /** Whether its provider copies it to other devices since this use. */
+  becameSynced: boolean
   /** Stores the use, in the transaction of the verdict. @throws DomainError passkey_not_found, passkey_counter_reversed */
   use(tx: StoreTransaction): Promise<void>
 }
@@ -115,6 +117,7 @@ export async function provePossession(
   return {
     id,
     possession: checked.possession,
+    becameSynced: checked.isSynced && !found.content.isSynced,
     use: (tx) => noteUse(tx, passkeys, { subject, id, checked }),
   }
 }
@@ -128,8 +131,8 @@ async function noteUse(
   const present = (await passkeys.of(tx, subject)).find(({ record }) => record.id === id)
   if (!present) throw new DomainError('passkey_not_found')
   assertCounted(present.content, checked.counter)
-  const { counter, isBackedUp } = checked
-  const used: Passkey = { ...present, content: { ...present.content, counter, isBackedUp } }
+  const { counter, isSynced, isBackedUp } = checked
+  const used: Passkey = { ...present, content: { ...present.content, counter, isSynced, isBackedUp } }
   await passkeys.noteUse(tx, subject, used)
 }
 

@@ -52,7 +52,7 @@ export async function storePasskey(
   const passkey = await passkeys.add(tx, subject, content)
   if (!passkey) throw new DomainError('passkey_already_registered')
   const { id } = passkey.record
-  const { name, isSynced, aaguid } = content
+  const { name, isSynced, aaguid, attestedBy } = content
   await outbox.put(tx, {
     tenantId: tenant.id,
     environment,
@@ -66,6 +66,7 @@ export async function storePasskey(
       passkey_id: id,
       passkey_synced: isSynced,
       passkey_aaguid: aaguid,
+      passkey_attested: attestedBy !== undefined,
       ...(isRecovery ? { passkey_recovered: true } : {}),
     },
   }

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { MODEL, maker } from '../support/attestations.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
@@ -23,6 +24,16 @@ let tenant: TestTenant
 let production: ApiClient & { key: string }
 let ada: string
 let joan: string
+const trusted = maker()
+const stranger = maker()
+const OTHER = 'ffffffff-0000-4000-8000-000000000000'
+
+/** A certificate of somebody who calls themselves like the authority that is named. */
+const forged = () => {
+  const attestation = stranger.attest()
+  return { ...attestation, chain: [...attestation.chain, certificateOf(trusted.root)] }
+}
+const certificateOf = (pem: string) => new X509Certificate(pem).raw
 
 beforeAll(async () => {
   running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
@@ -31,7 +42,10 @@ beforeAll(async () => {
   ada = base64(await face('ada'))
   joan = base64(await face('joan'))
 })
-afterAll(() => running?.stop())
+afterAll(async () => {
+  for (const one of [trusted, stranger]) one.remove()
+  await running?.stop()
+})
 beforeEach(() => usePasskeys(running, tenant))
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
@@ -264,6 +278,7 @@ describe('a further passkey', () => {
 
   it('needs one that is at least as strong: a synced one never makes another next to one that is bound', async () => {
     const { sandbox } = tenant
+    await usePasskeys(running, tenant, { roots: [trusted.root] })
     const user_id = `holder-${++users}`
     await sandbox.enroll({ user_id, image: ada })
     const synced = new SoftwareAuthenticator({ origin: ORIGIN, isSynced: true })
@@ -271,7 +286,7 @@ describe('a further passkey', () => {
     const { authenticator } = await registered(
       sandbox,
       user_id,
-      undefined,
+      new SoftwareAuthenticator({ origin: ORIGIN, attestation: trusted.attest() }),
       await proven(sandbox, user_id, synced, ada),
     )
     const weak = await proven(sandbox, user_id, synced, ada)
@@ -367,15 +382,15 @@ describe('a verify with a passkey', () => {
     const { status, body } = await verified({ user_id, authenticator }, {}, { require_passkey: true })
     expect([status, body.verdict]).toEqual([200, 'approved'])
     const { passkey_id } = passkey
-    expect(body.passkey).toEqual({ passkey_id, amr: 'hwk' })
+    expect(body.passkey).toEqual({ passkey_id, amr: 'swk' })
     const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
     expect(claims).toMatchObject({
-      amr: ['face', 'hwk'],
-      acr: 'urn:countersign:acr:face-hwk',
+      amr: ['face', 'swk'],
+      acr: 'urn:countersign:acr:face-swk',
       passkey_id,
     })
     const [entry] = await auditEntries('verify')
-    expect(entry).toMatchObject({ passkey_id, passkey_amr: 'hwk', verdict: 'approved' })
+    expect(entry).toMatchObject({ passkey_id, passkey_amr: 'swk', verdict: 'approved' })
     const { passkeys } = (await list(user_id)).body
     expect(passkeys[0].last_used_at).toBe(new Date(running.clock.now()).toISOString())
   })
@@ -402,8 +417,8 @@ describe('a verify with a passkey', () => {
     const { body } = await sandbox.verify({ user_id, action, challenge, passkey_assertion })
     expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
       verdict: 'approved',
-      amr: ['face', 'hwk'],
-      acr: 'urn:countersign:acr:face-active-hwk',
+      amr: ['face', 'swk'],
+      acr: 'urn:countersign:acr:face-active-swk',
     })
   })
 
@@ -435,8 +450,7 @@ describe('a verify with a passkey', () => {
     ['passkey_rp_mismatch', { rpId: 'evil.example' }],
     ['passkey_user_not_verified', { isVerified: false }],
     ['passkey_not_found', { userHandle: 'AAAA' }],
-    // A credential that could not be copied does not become one that can.
-    ['passkey_invalid', { isSynced: true }],
+    ['passkey_invalid', { signsWrong: true }],
   ])('refuses with %s an assertion with %j, and uses its challenge up', async (code, claims) => {
     const { user_id, authenticator } = await holder()
     const passkey_assertion = await asserted(production, user_id, action, authenticator, claims)
@@ -591,16 +605,15 @@ describe('a verify with a passkey', () => {
 describe('the policy of a tenant', () => {
   const synced = () => new SoftwareAuthenticator({ origin: ORIGIN, isSynced: true, isBackedUp: true })
 
-  it.each(['swk', 'hwk'] as const)('counts a synced passkey as %s', async (policy) => {
-    await usePasskeys(running, tenant, { synced: policy })
+  it('counts a synced passkey as a key in software', async () => {
     const user_id = `holder-${++users}`
     await production.enroll({ user_id, image: ada })
     const { authenticator, answer } = await registered(production, user_id, synced())
     expect(answer.body).toMatchObject({ synced: true, backed_up: true })
     const { body } = await verified({ user_id, authenticator })
     expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
-      amr: ['face', policy],
-      acr: `urn:countersign:acr:face-${policy}`,
+      amr: ['face', 'swk'],
+      acr: 'urn:countersign:acr:face-swk',
     })
   })
 
@@ -616,15 +629,111 @@ describe('the policy of a tenant', () => {
     expect([answer.status, answer.body.code]).toEqual([422, 'passkey_not_allowed'])
   })
 
-  it('accepts only the authenticators that it lists, and asks for their attestation', async () => {
+  it('accepts only the authenticators that it lists, also those that were registered before', async () => {
     const { user_id, authenticator } = await holder()
-    await usePasskeys(running, tenant, { aaguids: ['ffffffff-0000-4000-8000-000000000000'] })
-    const another = `holder-${++users}`
-    await production.enroll({ user_id: another, image: ada })
-    const { answer, begun } = await registered(production, another)
-    expect(begun.options.attestation).toBe('direct')
-    expect(answer.body.code).toBe('passkey_not_allowed')
+    await usePasskeys(running, tenant, {
+      aaguids: ['ffffffff-0000-4000-8000-000000000000'],
+      roots: [trusted.root],
+    })
     expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_not_allowed')
+  })
+})
+
+describe('an attestation', () => {
+  const attested = async (claims: object, fields = {}) => {
+    const { sandbox } = tenant
+    const user_id = `attested-${++users}`
+    await sandbox.enroll({ user_id, image: ada })
+    const authenticator = new SoftwareAuthenticator({ origin: ORIGIN, ...claims })
+    const { answer, begun } = await registered(sandbox, user_id, authenticator)
+    expect(begun.options.attestation).toBe('direct')
+    if (answer.status !== 201) return answer.body.code
+    const passkey_assertion = await asserted(sandbox, user_id, action, authenticator, fields)
+    const { body } = await sandbox.verify({ user_id, image: ada, action, passkey_assertion })
+    return body.passkey?.amr ?? body.code
+  }
+  const cases: Array<[string, () => object, string, string]> = [
+    ['of an authority that is named', () => ({ attestation: trusted.attest() }), 'hwk', 'hwk'],
+    ['of a synced passkey', () => ({ attestation: trusted.attest(), isSynced: true }), 'swk', 'swk'],
+    ['that is missing', () => ({}), 'swk', 'passkey_not_allowed'],
+    ['by the passkey itself', () => ({ attestation: 'self' }), 'swk', 'passkey_not_allowed'],
+    [
+      'of an authority that is not named',
+      () => ({ attestation: stranger.attest() }),
+      'swk',
+      'passkey_not_allowed',
+    ],
+    ['that names no model', () => ({ attestation: trusted.attest(null) }), 'swk', 'passkey_not_allowed'],
+    [
+      'of another model',
+      () => ({ attestation: trusted.attest(OTHER) }),
+      'passkey_invalid',
+      'passkey_invalid',
+    ],
+    [
+      'that has expired',
+      () => ({ attestation: trusted.attest(MODEL, -1) }),
+      'passkey_invalid',
+      'passkey_invalid',
+    ],
+    [
+      'with a key that is not the certificate’s',
+      () => ({ attestation: { ...trusted.attest(), key: stranger.attest().key } }),
+      'passkey_invalid',
+      'passkey_invalid',
+    ],
+    [
+      'by a certificate that the authority did not sign',
+      () => ({ attestation: forged() }),
+      'swk',
+      'passkey_not_allowed',
+    ],
+  ]
+
+  it.each(cases)(
+    '%s gives a passkey its kind, and decides where models are listed',
+    async (_, claims, kind, listed) => {
+      await usePasskeys(running, tenant, { roots: [trusted.root] })
+      expect(await attested(claims())).toBe(kind)
+      await usePasskeys(running, tenant, { roots: [trusted.root], aaguids: [MODEL] })
+      expect(await attested(claims())).toBe(listed)
+    },
+  )
+
+  it('counts only while its authority is named', async () => {
+    await usePasskeys(running, tenant, { roots: [trusted.root] })
+    const user_id = `attested-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const { authenticator } = await registered(
+      production,
+      user_id,
+      new SoftwareAuthenticator({ origin: ORIGIN, attestation: trusted.attest() }),
+    )
+    expect((await verified({ user_id, authenticator })).body.passkey.amr).toBe('hwk')
+    await usePasskeys(running, tenant, { roots: [stranger.root] })
+    expect((await verified({ user_id, authenticator })).body.passkey.amr).toBe('swk')
+  })
+
+  it('does not count any more for a passkey that its provider has begun to copy', async () => {
+    await usePasskeys(running, tenant, { roots: [trusted.root] })
+    const user_id = `attested-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const { authenticator } = await registered(
+      production,
+      user_id,
+      new SoftwareAuthenticator({ origin: ORIGIN, attestation: trusted.attest() }),
+    )
+    const { body } = await verified({ user_id, authenticator }, { isSynced: true })
+    expect(body.passkey.amr).toBe('swk')
+    const [entry] = await auditEntries('verify')
+    expect(entry).toMatchObject({ passkey_became_synced: true, passkey_amr: 'swk' })
+    expect((await list(user_id)).body.passkeys).toMatchObject([{ synced: true }])
+    // A copied passkey never becomes one of a single device again.
+    expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_invalid')
+    const bound = await holder()
+    await usePasskeys(running, tenant, { synced: 'refused' })
+    expect((await verified(bound, { isSynced: true })).body.code).toBe('passkey_became_synced')
+    expect((await auditEntries('verify'))[0]).toMatchObject({ code: 'passkey_became_synced' })
   })
 })
 

@@ -94,6 +94,7 @@ describe('an answer', () => {
         'passkey_rp_mismatch',
         'passkey_user_not_verified',
         'passkey_counter_reversed',
+        'passkey_became_synced',
         'passkey_not_allowed',
         'liveness_required',
         'liveness_unavailable',

@@ -65,8 +65,8 @@ it('registers a passkey with an enrollment, and asks for it at the next verify',
     verdict: 'approved',
     action: ACTION,
     nonce: verify.id,
-    amr: ['face', 'hwk'],
-    acr: 'urn:countersign:acr:face-active-hwk',
+    amr: ['face', 'swk'],
+    acr: 'urn:countersign:acr:face-active-swk',
   })
 })
 

@@ -122,8 +122,8 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
     expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({
       verdict: 'approved',
       action,
-      amr: ['face', 'hwk'],
-      acr: 'urn:countersign:acr:face-active-hwk',
+      amr: ['face', 'swk'],
+      acr: 'urn:countersign:acr:face-active-swk',
     })
     const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId })
     expect(credentials).toMatchObject([{ rpId: 'localhost', isResidentCredential: true }])

@@ -119,8 +119,8 @@ describe.skipIf(!CHROMIUM)('a passkey on a page of the customer in Chromium', { 
     expect(await ran('makePasskey')).toMatchObject({ user_id: user, transports: ['internal'], synced: false })
     expect(await ran('signTransfer')).toMatchObject({
       action,
-      amr: ['face', 'hwk'],
-      acr: 'urn:countersign:acr:face-hwk',
+      amr: ['face', 'swk'],
+      acr: 'urn:countersign:acr:face-swk',
     })
     const { credentials } = await devtools.send('WebAuthn.getCredentials', { authenticatorId })
     expect(credentials).toMatchObject([{ rpId: 'localhost' }])
@@ -130,7 +130,7 @@ describe.skipIf(!CHROMIUM)('a passkey on a page of the customer in Chromium', { 
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
     expect(await ran('signTransfer')).toBe('NotAllowedError')
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
-    expect(await ran('signTransfer')).toMatchObject({ amr: ['face', 'hwk'] })
+    expect(await ran('signTransfer')).toMatchObject({ amr: ['face', 'swk'] })
   })
 
   it('reports a browser that cannot use the options', async () => {

@@ -1,14 +1,19 @@
 /** `countersign tenant passkeys`. */
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { maker } from '../support/attestations.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 let place: Workplace
+const attesting = maker()
 beforeAll(async () => {
   place = await workplace()
   expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
 })
-afterAll(() => place?.dispose())
+afterAll(() => {
+  attesting.remove()
+  return place?.dispose()
+})
 
 const run = (...options: string[]) => place.run(['tenant', 'passkeys', 'acme', ...options])
 const APP = 'https://app.bank.example'
@@ -23,7 +28,7 @@ describe('tenant passkeys', () => {
     for (const options of [
       ['--rp-id', 'bank.example'],
       ['--origin', APP],
-      ['--synced', 'hwk'],
+      ['--synced', 'swk'],
     ]) {
       const { code, stderr } = await run(...options)
       expect([code, stderr]).toEqual([2, expect.stringContaining('--rp-id and --origin together')])
@@ -38,11 +43,12 @@ describe('tenant passkeys', () => {
     expect(stdout).toMatch(/Synced passkeys +count as swk\n/)
     expect(stdout).toMatch(/Registration +after a verify with liveness\n/)
     expect(stdout).toMatch(/Recovery +after 24 h\n/)
+    expect(stdout).toMatch(/Attested by +nobody: all passkeys count as swk\n/)
     expect(stdout).toMatch(/Authenticators +all\n/)
   })
 
   it('changes only the given settings', async () => {
-    await run('--synced', 'refused', '--aaguid', AAGUID)
+    await run('--synced', 'refused', '--roots', attesting.file, '--aaguid', AAGUID)
     const { json } = await run('--registration', 'backend', '--recovery-hours', '48', '--json')
     expect(json).toEqual({
       tenant_id: expect.stringMatching(/^ten_/),
@@ -52,10 +58,14 @@ describe('tenant passkeys', () => {
       synced: 'refused',
       registration: 'backend',
       recovery_hours: 48,
+      roots: [attesting.root],
       aaguids: [AAGUID],
     })
     expect((await run('--json')).json).toEqual(json)
-    expect((await run('--aaguid', 'none', '--json')).json).toMatchObject({ aaguids: [] })
+    const refused = await run('--roots', 'none', '--json')
+    expect([refused.code, refused.error.code]).toEqual([1, 'roots_required'])
+    const none = await run('--aaguid', 'none', '--roots', 'none', '--json')
+    expect(none.json).toMatchObject({ aaguids: [], roots: [] })
   })
 
   it.each([
@@ -64,6 +74,10 @@ describe('tenant passkeys', () => {
     [['--origin', 'https://bank.example.evil.example'], 1, 'invalid_origin'],
     [['--origin', 'http://bank.example'], 1, 'invalid_origin'],
     [['--aaguid', 'yubikey'], 1, 'invalid_aaguid'],
+    [['--aaguid', AAGUID], 1, 'roots_required'],
+    [['--roots', 'missing.pem'], 2, 'invalid_option'],
+    [['--roots', import.meta.filename], 1, 'invalid_root'],
+    [['--synced', 'hwk'], 2, 'invalid_option'],
     [['--recovery-hours', '0'], 1, 'invalid_recovery_hours'],
     [['--synced', 'maybe'], 2, 'invalid_option'],
     [['--registration', 'nobody'], 2, 'invalid_option'],

@@ -41,7 +41,7 @@ it('registers a passkey and asks for it at a transfer', async () => {
   const { passkey_id } = await registerPasskey(countersign, user_id, browser)
   const action = { type: 'transfer', amount: '1250.00', to: 'Grace' }
   const claims = await transfer(countersign, user_id, action, browser)
-  expect(claims).toMatchObject({ amr: ['face', 'hwk'], passkey_id, action })
+  expect(claims).toMatchObject({ amr: ['face', 'swk'], passkey_id, action })
   const { passkeys } = await countersign.listPasskeys(user_id)
   expect(passkeys.map(({ passkey_id: id, name }) => [id, name])).toEqual([[passkey_id, 'phone']])
   await countersign.revokePasskey(user_id, passkey_id)
@@ -57,7 +57,7 @@ it('asks a passkey to sign for a photo', async () => {
   const { challenge_id, nonce, options } = await countersign.beginPasskeyAssertion(user_id, { action })
   const passkey_assertion = { challenge_id, nonce, credential: await browser.get(options) }
   const { passkey } = await countersign.verify({ user_id, image, action, passkey_assertion })
-  expect(passkey?.amr).toBe('hwk')
+  expect(passkey?.amr).toBe('swk')
 })
 
 it('says that a text is no id of a passkey before anything is sent', async () => {

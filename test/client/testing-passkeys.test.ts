@@ -181,19 +181,17 @@ describe('passkeys of the service in memory', () => {
       await note(client.verify(request))
     }))
 
-  it.each(['swk', 'hwk', 'refused'] as const)(
-    'count as the settings say where synced ones are %s',
-    (synced) =>
-      both({ passkeys: { registration: 'backend', synced } }, async (side) => {
-        const { client, note } = side
-        await note(client.enroll({ user_id: 'ada', image }))
-        await register(side, 'ada', 'bound')
-        await note(client.enroll({ user_id: 'eve', image }))
-        await register(side, 'eve', 'synced', 'synced')
-        await note(client.verify(await sign(side, 'ada', 'bound')))
-        await note(client.verify(await sign(side, 'eve', 'synced')))
-        await note(client.listPasskeys('ada'))
-      }),
+  it.each(['swk', 'refused'] as const)('count as the settings say where synced ones are %s', (synced) =>
+    both({ passkeys: { registration: 'backend', synced } }, async (side) => {
+      const { client, note } = side
+      await note(client.enroll({ user_id: 'ada', image }))
+      await register(side, 'ada', 'bound')
+      await note(client.enroll({ user_id: 'eve', image }))
+      await register(side, 'eve', 'synced', 'synced')
+      await note(client.verify(await sign(side, 'ada', 'bound')))
+      await note(client.verify(await sign(side, 'eve', 'synced')))
+      await note(client.listPasskeys('ada'))
+    }),
   )
 
   it('sign in the challenge of frames, and are registered with an enrollment', () =>
@@ -437,7 +435,7 @@ describe('the capture page of the service in memory', () => {
     expect(await fake.capturePage.capture(required.session_id, null)).toBe('again')
     expect(await looked(required.session_id)).toBeUndefined()
     await fake.capturePage.capture(required.session_id)
-    expect(await looked(required.session_id)).toMatchObject({ verdict: 'approved', passkey: { amr: 'hwk' } })
+    expect(await looked(required.session_id)).toMatchObject({ verdict: 'approved', passkey: { amr: 'swk' } })
     const preferred = await session('preferred')
     await fake.capturePage.capture(preferred.session_id, null)
     expect(await looked(preferred.session_id)).not.toHaveProperty('passkey')

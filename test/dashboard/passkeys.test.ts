@@ -17,7 +17,7 @@ let viewer: DashboardClient
 
 const settings = {
   ...{ rp_id: RP_ID, origins: [ORIGIN], synced: 'swk', registration: 'backend' },
-  ...{ recovery_hours: 24, aaguids: [] },
+  ...{ recovery_hours: 24, roots: [], aaguids: [] },
 }
 const whom = { user_id: 'ada', environment: 'production' }
 const call = (method: string, path: string, body?: unknown, client = session) =>
@@ -43,6 +43,7 @@ describe('the passkey settings of a tenant', () => {
       synced: null,
       registration: null,
       recovery_hours: null,
+      roots: [],
       aaguids: [],
     }
     expect((await call('GET', '/passkeys')).body).toEqual(off)
@@ -59,7 +60,9 @@ describe('the passkey settings of a tenant', () => {
     [{ rp_id: '192.0.2.1' }, 'invalid_rp_id'],
     [{ origins: ['https://bank.example.evil.example'] }, 'invalid_origin'],
     [{ aaguids: ['yubikey'] }, 'invalid_aaguid'],
-    [{ synced: 'maybe' }, 'invalid_request'],
+    [{ aaguids: ['ffffffff-0000-4000-8000-000000000000'] }, 'roots_required'],
+    [{ roots: ['no certificate'] }, 'invalid_root'],
+    [{ synced: 'hwk' }, 'invalid_request'],
   ])('with %j are refused with %s', async (change, code) => {
     const refused = await call('POST', '/passkeys', { settings: { ...settings, ...change } })
     expect([refused.status, refused.body.code]).toEqual([400, code])

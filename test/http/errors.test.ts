@@ -198,7 +198,8 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     await sandbox.enroll({ user_id, image })
     return sandbox.call('DELETE', passkeysPath(user_id, '/recovery'))
   },
-  passkey_invalid: assertWith({ isSynced: true }),
+  passkey_invalid: assertWith({ signsWrong: true }),
+  passkey_became_synced: assertWith({ isSynced: true }, { synced: 'refused' }),
   passkey_challenge_mismatch: assertWith({ challenge: 'AAAA' }),
   passkey_origin_not_allowed: assertWith({ origin: 'https://evil.example' }),
   passkey_rp_mismatch: assertWith({ rpId: 'evil.example' }),
@@ -211,7 +212,14 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     const passkey_assertion = await asserted(world.sandbox, user_id, action, authenticator, { counter: 5 })
     return world.sandbox.verify({ user_id, image: world.image, action, passkey_assertion })
   },
-  passkey_not_allowed: assertWith({}, { aaguids: ['ffffffff-0000-4000-8000-000000000000'] }),
+  passkey_not_allowed: async (world) => {
+    const { user_id } = await beginRegistration(world)
+    const authenticator = new SoftwareAuthenticator({ origin: ORIGIN, isSynced: true })
+    await registered(world.sandbox, user_id, authenticator)
+    const passkey_assertion = await asserted(world.sandbox, user_id, action, authenticator)
+    await usePasskeys(world.running, world.tenant, { synced: 'refused' })
+    return world.sandbox.verify({ user_id, image: world.image, action, passkey_assertion })
+  },
   challenge_not_found: answerChallenge(() => ({ challenge_id: 'chl_0' })),
   challenge_used: answerChallenge(async ({ sandbox }, challenge) => {
     await sandbox.verify({ user_id: `user-${users}+match`, action, challenge })

@@ -15,13 +15,25 @@ interface Claims {
   /** Default: one more than at the last signature. */
   counter?: number
   userHandle?: string
+  /** Model that the authenticator claims to be. */
+  aaguid?: string
+  /** Certificate and key with which the maker of the authenticator attests it, or `self`. Default: no attestation. */
+  attestation?: Attestation | 'self'
+  /** Signs with another key. */
+  signsWrong?: boolean
+}
+
+export interface Attestation {
+  key: KeyObject
+  /** In DER: the authenticator's certificate, then those of its issuers. */
+  chain: Buffer[]
 }
 
 const FLAGS = { present: 0x01, verified: 0x04, synced: 0x08, backedUp: 0x10, attested: 0x40 }
 
 export class SoftwareAuthenticator {
   readonly id = randomBytes(16).toString('base64url')
-  readonly aaguid = '0a1b2c3d-0000-4000-8000-00000000c0de'
+  readonly aaguid: string
   counter = 0
   private readonly keys: { privateKey: KeyObject; publicKey: KeyObject }
   private handle = ''
@@ -29,9 +41,10 @@ export class SoftwareAuthenticator {
   /** @param claims of every answer */
   constructor(private readonly claims: Claims) {
     this.keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    this.aaguid = claims.aaguid ?? '0a1b2c3d-0000-4000-8000-00000000c0de'
   }
 
-  /** Answers `navigator.credentials.create()`, without an attestation. @returns RegistrationResponseJSON */
+  /** Answers `navigator.credentials.create()`. @returns RegistrationResponseJSON */
   // biome-ignore lint/suspicious/noExplicitAny: options as the service sends them
   create(options: any, claims: Partial<Claims> = {}) {
     const all = { rpId: options.rp.id, challenge: options.challenge, ...this.claims, ...claims }
@@ -43,13 +56,15 @@ export class SoftwareAuthenticator {
       this.coseKey(),
     ])
     const authData = Buffer.concat([this.authenticatorData(all, FLAGS.attested), credential])
+    const clientDataJSON = clientData('webauthn.create', all)
+    const signed = Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))])
     return {
       ...this.described(),
       response: {
-        clientDataJSON: clientData('webauthn.create', all),
+        clientDataJSON,
         attestationObject: cborMap([
-          [text('fmt'), text('none')],
-          [text('attStmt'), cborMap([])],
+          [text('fmt'), text(all.attestation ? 'packed' : 'none')],
+          [text('attStmt'), this.statement(all.attestation, signed)],
           [text('authData'), bytes(authData)],
         ]).toString('base64url'),
         transports: ['internal'],
@@ -70,10 +85,24 @@ export class SoftwareAuthenticator {
       response: {
         clientDataJSON,
         authenticatorData: authData.toString('base64url'),
-        signature: sign('sha256', signed, this.keys.privateKey).toString('base64url'),
+        signature: sign('sha256', signed, all.signsWrong ? wrongKey() : this.keys.privateKey).toString(
+          'base64url',
+        ),
         userHandle: all.userHandle ?? this.handle,
       },
     }
+  }
+
+  /** The statement of an attestation in the format `packed` (WebAuthn Level 3, section 8.2), or of none. */
+  private statement(attestation: Claims['attestation'], signed: Buffer): Buffer {
+    if (!attestation) return cborMap([])
+    const [key, chain] =
+      attestation === 'self' ? [this.keys.privateKey, null] : [attestation.key, attestation.chain]
+    return cborMap([
+      [text('alg'), number(-7)],
+      [text('sig'), bytes(sign('sha256', signed, key))],
+      ...(chain ? [[text('x5c'), cborArray(chain.map(bytes))] as [Buffer, Buffer]] : []),
+    ])
   }
 
   private described() {
@@ -144,4 +173,12 @@ function text(value: string): Buffer {
 
 function cborMap(pairs: Array<[Buffer, Buffer]>): Buffer {
   return Buffer.concat([head(5, pairs.length), ...pairs.flat()])
+}
+
+function cborArray(items: Buffer[]): Buffer {
+  return Buffer.concat([head(4, items.length), ...items])
+}
+
+function wrongKey(): KeyObject {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 }

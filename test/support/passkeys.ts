@@ -21,6 +21,7 @@ export async function usePasskeys(
     synced: 'swk',
     registration: 'backend',
     recoveryHours: 24,
+    roots: [],
     aaguids: [],
     ...changes,
   })

@@ -6,6 +6,7 @@ import {
   sandboxRegistration,
   sandboxSignature,
 } from '../../src/client/testing.js'
+import { maker } from '../support/attestations.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
@@ -17,13 +18,17 @@ let running: TestService
 let tenant: TestTenant
 let production: ApiClient & { key: string }
 let image: string
+const attesting = maker()
 beforeAll(async () => {
   running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
   tenant = await running.tenant({ ratePerSecond: 1000 })
   production = await running.production(tenant)
   image = base64(await face('ada'))
 })
-afterAll(() => running?.stop())
+afterAll(async () => {
+  attesting.remove()
+  await running?.stop()
+})
 beforeEach(() => usePasskeys(running, tenant))
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
@@ -51,6 +56,7 @@ async function sign(user_id: string, credential: object, client: ApiClient = ten
 describe('a scripted passkey of the sandbox', () => {
   it('is registered, signs for photos and for frames, and is revoked, without an authenticator', async () => {
     const { sandbox } = tenant
+    await usePasskeys(running, tenant, { roots: [attesting.root] })
     const { user_id, answer } = await register((name) => sandboxRegistration(name))
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({ synced: false, backed_up: false, transports: ['internal'] })
@@ -76,6 +82,11 @@ describe('a scripted passkey of the sandbox', () => {
     expect((await sandbox.call('GET', passkeysPath(user_id))).body.passkeys).toEqual([])
   })
 
+  it('counts as a key in software where nobody attests it', async () => {
+    const { user_id } = await register((name) => sandboxRegistration(name))
+    expect((await sign(user_id, sandboxSignature(user_id))).body.passkey.amr).toBe('swk')
+  })
+
   it('counts as the tenant’s settings say', async () => {
     const { user_id, answer } = await register((name) => sandboxRegistration(name, 'synced'))
     expect(answer.body).toMatchObject({ synced: true, backed_up: true })
@@ -88,10 +99,13 @@ describe('a scripted passkey of the sandbox', () => {
 
   it('has the AAGUID that a tenant lists first, so that a list can be tried', async () => {
     const aaguids = ['ffffffff-0000-4000-8000-000000000000']
-    await usePasskeys(running, tenant, { aaguids })
+    await usePasskeys(running, tenant, { aaguids, roots: [attesting.root] })
     const { user_id, answer } = await register((name) => sandboxRegistration(name))
     expect(answer.body.aaguid).toBe(aaguids[0])
-    await usePasskeys(running, tenant, { aaguids: ['eeeeeeee-0000-4000-8000-000000000000'] })
+    await usePasskeys(running, tenant, {
+      aaguids: ['eeeeeeee-0000-4000-8000-000000000000'],
+      roots: [attesting.root],
+    })
     expect((await sign(user_id, sandboxSignature(user_id))).body.code).toBe('passkey_not_allowed')
   })
 

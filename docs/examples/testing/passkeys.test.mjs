@@ -9,7 +9,7 @@ const user_id = 'ada'
 
 test('a transfer needs a passkey, which the person unlocks', async () => {
   const fake = new FakeCountersign({
-    passkeys: { registration: 'backend' },
+    passkeys: { registration: 'backend', attestation: true },
     policy: { rules: [{ name: 'all', require: { acr: 'urn:countersign:acr:face-swk' } }] },
   })
   const countersign = fake.client()

@@ -1,4 +1,6 @@
 /** `countersign tenant passkeys`: shows and changes how a tenant uses passkeys. */
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { passkeySettingsView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
@@ -9,6 +11,7 @@ import {
   REGISTRATION_POLICIES,
   SYNCED_POLICIES,
 } from '../../tenants/passkey-settings.js'
+import { certificatesOf } from '../../tenants/pem.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { fields } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
@@ -20,6 +23,7 @@ interface PasskeyOptions extends OutputOptions {
   synced?: string
   registration?: string
   recoveryHours?: string
+  roots?: string[]
   aaguid?: string[]
   off?: boolean
 }
@@ -35,14 +39,18 @@ export function registerTenantPasskeys(tenant: Command): void {
     .option('--origin <origins...>', 'origins of the pages that use passkeys; replaces the earlier ones')
     .option(
       '--synced <policy>',
-      'what a passkey counts as that its provider copies to other devices: swk, hwk or refused',
+      'what a passkey counts as that its provider copies to other devices: swk or refused',
     )
     .option(
       '--registration <policy>',
       'verified: a registration needs a fresh verify with liveness; backend: the API key is enough',
     )
     .option('--recovery-hours <hours>', 'wait between a verify for `recover_passkey` and the registration')
-    .option('--aaguid <aaguids...>', `authenticators that are accepted; ${NONE}: all`)
+    .option(
+      '--roots <files...>',
+      `PEM files of the authorities whose attestation makes a passkey count as hwk; ${NONE}: no passkey does`,
+    )
+    .option('--aaguid <aaguids...>', `authenticators that are accepted, attested by a root; ${NONE}: all`)
     .option('--off', 'use no passkeys: registered ones are kept, and refused meanwhile')
     .option('--json', 'print JSON')
     .action(
@@ -53,7 +61,11 @@ export function registerTenantPasskeys(tenant: Command): void {
             ? await withCore(async ({ tenancy }) => passkeySettingsView(await tenancy.find(name)))
             : await operate(name, async ({ tenants }, found) =>
                 passkeySettingsView(
-                  await tenants.setPasskeys(found, COMMAND_LINE, changed(passkeySettings(found), options)),
+                  await tenants.setPasskeys(
+                    found,
+                    COMMAND_LINE,
+                    await changed(passkeySettings(found), options),
+                  ),
                 ),
               )
         print(options, view, () =>
@@ -68,6 +80,7 @@ export function registerTenantPasskeys(tenant: Command): void {
                   view.registration === 'verified' ? 'after a verify with liveness' : 'by the backend only',
                 ],
                 ['Recovery', `after ${view.recovery_hours} h`],
+                ['Attested by', view.roots.map(subjectOf).join('; ') || 'nobody: all passkeys count as swk'],
                 ['Authenticators', view.aaguids.join(', ') || 'all'],
               ]),
         )
@@ -76,7 +89,10 @@ export function registerTenantPasskeys(tenant: Command): void {
 }
 
 /** @throws UsageError wrong_usage, invalid_option */
-function changed(present: PasskeySettings | null, options: PasskeyOptions): PasskeySettings | null {
+async function changed(
+  present: PasskeySettings | null,
+  options: PasskeyOptions,
+): Promise<PasskeySettings | null> {
   if (options.off) return null
   const { rpId = present?.rpId, origin = present?.origins } = options
   if (rpId === undefined || origin === undefined)
@@ -93,8 +109,25 @@ function changed(present: PasskeySettings | null, options: PasskeyOptions): Pass
     synced: oneOf(SYNCED_POLICIES, synced, '--synced'),
     registration: oneOf(REGISTRATION_POLICIES, registration, '--registration'),
     recoveryHours: Number(recoveryHours),
+    roots: options.roots ? await certificatesIn(options.roots) : (present?.roots ?? PASSKEY_DEFAULTS.roots),
     aaguids: aaguid.filter((one) => one !== NONE),
   }
+}
+
+/** The certificates of the files, each as text in PEM. @throws UsageError invalid_option */
+async function certificatesIn(files: readonly string[]): Promise<string[]> {
+  const texts = files
+    .filter((file) => file !== NONE)
+    .map((file) =>
+      readFile(file, 'utf8').catch((cause) => {
+        throw new UsageError('invalid_option', `--roots names ${file}, which cannot be read.`, { cause })
+      }),
+    )
+  return (await Promise.all(texts)).flatMap(certificatesOf)
+}
+
+function subjectOf(pem: string): string {
+  return new X509Certificate(pem).subject.replaceAll('\n', ', ')
 }
 
 function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {

@@ -20,8 +20,10 @@ import type { TestClock } from './test-clock.js'
 export interface FakePasskeySettings {
   /** Domain of the passkeys; default `bank.example`. */
   rpId?: string
-  /** Value of a passkey that its provider copies to other devices; default `swk`. */
-  synced?: 'swk' | 'hwk' | 'refused'
+  /** Whether a passkey that its provider copies to other devices counts as `swk`, the default, or is refused. */
+  synced?: 'swk' | 'refused'
+  /** Whether the operator has named authorities that attest authenticators: `device_bound` passkeys then count as `hwk`. Default false. */
+  attestation?: boolean
   /** Whether a registration needs a fresh approved verify with a check of liveness, the default, or only the API key. */
   registration?: 'verified' | 'backend'
 }
@@ -314,9 +316,7 @@ export class FakePasskeys {
   }
 
   private strengthOf(isSynced: boolean): 'hwk' | 'swk' {
-    const { synced = 'swk' } = this.settings ?? {}
-    if (!isSynced) return 'hwk'
-    return synced === 'refused' ? 'swk' : synced
+    return !isSynced && this.settings?.attestation ? 'hwk' : 'swk'
   }
 
   private assertUsed({ requestId }: Call): void {

@@ -1,5 +1,6 @@
 /** The page with the settings by which a tenant uses passkeys: domain, pages, which passkeys count for what, and what a registration needs. */
 import { useEffect, useState } from 'preact/hooks'
+import { certificatesOf } from '../../tenants/pem.js'
 import type { InputOf, PasskeySettingsView, TenantRoutes } from '../contract.js'
 import { callTenant, tenantAddress } from './api.js'
 import { lines } from './lines.js'
@@ -15,12 +16,12 @@ interface Fields extends Pick<Settings, 'synced' | 'registration'> {
   domain: string
   origins: string
   recoveryHours: string
+  roots: string
   aaguids: string
 }
 
 const SYNCED: ReadonlyArray<readonly [Settings['synced'], string]> = [
   ['swk', 'count as a key in software (swk)'],
-  ['hwk', 'count as a key in hardware (hwk)'],
   ['refused', 'are refused'],
 ]
 const REGISTRATION: ReadonlyArray<readonly [Settings['registration'], string]> = [
@@ -141,6 +142,19 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           value={fields.recoveryHours}
           onInput={({ currentTarget }) => change({ recoveryHours: currentTarget.value })}
         />
+        <label for="passkey-roots">Certificates (PEM) of the authorities whose attestation counts</label>
+        <textarea
+          id="passkey-roots"
+          rows={3}
+          spellcheck={false}
+          readOnly={!mayChange}
+          value={fields.roots}
+          onInput={({ currentTarget }) => change({ roots: currentTarget.value })}
+        />
+        <p class="muted small">
+          Only a passkey that one of them attests counts as a key in hardware (hwk). Without any, all count as
+          swk.
+        </p>
         <label for="passkey-aaguids">Authenticators by AAGUID, one a line</label>
         <textarea
           id="passkey-aaguids"
@@ -149,7 +163,7 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           value={fields.aaguids}
           onInput={({ currentTarget }) => change({ aaguids: currentTarget.value })}
         />
-        <p class="muted small">Leave empty to accept all.</p>
+        <p class="muted small">Leave empty to accept all. A list needs certificates.</p>
         <Problem message={problem} />
         <p role="status">{isSaved && 'Saved.'}</p>
         {mayChange && (
@@ -190,6 +204,7 @@ function fieldsOf({
   synced,
   registration,
   recovery_hours,
+  roots,
   aaguids,
 }: PasskeySettingsView): Fields {
   return {
@@ -198,15 +213,17 @@ function fieldsOf({
     synced: synced ?? 'swk',
     registration: registration ?? 'verified',
     recoveryHours: String(recovery_hours ?? 24),
+    roots: roots.join('\n'),
     aaguids: aaguids.join('\n'),
   }
 }
 
-function settingsOf({ domain, origins, recoveryHours, aaguids, ...chosen }: Fields): Settings {
+function settingsOf({ domain, origins, recoveryHours, roots, aaguids, ...chosen }: Fields): Settings {
   return {
     rp_id: domain.trim(),
     origins: lines(origins),
     recovery_hours: Number(recoveryHours),
+    roots: certificatesOf(roots),
     aaguids: lines(aaguids),
     ...chosen,
   }

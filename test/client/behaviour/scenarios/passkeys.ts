@@ -63,10 +63,10 @@ export const PASSKEYS: Scenario[] = [
       const wrong = await sdk.refused('verify', await sign('passkey_user_not_verified'))
       expect(wrong).toMatchObject({ kind: 'api', code: 'passkey_user_not_verified', status: 422 })
       const result = await sdk.call('verify', await sign())
-      expect(result).toMatchObject({ verdict: 'approved', passkey: { passkey_id, amr: 'hwk' } })
-      const acr = ['urn:countersign:acr:face-hwk']
+      expect(result).toMatchObject({ verdict: 'approved', passkey: { passkey_id, amr: 'swk' } })
+      const acr = ['urn:countersign:acr:face-swk']
       const claims = await sdk.call('verify_verdict', { token: result.jwt, user_id, action, acr })
-      expect(claims).toMatchObject({ acr: acr[0], amr: ['face', 'hwk'], passkey_id })
+      expect(claims).toMatchObject({ acr: acr[0], amr: ['face', 'swk'], passkey_id })
 
       expect((await sdk.refused('revoke_passkey', { user_id, passkey_id: '../ada' })).kind).toBe('argument')
       const revoked = await sdk.call('revoke_passkey', { user_id, passkey_id })
@@ -116,9 +116,9 @@ export const PASSKEYS: Scenario[] = [
         ...{ user_id, action, challenge: answerTo(asked, photos.blank), require_passkey: true },
         passkey_assertion: { credential: sandboxSignature(user_id) },
       })
-      const acr = ['urn:countersign:acr:face-active-hwk', 'urn:countersign:acr:face-active-pad-hwk']
+      const acr = ['urn:countersign:acr:face-active-swk', 'urn:countersign:acr:face-active-pad-swk']
       const claims = await sdk.call('verify_verdict', { token: jwt, user_id, action, acr })
-      expect(claims.amr).toEqual(['face', 'hwk'])
+      expect(claims.amr).toEqual(['face', 'swk'])
 
       const recovery = { type: 'recover_passkey' }
       const lost = await sdk.call('create_challenge', { user_id, action: recovery })

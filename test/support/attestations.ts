@@ -1,0 +1,51 @@
+/** Makers of authenticators: an authority in a folder of its own, and the certificates with which it attests a model. */
+import { execFileSync } from 'node:child_process'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Attestation } from './authenticator.js'
+
+/** The model of `SoftwareAuthenticator`. */
+export const MODEL = '0a1b2c3d-0000-4000-8000-00000000c0de'
+
+export interface Maker {
+  /** The authority in PEM, as an operator names it. */
+  root: string
+  file: string
+  /** @param days negative for a certificate that has expired */
+  attest(aaguid?: string | null, days?: number): Attestation
+  remove(): void
+}
+
+export function maker(name = 'Maker'): Maker {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-maker-'))
+  const at = (file: string) => join(folder, file)
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  openssl(
+    'req',
+    '-x509',
+    ...key,
+    '-days',
+    '90',
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+    '-subj',
+    `/CN=${name}`,
+  )
+  const root = readFileSync(at('ca.pem'), 'utf8')
+  const attest = (aaguid: string | null = MODEL, days = 60): Attestation => {
+    const model = aaguid && `1.3.6.1.4.1.45724.1.1.4=DER:0410${aaguid.replaceAll('-', '')}\n`
+    writeFileSync(at('leaf.ext'), `basicConstraints=critical,CA:FALSE\n${model ?? ''}`)
+    const subject = `/C=SE/O=${name}/OU=Authenticator Attestation/CN=Key`
+    openssl('req', ...key, '-keyout', 'leaf.key', '-out', 'leaf.csr', '-subj', subject)
+    const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'leaf.ext']
+    openssl('x509', '-req', '-in', 'leaf.csr', ...by, '-days', `${days}`, '-out', 'leaf.pem')
+    const chain = [new X509Certificate(readFileSync(at('leaf.pem'))).raw]
+    return { key: createPrivateKey(readFileSync(at('leaf.key'))), chain }
+  }
+  return { root, file: at('ca.pem'), attest, remove: () => rmSync(folder, { recursive: true }) }
+}
