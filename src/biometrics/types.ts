@@ -181,7 +181,7 @@ export interface EngineHealth {
 export type FaceChoice = 'largest' | 'centre'
 
 export interface ImageLimits {
-  /** Maximum pixels of an image, checked on the header before pixels are decoded. Default 24,000,000. */
+  /** Maximum pixels of an image, checked on the header before pixels are decoded. Default 25,000,000. */
   maxPixels: number
   /** Maximum pixels of a frame of a challenge; `maxPixels` holds as well. Default: no other limit. */
   maxFramePixels?: number

@@ -470,8 +470,8 @@ export const SETTING_GROUPS = {
     ),
     maxImagePixels: setting(
       'MAX_IMAGE_PIXELS',
-      '24000000',
-      'Largest image, in pixels, checked before it is decoded.',
+      '25000000',
+      'Largest image, in pixels, checked before it is decoded. The default accepts the 5712 × 4284 pixels of current iPhones.',
       integer(4096, 268_000_000),
     ),
     maxFramePixels: setting(

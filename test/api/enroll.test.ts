@@ -277,11 +277,11 @@ describe('an unusable image', () => {
     }
   })
 
-  it('refuses an image whose header announces over 24 megapixels, however few bytes it has', async () => {
+  it('refuses an image whose header announces over 25 megapixels, however few bytes it has', async () => {
     const response = await refusal(pngHeader(5001, 5000))
     expect(response.status).toBe(422)
     expect(response.body).toMatchObject({ error: 'biometric_rejected', code: 'image_too_large' })
-    const justOver = await refusal(pngHeader(24_000_001, 1))
+    const justOver = await refusal(pngHeader(25_000_001, 1))
     expect(justOver.body.code).toBe('image_too_large')
   })
 

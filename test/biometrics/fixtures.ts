@@ -11,7 +11,7 @@ import { Engine } from '../../src/biometrics/engine/engine.js'
 import type { EngineOptions, ImageLimits } from '../../src/biometrics/types.js'
 
 export const defaultLimits: ImageLimits = {
-  maxPixels: 24_000_000,
+  maxPixels: 25_000_000,
   minSidePx: 64,
   minFacePx: 80,
   secondFaceRatio: 0.5,

@@ -68,7 +68,7 @@ describe('the configuration without any variable', () => {
       maxBodyBytes: 8 * 1024 * 1024,
       trustedProxies: [],
       bodyMemoryBytes: 256 * 1024 * 1024,
-      maxImagePixels: 24_000_000,
+      maxImagePixels: 25_000_000,
       minFacePx: 80,
       fmr: 1e-4,
       lockoutAttempts: undefined,

@@ -5,8 +5,10 @@ import type { Pixels } from '../kernels/planes.js'
 import { BiometricError, type InspectedImage } from '../types.js'
 import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
+import { scansOf } from './jpeg-scans.js'
 import { jpegSize } from './jpeg-size.js'
-import { assertSize, type DecodingLimits } from './picture-size-limits.js'
+import { ANIMATED, assertSize, type DecodingLimits } from './picture-size-limits.js'
+import { pngShape } from './png-shape.js'
 
 /** A decoded picture, upright, in sRGB. */
 export interface DecodedImage extends InspectedImage {
@@ -24,8 +26,7 @@ export interface EncodedImage {
 
 /**
  * Photos from this long side on, in pixels, are decoded at a fraction of their size. The fractions are those at which
- * JPEG skips most of its work and nothing is resampled afterwards; any other fraction, and one half, costs more than
- * decoding in full. The result has at least 700 px, so that a face that fills an eighth of it has the 90 px that an
+ * JPEG skips most of its work. Any other fraction, and one half, costs more than decoding in full. The result has at least 700 px, so that a face that fills an eighth of it has the 90 px that an
  * embedder needs.
  */
 const FRACTIONS = [
@@ -117,15 +118,38 @@ async function open(bytes: Uint8Array, limits: DecodingLimits, imageIndex?: numb
   const header =
     smallJpegHeader(format, bytes) ?? (await readHeader(bytes, options).catch(rethrowUnreadable(imageIndex)))
   assertSize(header, limits, imageIndex)
-  if (header.pages > 1) {
-    throw new BiometricError(
-      'image_unreadable',
-      'The image is animated; a single picture is needed.',
-      imageIndex,
-    )
-  }
-  const upright = sharp(bytes, { ...options, limitInputPixels: limits.maxPixels }).autoOrient()
+  if (header.pages > 1) throw new BiometricError('image_unreadable', ANIMATED, imageIndex)
+  const completed = format === 'jpeg' ? withEndMarker(bytes) : bytes
+  const failOn = completed === bytes ? options.failOn : 'warning'
+  const decoder = sharp(completed, { ...options, failOn, limitInputPixels: limits.maxPixels }).autoOrient()
+  const brighter = format === 'png' ? brighteningOf(bytes) : 1
+  const upright = brighter > 1 ? decoder.gamma(1, brighter) : decoder
   return { format, header, upright }
+}
+
+const END_OF_IMAGE = Buffer.of(0xff, 0xd9)
+
+/**
+ * The same JPEG with an end marker, if that is all it lacks: some senders cut it off. Only of a JPEG of one scan can a
+ * decoder tell that every row is there, and only if its warnings count as errors.
+ */
+function withEndMarker(bytes: Uint8Array): Uint8Array {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (file.subarray(-2).equals(END_OF_IMAGE)) return bytes
+  const { isSingle, headerBytes } = scansOf(bytes, 1)
+  return isSingle && !file.includes(END_OF_IMAGE, headerBytes) ? Buffer.concat([file, END_OF_IMAGE]) : bytes
+}
+
+/** Exponent of the samples that sRGB has, roughly. */
+const SRGB_GAMMA = 1 / 2.2
+/** Largest exponent that sharp applies. */
+const MAX_BRIGHTENING = 3
+
+/** Exponent, over 1 where a PNG's samples have to be made brighter for sRGB, such as 2.2 for linear ones; else 1. */
+function brighteningOf(png: Uint8Array): number {
+  const gamma = pngShape(png)?.gamma ?? SRGB_GAMMA
+  // Most files name 0.45455, which is that of sRGB.
+  return gamma < 1.05 * SRGB_GAMMA ? 1 : Math.min(gamma / SRGB_GAMMA, MAX_BRIGHTENING)
 }
 
 interface Header {

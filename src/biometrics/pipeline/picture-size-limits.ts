@@ -1,5 +1,8 @@
-/** Limits of the size of decoded pictures. */
+/** Limits of decoded pictures. */
 import { BiometricError, type ImageLimits } from '../types.js'
+
+/** Refusal of a picture that moves. */
+export const ANIMATED = 'The image is animated. Send one still picture.'
 
 export type DecodingLimits = Pick<ImageLimits, 'maxPixels' | 'minSidePx' | 'decoding'>
 
@@ -10,7 +13,7 @@ export function assertSize(
   imageIndex?: number,
 ): void {
   if (width * height > maxPixels) {
-    const message = `The image has ${width}×${height} pixels; at most ${maxPixels} are accepted.`
+    const message = `The image has ${width}×${height} pixels; at most ${maxPixels} are accepted. Send it smaller: 1280 pixels on the longer side are plenty.`
     throw new BiometricError('image_too_large', message, imageIndex)
   }
   if (Math.min(width, height) < minSidePx) {

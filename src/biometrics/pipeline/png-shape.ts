@@ -1,5 +1,5 @@
 /**
- * Computes the unpacked size of a PNG from the heads of its chunks (PNG specification, third edition, sections 5 and
+ * Reads the unpacked size of a PNG, its animation and its coding of light from its chunks (PNG specification, third edition, sections 5 and
  * 11).
  */
 
@@ -17,6 +17,10 @@ const SAMPLES: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 const type = (name: string) => Buffer.from(name, 'latin1').readUInt32BE()
 const HEADER = type('IHDR')
 const PROFILE = type('iCCP')
+const ANIMATION = type('acTL')
+const GAMMA = type('gAMA')
+const CODING = type('cICP')
+const STANDARD = type('sRGB')
 const PACKED = new Set([PROFILE, type('zTXt'), type('iTXt')])
 
 export interface PngShape {
@@ -27,6 +31,11 @@ export interface PngShape {
   /** Largest size in bytes to which compressed text and profiles can unpack. */
   unpackedBytes: number
   hasProfile: boolean
+  isAnimated: boolean
+  /** Transfer characteristics of its samples (ITU-T H.273, table 3); null where the file names none. */
+  transfer: number | null
+  /** Exponent by which samples were made from light, such as 1 for linear ones; null where other chunks decide. */
+  gamma: number | null
 }
 
 /** @returns null where the file does not begin with a header */
@@ -37,15 +46,24 @@ export function pngShape(bytes: Uint8Array): PngShape | null {
   const [bits, colour] = [bytes[24]!, bytes[25]!]
   let unpackedBytes = 0
   let hasProfile = false
+  let isAnimated = false
+  let isStandard = false
+  let transfer: number | null = null
+  let gamma: number | null = null
   for (let offset = SIGNATURE_BYTES; offset + CHUNK_BYTES <= bytes.length; ) {
     const length = view.getUint32(offset)
     const chunk = view.getUint32(offset + 4)
     if (PACKED.has(chunk)) unpackedBytes += Math.min(length * MAX_INFLATION, MAX_UNPACKED_BYTES)
     if (chunk === PROFILE) hasProfile = true
+    if (chunk === ANIMATION) isAnimated = true
+    if (chunk === STANDARD) isStandard = true
+    if (chunk === CODING && length === 4) transfer = bytes[offset + 9]!
+    if (chunk === GAMMA && length === 4) gamma = view.getUint32(offset + 8) / 100_000
     offset += CHUNK_BYTES + length
   }
   // Samples of fewer than eight bits are unpacked to a byte each, and a palette's index to three.
   const samples = colour === 3 ? 3 : (SAMPLES[colour] ?? 4)
   const rawBytes = width * height * samples * Math.max(bits / 8, 1)
-  return { width, height, rawBytes, unpackedBytes, hasProfile }
+  if (hasProfile || isStandard || transfer !== null) gamma = null
+  return { width, height, rawBytes, unpackedBytes, hasProfile, isAnimated, transfer, gamma }
 }

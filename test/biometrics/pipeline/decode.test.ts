@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { decodeImage } from '../../../src/biometrics/pipeline/decode.js'
+import { withPngChunk } from '../../support/coded-pictures.js'
 import { pngHeader } from '../../support/images.js'
 import { defaultLimits, plainPicture, samplePhoto } from '../fixtures.js'
 
@@ -78,6 +79,38 @@ describe('decoding', () => {
     await expect(decode(bytes)).resolves.toBeDefined()
   })
 
+  it('reads a JPEG that lacks only its end marker, with every row as before', async () => {
+    const { pixels } = await decode(encoded.jpeg.subarray(0, -2))
+    expect(Buffer.compare(pixels.data, (await decode(encoded.jpeg)).pixels.data)).toBe(0)
+  })
+
+  it('shows a PNG of linear samples as bright as browsers do', async () => {
+    const linear = await sharp(photo).gamma(1, 1).raw().toBuffer({ resolveWithObject: true })
+    const { width, height } = linear.info
+    const samples = linear.data.map((value) => Math.round(255 * (value / 255) ** 2.2))
+    const file = await sharp(samples, { raw: { width, height, channels: 3 } })
+      .png()
+      .toBuffer()
+    const gamma = (exponent: number) => withPngChunk(file, 'gAMA', uint32(exponent))
+    const meanDifference = async (png: Buffer) => {
+      const { data } = (await decode(png)).pixels
+      return data.reduce((sum, value, i) => sum + Math.abs(value - linear.data[i]!), 0) / data.length
+    }
+    expect(await meanDifference(gamma(100_000))).toBeLessThan(3)
+    expect(await meanDifference(gamma(45_455))).toBeGreaterThan(20)
+    // A color profile, sRGB and cICP take precedence (PNG specification, third edition, section 4.3).
+    expect(await meanDifference(withPngChunk(gamma(100_000), 'sRGB', Buffer.of(0)))).toBeGreaterThan(20)
+  })
+
+  it('reads the default picture of current iPhones, and refuses one of 50 megapixels with a way out', async () => {
+    const image = await decode(await plainPicture(5712, 4284).jpeg().toBuffer())
+    expect(image).toMatchObject({ width: 5712, height: 4284 })
+    await expect(decode(pngHeader(8160, 6120))).rejects.toMatchObject({
+      code: 'image_too_large',
+      message: expect.stringContaining('Send it smaller'),
+    })
+  })
+
   it('accepts harmless bytes behind the end of a picture', async () => {
     await expect(decode(Buffer.concat([encoded.jpeg, Buffer.alloc(1000, 7)]))).resolves.toBeDefined()
   })
@@ -121,6 +154,22 @@ describe('decoding refuses', () => {
     await expect(decode(narrow)).rejects.toMatchObject({ code: 'image_too_small' })
   })
 
+  it.each([
+    ['an animated PNG', 'acTL', Buffer.alloc(8), 'The image is animated. Send one still picture.'],
+    ['a PNG in PQ', 'cICP', Buffer.of(9, 16, 0, 1), 'in HDR (PQ)'],
+    ['a PNG in HLG', 'cICP', Buffer.of(9, 18, 0, 1), 'in HDR (HLG)'],
+  ])('refuses %s, and says what to send', async (_title, chunk, content, message) => {
+    await expect(decode(withPngChunk(encoded.png, chunk, content))).rejects.toMatchObject({
+      code: 'image_unreadable',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('refuses a progressive JPEG without an end marker, of which scans may be missing', async () => {
+    const progressive = await sharp(photo).jpeg({ progressive: true }).toBuffer()
+    await expect(decode(progressive.subarray(0, -2))).rejects.toMatchObject({ code: 'image_unreadable' })
+  })
+
   it('refuses an animation', async () => {
     const frames = await Promise.all([
       plainPicture().png().toBuffer(),
@@ -129,9 +178,18 @@ describe('decoding refuses', () => {
     const bytes = await sharp(frames, { join: { animated: true } })
       .webp({ loop: 0, delay: [99, 99] })
       .toBuffer()
-    await expect(decode(bytes)).rejects.toMatchObject({ code: 'image_unreadable' })
+    await expect(decode(bytes)).rejects.toMatchObject({
+      code: 'image_unreadable',
+      message: 'The image is animated. Send one still picture.',
+    })
   })
 })
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
 
 function flip(bytes: Uint8Array, position: number): Uint8Array {
   const copy = Uint8Array.from(bytes)

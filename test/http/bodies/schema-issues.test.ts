@@ -106,29 +106,55 @@ describe('the message about a body that is too large', () => {
 })
 
 describe('a file that is not a JPEG, PNG or WebP', () => {
-  const FILES: Array<[string, Buffer]> = [
-    ['a HEIC', heicHeader()],
-    ['an AVIF', boxedFile('avif', 'mif1', 'miaf')],
-    ['an AVIF', boxedFile('mif1', 'avif')],
-    ['a video', boxedFile('qt  ', 'qt  ')],
-    ['a GIF', Buffer.from('GIF89a'.padEnd(64))],
-    ['a PDF', Buffer.from('%PDF-1.7'.padEnd(64))],
-    ['a TIFF', Buffer.from('II*\0'.padEnd(64), 'latin1')],
-    ['a BMP', Buffer.from('BM'.padEnd(64))],
-    ['a JPEG XL', Buffer.from('\xff\x0a'.padEnd(64), 'latin1')],
-    ['a text file', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'.padEnd(64))],
+  const begun = (start: string) => Buffer.from(start.padEnd(64), 'latin1')
+  const CONVERT = 'Convert it to JPEG.'
+  const DEVELOP = 'Export it as JPEG from the camera or its software.'
+  const STILL = 'Send one still picture as JPEG.'
+  const PHOTO = 'Send the photo itself as JPEG.'
+  const FILES: Array<[name: string, file: Buffer, hint: string]> = [
+    ['a HEIC file', heicHeader(), 'Settings > Camera > Formats'],
+    ['a HEIC file', boxedFile('mif1', 'miaf'), 'Settings > Camera > Formats'],
+    ['an AVIF file', boxedFile('avif', 'mif1', 'miaf'), CONVERT],
+    ['an AVIF file', boxedFile('mif1', 'avif'), CONVERT],
+    ['a HEIF file', boxedFile('avci', 'mif1'), CONVERT],
+    ['a HEIF file', boxedFile('vvic', 'mif1'), CONVERT],
+    ['a HEIF file', boxedFile('jpeg', 'mif1'), CONVERT],
+    ['a HEIF file', boxedFile('j2ki', 'mif1'), CONVERT],
+    ['a Canon CR3 file', boxedFile('crx ', 'isom'), DEVELOP],
+    ['a video, such as MP4 or MOV', boxedFile('qt  ', 'qt  '), STILL],
+    ['an AVI video', begun('RIFF\0\0\0\0AVI LIST'), STILL],
+    ['a WebM or Matroska video', begun('\x1aE\xdf\xa3'), STILL],
+    ['a GIF file', begun('GIF89a'), CONVERT],
+    ['a PDF file', begun('%PDF-1.7'), PHOTO],
+    ['a ZIP archive', begun('PK\x03\x04'), PHOTO],
+    ['a TIFF file', begun('II*\0\x08\0\0\0'), CONVERT],
+    ['a BigTIFF file', begun('II+\0'), CONVERT],
+    ['a BigTIFF file', begun('MM\0+'), CONVERT],
+    ['a BMP file', begun('BM'), CONVERT],
+    ['an ICO file', begun('\0\0\x01\0'), CONVERT],
+    ['a Photoshop PSD file', begun('8BPS'), CONVERT],
+    ['a JPEG XL file', begun('\xff\x0a'), CONVERT],
+    ['a JPEG 2000 file', begun('\xff\x4f\xff\x51'), CONVERT],
+    ['a JPEG XR file', begun('II\xbc\x01'), CONVERT],
+    ['a Fujifilm RAF file', begun('FUJIFILMCCD-RAW '), DEVELOP],
+    ['a Panasonic RW2 file', begun('IIU\0'), DEVELOP],
+    ['an Olympus ORF file', begun('IIRO'), DEVELOP],
+    ['a Canon CR2 file', begun('II*\0\x10\0\0\0CR'), DEVELOP],
+    ['a text file, such as SVG or HTML', begun('<svg xmlns="http://www.w3.org/2000/svg"/>'), PHOTO],
+    ['a text file, such as SVG or HTML', begun('\xef\xbb\xbf<svg/>'), PHOTO],
   ]
   it.each(FILES)(
-    'names %s as the format of a refused image, and says how to convert it',
-    async (name, file) => {
+    'names %s as the format of a refused image, and says what to do instead',
+    async (name, file, hint) => {
       for (const client of [tenant.sandbox, production]) {
         const { status, body } = await client.enroll({ user_id: 'heic', image: base64(file) })
         expect([status, body.code]).toEqual([422, 'image_unreadable'])
-        expect(body.message).toContain(`The image is ${name}`)
-        expect(body.message).toContain('Convert it to JPEG')
+        expect(body.message).toContain(`The image is ${name}, not a JPEG`)
+        expect(body.message).toContain(hint)
+        expect(body.message).not.toContain(',,')
         expect(body.details).toMatchObject([{ path: 'image', guidance: 'wrong_format' }])
         expect(body.details[0].hint).toContain('Most Compatible')
-        if (name === 'a HEIC') expect(body.message).toContain('Settings > Camera > Formats')
+        if (name !== 'a HEIC file') expect(body.message).not.toContain('iPhone')
         // The remedy can be read without the message, and does not say the same again.
         expect(body.remedy).toMatch(/^Send a complete JPEG, PNG or WebP/)
         expect(body.remedy).not.toContain('iPhone')
