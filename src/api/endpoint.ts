@@ -47,7 +47,7 @@ export interface Outcome {
   /** Subject whose data key seals the kept response. By default the service's own key seals it. Either way it is erased with the user. */
   sealedFor?: { id: string; dataKey: Buffer } | null
   observed?: Observed
-  /** Tokens of the rate limit that the request cost in addition to its first one. Default 0. */
+  /** Tokens of the rate limit that the request cost in addition to its first one and to those of its size. Default 0. */
   furtherTokens?: number
   /** Facts for the audit log in addition to request id, actor and status. */
   audit?: AuditFacts

@@ -11,6 +11,7 @@ import { toDomainError } from '../http/to-domain-error.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import { capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
+import { assertAllowed, LocalRateLimiter } from '../tenants/rate-limiter.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
 import { brandFile, brandOf } from './brand.js'
@@ -52,6 +53,8 @@ export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts 
 export const UPLOAD_MS = 60_000
 /** Time for the upload of a frame for guidance: the component gives up after 3 seconds. */
 const GUIDANCE_UPLOAD_MS = 5000
+/** Loads of one session's page: as many at once as a person may need, then one in 5 seconds. */
+const PAGE_LOADS = { ratePerSecond: 0.2, burst: 20 }
 const PATH =
   /^\/capture\/([\w.-]{1,128})(?:\/(begin|code|consent|challenge|guidance|frames|cancel|phone|status))?$/
 
@@ -65,6 +68,7 @@ interface Visit {
 export class CaptureServer {
   private readonly flow: CaptureFlow
   private readonly guidance: GuidanceLimit
+  private readonly loads: LocalRateLimiter
   private readonly cookie: SessionCookie
   private readonly replies: PageReplies
   private readonly files: ReadonlyMap<string, Reply>
@@ -72,6 +76,7 @@ export class CaptureServer {
   constructor(private readonly parts: CaptureServerParts) {
     this.flow = new CaptureFlow(parts, new InternalCalls(parts))
     this.guidance = new GuidanceLimit(parts.clock)
+    this.loads = new LocalRateLimiter(parts.clock)
     const isSecure = parts.origin().startsWith('https:')
     this.cookie = new SessionCookie(isSecure, parts.clock)
     this.replies = new PageReplies(isSecure)
@@ -177,6 +182,8 @@ export class CaptureServer {
     const { environment, purpose } = record
     if (bound === null)
       return this.replies.page(200, beginPage(language, { purpose, company, brand }), frameAncestors)
+    // A page that is loaded again and again costs no more than one that a person reads.
+    assertAllowed(await this.loads.take(record.id, PAGE_LOADS))
     const page = sessionPage({
       action: shownAction(session, language),
       language,

@@ -11,9 +11,26 @@ export interface ShownAction {
   shown: ShownDisplay
 }
 
-/** @returns null for an action without a published type, and for an enrollment */
-export function shownAction(
-  { content: { captureRequest } }: Pick<CaptureSession, 'content'>,
+/** Most texts that are remembered, each up to a megabyte. The oldest one is forgotten first. */
+const MAX_REMEMBERED = 16
+const remembered = new Map<string, ShownAction | null>()
+
+/**
+ * The text of a session's action. It is written once, for all loads of the page and all challenges of a session.
+ * @returns null for an action without a published type, and for an enrollment
+ */
+export function shownAction(session: CaptureSession, language: CaptureLanguage): ShownAction | null {
+  const key = `${session.record.id} ${language}`
+  const known = remembered.get(key)
+  if (known !== undefined) return known
+  const shown = write(session, language)
+  remembered.set(key, shown)
+  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+  return shown
+}
+
+function write(
+  { content: { captureRequest } }: CaptureSession,
   language: CaptureLanguage,
 ): ShownAction | null {
   const display = displayAction(captureRequest.action, language, captureRequest.payees)

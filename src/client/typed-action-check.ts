@@ -65,17 +65,26 @@ export function payeesFaults(
     : fault('is not the SHA-256 of `payees`', 'action.payees_hash')
 }
 
+/** The list that was read last: the check of a batch and the text for the person read the same one, and it may be long. */
+let lastRead: { text: string; list: BatchPayee[] } | null = null
+
 /** @returns the list that a text has in canonical form, or null. A text that names a member twice is not in that form. */
-export function listIn(text: unknown): BatchPayee[] | null {
+export function listIn(text: unknown): readonly BatchPayee[] | null {
+  if (lastRead !== null && lastRead.text === text) return lastRead.list
   try {
     const list = JSON.parse(text as string)
-    return Array.isArray(list) && canonicalJson(list) === text ? list : null
+    if (!Array.isArray(list) || canonicalJson(list) !== text) return null
+    lastRead = { text: text as string, list }
+    return list
   } catch {
     return null
   }
 }
 
-function listFaults({ currency, payees_count: count, total }: PaymentBatchAction, list: BatchPayee[]) {
+function listFaults(
+  { currency, payees_count: count, total }: PaymentBatchAction,
+  list: readonly BatchPayee[],
+) {
   const faults = schemaFaults(list, BATCH_PAYEES_SCHEMA, 'payees')
   if (faults.length > 0) return faults.slice(0, MAX_FAULTS)
   const amounts = list.map(({ amount }) => minorUnits(amount, currency))

@@ -66,6 +66,8 @@ interface Admitted {
 /** Status that the log has for a caller who hung up, as nginx has it: nobody reads the answer. */
 const CLIENT_CLOSED_REQUEST = 499
 const OVERLOAD_RETRY_MS = SECOND_MS
+/** Bytes of text for which a request costs one token more: some ten payees of a batch. */
+const TEXT_BYTES_A_TOKEN = 2048
 /** Failures of the service itself, which are logged with their cause. A full queue or a passed deadline is none: its request line says enough. */
 const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'engine_unavailable'])
 
@@ -145,6 +147,9 @@ export class ApiServer {
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
     const { id: owner } = identified.caller.tenant
     const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, owner)
+    // Before the body is read as JSON: a refusal of it has cost the same work. Pictures are the engine's work, which has its queue.
+    if (!route.endpoint.usesEngine)
+      this.charge(identified, route.endpoint, Math.floor(body.length / TEXT_BYTES_A_TOKEN))
     return this.execute(request, context, { route, identity: identified, schedulingClass, body, deadlineMs })
   }
 
@@ -183,10 +188,12 @@ export class ApiServer {
     return contract
   }
 
-  /** Takes the further tokens of a request whose cost is known only when its work is done. */
+  /** Takes the further tokens of a request that costs more than one, with its first one at most the burst. */
   private charge({ caller }: Identity, endpoint: EndpointDescription, tokens: number): void {
+    if (tokens === 0) return
     const contract = this.parts.tenancy.rateContract(caller.tenant, this.parts.environment)
-    this.parts.rateLimiter.charge(bucketOf(contract, endpoint), contract, tokens)
+    const most = Math.max(0, Math.floor(contract.burst) - 1)
+    this.parts.rateLimiter.charge(bucketOf(contract, endpoint), contract, Math.min(tokens, most))
   }
 
   /** Executes a request once for each idempotency key: a repeat gets the kept response. */
@@ -305,11 +312,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** @throws DomainError where the kept response must not be given again */
 function bucketOf({ holder }: TenantContract, { ownRateLimit, id }: EndpointDescription): string {
   return ownRateLimit ? `${holder} ${id}` : holder
 }
 
+/** @throws DomainError where the kept response must not be given again */
 function replay(
   endpoint: Endpoint<unknown>,
   { replay: kept }: { replay: KeptResponse },

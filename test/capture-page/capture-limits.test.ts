@@ -101,3 +101,18 @@ describe('a capture session that is open', () => {
     expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0 })
   })
 })
+
+describe('the page of one session', () => {
+  it('is loaded 20 times at once and then once in 5 seconds, and other sessions go on', async () => {
+    const [{ visitor }, other] = [await opened(), await opened()]
+    const statuses = new Set<number>()
+    for (let load = 1; load < 20; load++) statuses.add((await visitor.open()).status)
+    expect([...statuses]).toEqual([200])
+    const refused = await visitor.open()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+    expect((await other.visitor.open()).status).toBe(200)
+    expect((await visitor.status()).status).toBe(200)
+    running.clock.advance(5000)
+    expect((await visitor.open()).status).toBe(200)
+  })
+})

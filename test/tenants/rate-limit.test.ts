@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { paymentBatch } from '../../src/client/make-action.js'
 import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { startService, type TestService } from '../support/service.js'
@@ -23,6 +24,47 @@ const allowed = async (client: ApiClient, times: number) =>
 const policy = (response: ApiResponse) => ({
   limit: response.headers.get('ratelimit'),
   policy: response.headers.get('ratelimit-policy'),
+})
+
+describe('a call with a large body', () => {
+  /** Asks for the text of a batch, and returns the status and the tokens that are left. */
+  async function ask({ sandbox }: { sandbox: ApiClient }, names: number, name = 'Payee') {
+    const payees = Array.from({ length: names }, () => ({
+      name,
+      account: 'DE89370400440532013000',
+      amount: '1.00',
+    }))
+    const batch = await paymentBatch({ currency: 'EUR', payees })
+    const { status } = await sandbox.call('POST', '/v1/challenges', {
+      user_id: 'batch+match',
+      locale: 'en',
+      ...batch,
+    })
+    const [, left] = /r=(\d+)/.exec(policy(await sandbox.health()).limit!)!
+    return [status, Number(left)]
+  }
+
+  it.each([
+    [1, 98],
+    [100, 94],
+    [1000, 59],
+  ])('with %i payees leaves %i tokens of 100', async (names, left) => {
+    expect(await ask(await running.tenant(), names)).toEqual([201, left])
+  })
+
+  it('costs never more than the burst, so that it succeeds again when the bucket is full', async () => {
+    const tenant = await running.tenant()
+    const longest = () => ask(tenant, 1000, 'N'.repeat(140))
+    expect(await longest()).toEqual([201, 0])
+    running.clock.advance(2 * SECOND_MS)
+    expect(await longest()).toEqual([201, 0])
+  })
+
+  it('costs its tokens also where it is refused', async () => {
+    const { sandbox } = await running.tenant()
+    await sandbox.call('POST', '/v1/challenges', { user_id: 'x'.repeat(250_000) })
+    expect(policy(await sandbox.health()).limit).toContain('r=0')
+  })
 })
 
 describe('the contract of a production key', () => {
