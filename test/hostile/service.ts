@@ -18,6 +18,8 @@ const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 const LAG_TIMER_MS = 10
 
 export interface Victim {
+  /** Id of the process, which is that of its main thread. */
+  pid: number
   /** Base URL of the production API. */
   url: string
   key: string
@@ -124,6 +126,7 @@ export async function startVictim(
   }
   const watch = setInterval(() => void look().catch(() => {}), 500)
   return {
+    pid: child.pid!,
     url: `${address('Production')}/v1`,
     key,
     sandboxUrl: `${address('Sandbox')}/v1`,
