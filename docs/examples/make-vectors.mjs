@@ -203,6 +203,17 @@ function jws(claims, { id, secret }, header = {}) {
   return `${input}.${hmac(secret, input).digest('base64url')}`
 }
 
+const CAPTURED = {
+  nonce: 'cap_01a1fc301e95727e8b885c8bb08d0001',
+  capture_session: 'cap_01a1fc301e95727e8b885c8bb08d0001',
+  capture_binding: 'same',
+}
+const OF_SESSION = { nonce: undefined, capture_session_id: CAPTURED.capture_session }
+const SIGN_IN = {
+  action: { type: 'login' },
+  action_hash: createHash('sha256').update('{"type":"login"}').digest('hex'),
+}
+
 /** `error` is the SDK's code. */
 function verdict(
   title,
@@ -267,6 +278,35 @@ const verdicts = [
   verdict('another action', 'wrong_action', { expected: { action: { ...ACTION, amount: '9999.00' } } }),
   verdict('another nonce', 'wrong_nonce', { claims: { nonce: 'n-0815' } }),
   verdict('no nonce', 'wrong_nonce', { claims: { nonce: undefined } }),
+  verdict('of the capture session', null, { claims: CAPTURED, expected: OF_SESSION }),
+  verdict('of another capture session', 'wrong_capture_session', {
+    claims: { ...CAPTURED, capture_session: 'cap_01a1fc301e95727e8b885c8bb08d0002' },
+    expected: OF_SESSION,
+  }),
+  verdict('of no capture session, with its id as nonce', 'wrong_capture_session', {
+    claims: { nonce: CAPTURED.nonce },
+    expected: OF_SESSION,
+  }),
+  verdict('of a capture session for any browser', 'wrong_capture_binding', {
+    claims: { ...CAPTURED, capture_binding: 'any' },
+    expected: OF_SESSION,
+  }),
+  verdict('of a capture session that does not say for which browser', 'wrong_capture_binding', {
+    claims: { ...CAPTURED, capture_binding: undefined },
+    expected: OF_SESSION,
+  }),
+  verdict('of a capture session for any browser, which is accepted', null, {
+    claims: { ...CAPTURED, capture_binding: 'any' },
+    expected: { ...OF_SESSION, capture_binding: 'any' },
+  }),
+  verdict('of the capture session, for a typed action whose text was shown', null, {
+    claims: { ...CAPTURED, ...SIGN_IN, display_hash: '0'.repeat(64) },
+    expected: { ...OF_SESSION, action: SIGN_IN.action },
+  }),
+  verdict('of the capture session, for a typed action without a text', 'not_displayed', {
+    claims: { ...CAPTURED, ...SIGN_IN },
+    expected: { ...OF_SESSION, action: SIGN_IN.action },
+  }),
   verdict('an unknown secret', 'signature_invalid', { signedBy: STRANGER }),
   verdict('a stranger’s signature under a known kid', 'signature_invalid', {
     signedBy: { ...STRANGER, id: OLD.id },

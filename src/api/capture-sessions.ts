@@ -46,7 +46,7 @@ export const bindingView = Type.Union(BINDINGS, {
 })
 const bindingField = Type.Union(BINDINGS, {
   description:
-    '`same`: the result is given out only with the proof that the browser which captured brings back. `any` (default): also without, for links that are opened on another device than the one that goes on. A person who passes such a link on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.',
+    '`same` (default): the result is given out only with the proof that the browser which captured brings back. `any`: also without, for links that are opened on another device than the one that goes on. A person who passes such a link on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.',
 })
 
 const body = Type.Object(
@@ -214,7 +214,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
       await assertPasskeyOffered(services, call, purpose, origin)
       return async (tx) => {
         const { blindIndex } = user
-        const binding = input.browser ?? 'any'
+        const binding = input.browser ?? 'same'
         const { id, token, code, expiresAt } = await captureSessions.issue(
           tx,
           { tenantId: tenant.id, environment, keyId, blindIndex, purpose, binding },

@@ -344,10 +344,12 @@ type CaptureSessionLink struct {
 	// URL is where the person is sent. It opens in one browser, once.
 	URL string `json:"url"`
 	// ConfirmationCode is six digits for the person, by another channel than the link; empty where the page asks for no code.
-	ConfirmationCode string    `json:"confirmation_code"`
-	UserID           string    `json:"user_id"`
-	Purpose          string    `json:"purpose"`
-	ExpiresAt        time.Time `json:"expires_at"`
+	ConfirmationCode string `json:"confirmation_code"`
+	UserID           string `json:"user_id"`
+	Purpose          string `json:"purpose"`
+	// Browser is same or any, as it was asked for.
+	Browser   string    `json:"browser"`
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // CaptureSession is how far a session of the hosted capture page has come.
@@ -359,13 +361,18 @@ type CaptureSession struct {
 	Attempts int    `json:"attempts"`
 	// Consent is what the person agreed to; nil before.
 	Consent *Consent `json:"consent"`
-	// Result is of the last capture that was judged; nil where none was. Only its checked JWT stands for an approval.
+	// Browser is same where only the proof of the browser that captured gives the result, else any.
+	Browser string `json:"browser"`
+	// Result is of the last capture that was judged; nil where none was, and where ResultWithheld says that it needs the proof. Only
+	// its checked JWT stands for an approval.
 	Result *struct {
 		Status int             `json:"status"`
 		Body   json.RawMessage `json:"body"`
 	} `json:"result"`
-	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`
+	// ResultWithheld is proof_required where there is a result, and the proof was not given; else empty.
+	ResultWithheld string    `json:"result_withheld"`
+	CreatedAt      time.Time `json:"created_at"`
+	ExpiresAt      time.Time `json:"expires_at"`
 }
 
 // Token is the verdict of the last capture, for VerifyVerdict with the CaptureSessionID that you kept.

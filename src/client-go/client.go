@@ -277,13 +277,18 @@ func (c *Client) CreateCaptureSession(ctx context.Context, request CaptureSessio
 // idForm is the form of the ids that the service gives out.
 var idForm = regexp.MustCompile(`^[\w-]{1,64}$`)
 
-// GetCaptureSession tells how far a session has come. Give its Token to VerifyVerdict, with the CaptureSessionID that you kept.
-func (c *Client) GetCaptureSession(ctx context.Context, sessionID string, options ...CallOption) (*CaptureSession, error) {
+// GetCaptureSession reads how far a session has come. Give its Token to VerifyVerdict, with the CaptureSessionID that you kept. The
+// proof is capture_proof from the address with which the person came back; without it (empty), only a session that was made with Browser
+// any gives its result.
+func (c *Client) GetCaptureSession(ctx context.Context, sessionID, proof string, options ...CallOption) (*CaptureSession, error) {
 	if !idForm.MatchString(sessionID) {
 		return nil, fmt.Errorf("countersign: the id of the session is %q: give the SessionID of CreateCaptureSession", sessionID)
 	}
 	var result CaptureSession
 	out := outgoing{method: http.MethodGet, path: "/capture-sessions/" + sessionID, name: "/capture-sessions/{session_id}"}
+	if proof != "" {
+		out.path += "?" + url.Values{"proof": {proof}}.Encode()
+	}
 	if err := c.call(ctx, out, nil, &result, options); err != nil {
 		return nil, err
 	}

@@ -175,9 +175,10 @@ func (e *SignatureError) Error() string { return e.Message }
 func (e *SignatureError) ErrorCode() string { return e.Code }
 
 // VerdictError says that a verdict JWT does not allow the action. Codes: malformed, signature_invalid, expired, not_yet_valid,
-// wrong_audience, wrong_issuer, wrong_environment, wrong_user, wrong_action, wrong_nonce, wrong_context, too_old, not_approved,
-// evaluation_grade, replay_suspected, already_used, keys_unavailable (the issuer's keys cannot be read), no_verdict (a
-// capture session whose capture verify did not judge).
+// wrong_audience, wrong_issuer, wrong_environment, wrong_user, wrong_action, wrong_nonce, wrong_capture_session, wrong_capture_binding,
+// not_displayed, wrong_context, too_old, not_approved, evaluation_grade, replay_suspected, already_used, keys_unavailable (the issuer's
+// keys cannot be read), proof_required (a capture session that gives its result only with the proof), no_verdict (a capture session whose
+// capture verify did not judge).
 type VerdictError struct {
 	Code, Message string
 	// Reason says why a verdict that is not_approved was rejected, such as no_match.

@@ -137,6 +137,9 @@ type CaptureSessionRequest struct {
 	UserID string `json:"user_id"`
 	// ReturnURL is where the page leads when it is done. Its origin must be allowed for the tenant.
 	ReturnURL string `json:"return_url"`
+	// Browser is same, the default: the result needs the proof that the page gives only to the browser that captured; or any, for links
+	// that are opened on another device: a person who passes such a link on gets the result.
+	Browser string `json:"browser,omitempty"`
 	// Purpose is verify, the default, or enroll.
 	Purpose string `json:"purpose,omitempty"`
 	// Action is required unless the purpose is to enroll.

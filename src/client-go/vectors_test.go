@@ -37,6 +37,8 @@ type vectors struct {
 			UserID                               string `json:"user_id"`
 			AcceptEvaluationGrade                bool   `json:"accept_evaluation_grade"`
 			AcceptReplays                        bool   `json:"accept_replays"`
+			CaptureSessionID                     string `json:"capture_session_id"`
+			CaptureBinding                       string `json:"capture_binding"`
 			Action                               json.RawMessage
 		}
 	}
@@ -108,7 +110,7 @@ func TestVerdicts(t *testing.T) {
 		secrets, now := v.Secrets, time.Unix(v.Now, 0)
 		_, err := VerifyVerdict(context.Background(), Token(v.JWT), Expected{
 			UserID: v.Expected.UserID, Action: v.Expected.Action, Nonce: v.Expected.Nonce, Issuer: v.Expected.Issuer,
-			AcceptReplays: v.Expected.AcceptReplays,
+			AcceptReplays: v.Expected.AcceptReplays, CaptureSessionID: v.Expected.CaptureSessionID, CaptureBinding: v.Expected.CaptureBinding,
 		}, Trust{
 			SigningSecrets: func() ([]SigningSecret, error) { return secrets, nil },
 			Audience:       v.Expected.Audience, Environment: v.Expected.Environment,

@@ -32,8 +32,13 @@ type Expected struct {
 	// Nonce and Issuer (the base URL of the environment) are checked when given.
 	Nonce, Issuer string
 	// CaptureSessionID is the id of the capture session that this person was sent to, as you kept it: only that session's verdict is
-	// taken. It is required with a CaptureSession's token, and takes the place of Nonce.
+	// taken. It is required with a CaptureSession's token, and replaces Nonce. For a typed action the verdict must also name the text
+	// that the person was shown.
 	CaptureSessionID string
+	// CaptureBinding is same (the session gave its result only to the browser that captured; the default with CaptureSessionID) or
+	// any (the session may have been made with Browser any, so that the person who began it may have passed the link
+	// on).
+	CaptureBinding string
 	// ACR lists the accepted authentication contexts, such as ActiveACR; default: that of any approval.
 	ACR []string
 	// MaxAge is the greatest age of the check itself; default: as long as the JWT is valid.
@@ -94,15 +99,19 @@ type Claims struct {
 	PolicyHash string `json:"policy_hash"`
 	PolicyRule string `json:"policy_rule"`
 	// ApprovalID is the other user's verdict that this approval has used up.
-	ApprovalID string    `json:"approval_id"`
-	Nonce      *string   `json:"nonce"`
-	ACR        string    `json:"acr"`
-	AMR        []string  `json:"amr"`
-	AuthTime   *float64  `json:"auth_time"`
-	Model      string    `json:"model"`
-	ModelGrade string    `json:"model_grade"`
-	Liveness   *Liveness `json:"liveness"`
-	Replay     *struct {
+	ApprovalID string  `json:"approval_id"`
+	Nonce      *string `json:"nonce"`
+	// CaptureSession is the session of the hosted page that made the verify, and CaptureBinding whether it gave its result only to the
+	// browser that captured (same) or not (any). Both are empty for any other verify: only the service writes these claims.
+	CaptureSession string    `json:"capture_session"`
+	CaptureBinding string    `json:"capture_binding"`
+	ACR            string    `json:"acr"`
+	AMR            []string  `json:"amr"`
+	AuthTime       *float64  `json:"auth_time"`
+	Model          string    `json:"model"`
+	ModelGrade     string    `json:"model_grade"`
+	Liveness       *Liveness `json:"liveness"`
+	Replay         *struct {
 		Suspected *bool `json:"suspected"`
 	} `json:"replay"`
 	// Raw holds every claim of the token.
@@ -122,7 +131,7 @@ func VerifyVerdict(ctx context.Context, token VerdictToken, expected Expected, t
 	if trust.Audience == "" {
 		return nil, errors.New("countersign: TenantID is required: the tenant's id, ten_…")
 	}
-	if err := checkSession(token.session, &expected); err != nil {
+	if err := checkSession(token.session, expected); err != nil {
 		return nil, err
 	}
 	tolerance, err := clockTolerance(trust.ClockTolerance)
@@ -192,13 +201,10 @@ func trustedClaims(ctx context.Context, token VerdictToken, issuer string, trust
 	return openPublic(ctx, jwt, keys)
 }
 
-// checkSession makes the id of the capture session the expected nonce.
-func checkSession(session *CaptureSession, expected *Expected) error {
-	if expected.CaptureSessionID != "" {
-		if expected.Nonce != "" {
-			return errors.New("countersign: give one of Nonce and CaptureSessionID; the nonce of a session is its id")
-		}
-		expected.Nonce = expected.CaptureSessionID
+// checkSession refuses a session that is another one or has no verdict to check.
+func checkSession(session *CaptureSession, expected Expected) error {
+	if expected.CaptureSessionID != "" && expected.Nonce != "" {
+		return errors.New("countersign: give one of Nonce and CaptureSessionID; the hosted page sends no nonce of yours")
 	}
 	switch {
 	case session == nil:
@@ -207,7 +213,10 @@ func checkSession(session *CaptureSession, expected *Expected) error {
 		return errors.New("countersign: CaptureSessionID is required with a capture session: the id that you kept for this " +
 			"person, not one from an address")
 	case session.SessionID != expected.CaptureSessionID:
-		return &VerdictError{Code: "wrong_nonce", Message: "This is another capture session than the one that this person was sent to."}
+		return &VerdictError{Code: "wrong_capture_session", Message: "This is another capture session than the one that this person was sent to."}
+	case session.ResultWithheld != "":
+		return &VerdictError{Code: "proof_required", Message: "The capture session gives its result only with the proof of the browser that " +
+			"captured: pass capture_proof of the address with which the person came back to GetCaptureSession."}
 	case session.Result == nil:
 		return &VerdictError{Code: "no_verdict", Message: "The capture session has no verdict: it is " + session.Status + ", and no capture was judged."}
 	case session.Result.Status != 200:
@@ -245,6 +254,10 @@ func (c *Claims) checkTimes(now time.Time, tolerance time.Duration) error {
 
 func (c *Claims) check(hash string, expected Expected, trust Trust, now time.Time, tolerance time.Duration) error {
 	age := now.Sub(fromUnix(*c.AuthTime))
+	session, binding := expected.CaptureSessionID, expected.CaptureBinding
+	if binding == "" && session != "" {
+		binding = "same"
+	}
 	for _, rule := range []struct {
 		holds         bool
 		code, message string
@@ -255,7 +268,14 @@ func (c *Claims) check(hash string, expected Expected, trust Trust, now time.Tim
 		{c.Subject == expected.UserID, "wrong_user", "The verdict is about another user."},
 		{c.ActionHash == hash, "wrong_action", "The verdict is for another action."},
 		{expected.Nonce == "" || c.Nonce != nil && *c.Nonce == expected.Nonce, "wrong_nonce", "The verdict has another nonce."},
+		{session == "" || c.CaptureSession == session, "wrong_capture_session",
+			"The verdict is not of the capture session that this person was sent to."},
 		{c.Verdict == "approved", "not_approved", fmt.Sprintf("The verdict is a rejection: %s.", c.Reason)},
+		{binding == "" || binding == "any" || c.CaptureBinding == binding, "wrong_capture_binding",
+			"The capture session gives its result to any browser: make it with Browser same, or set CaptureBinding any where links " +
+				"are opened on another device."},
+		{session == "" || !isTyped(expected.Action) || c.DisplayHash != "", "not_displayed",
+			"The verdict does not name the text that the person was shown for this action."},
 		{expected.ACR == nil || contains(expected.ACR, c.ACR), "wrong_context", fmt.Sprintf("The verdict's acr is %s; accepted are %s.", c.ACR, strings.Join(expected.ACR, ", "))},
 		{expected.MaxAge == 0 || age <= expected.MaxAge+tolerance, "too_old",
 			fmt.Sprintf("The check was made %s ago; %s are allowed.", inSeconds(age), inSeconds(expected.MaxAge))},
@@ -363,6 +383,17 @@ func decodePart(part string, into any) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
+}
+
+// typedActionTypes are the types of actions with a published schema, whose text the hosted page shows.
+var typedActionTypes = []string{"payment", "payment_batch", "account_change", "login", "consent", "generic"}
+
+func isTyped(action Action) bool {
+	var named struct {
+		Type string `json:"type"`
+	}
+	text, err := CanonicalJSON(action)
+	return err == nil && json.Unmarshal([]byte(text), &named) == nil && contains(typedActionTypes, named.Type)
 }
 
 func contains(list []string, wanted string) bool {

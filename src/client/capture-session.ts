@@ -10,6 +10,9 @@ export type CaptureSessionResult =
 
 /** Answer of `GET /v1/capture-sessions/{session_id}`. */
 export interface CaptureSession extends CaptureSessionFacts {
-  /** Result of the last capture that was judged, or null where none was. It is final once `status` is `completed`. */
+  /**
+   * Result of the last capture that was judged, or null where none was, and where `result_withheld` says that it needs the proof. It is
+   * final once `status` is `completed`.
+   */
   result: CaptureSessionResult | null
 }

@@ -229,17 +229,22 @@ export class Countersign implements VerdictVerifier {
   /**
    * Reads a capture session: its status, and the answer of verify or enroll to its last capture. Only `verifyVerdict` decides whether it is
    * an approval: give it this session and the id that you kept.
-   * @throws ApiError such as capture_session_not_found @throws TypeError for a text that is no id of a session
+   * @param options `proof` is `capture_proof` from the address with which the person came back: without it, only a session that was made
+   *   with `browser: 'any'` gives its result
+   * @throws ApiError such as capture_session_not_found, capture_proof_invalid @throws TypeError for a text that is no id of a session
    * @example
-   * const session = await countersign.getCaptureSession(kept)
+   * const session = await countersign.getCaptureSession(kept, { proof })
    * if (session.status === 'completed') await countersign.verifyVerdict(session, { userId, action, captureSessionId: kept })
    */
-  async getCaptureSession(sessionId: string, options: CallOptions = {}): Promise<Answer<CaptureSession>> {
+  async getCaptureSession(
+    sessionId: string,
+    { proof, ...options }: CallOptions & { proof?: string | null | undefined } = {},
+  ): Promise<Answer<CaptureSession>> {
     if (!/^cap_[\w-]{1,60}$/.test(sessionId))
       throw new TypeError(
         `sessionId is ${JSON.stringify(sessionId)}: give the session_id that createCaptureSession answered`,
       )
-    const path = `/capture-sessions/${sessionId}`
+    const path = `/capture-sessions/${sessionId}${proof ? `?${new URLSearchParams({ proof })}` : ''}`
     const answer = await this.#call<CaptureSession>(
       'GET',
       path,

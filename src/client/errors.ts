@@ -169,10 +169,14 @@ export class SignatureError extends CountersignError {
   }
 }
 
-/** Why a verdict does not allow the action. `no_verdict`: verify judged no capture of the session. */
+/**
+ * Why a verdict does not allow the action. `no_verdict`: verify judged no capture of the session. `proof_required`: the session gives its
+ * result only with the proof of the browser that captured.
+ */
 export type VerdictErrorCode =
   | 'malformed'
   | 'no_verdict'
+  | 'proof_required'
   | 'signature_invalid'
   | 'keys_unavailable'
   | 'expired'
@@ -183,6 +187,9 @@ export type VerdictErrorCode =
   | 'wrong_user'
   | 'wrong_action'
   | 'wrong_nonce'
+  | 'wrong_capture_session'
+  | 'wrong_capture_binding'
+  | 'not_displayed'
   | 'wrong_context'
   | 'too_old'
   | 'not_approved'

@@ -72,6 +72,9 @@ export interface AuditListRequest {
   event?: string
 }
 
+/** `same`: a session of the hosted page gives its result only to the browser that captured. `any`: to any. */
+export type CaptureBinding = 'same' | 'any'
+
 interface ClaimFacts<A extends ActionLike> {
   /** Base URL of the service. */
   iss: string
@@ -105,6 +108,10 @@ interface ClaimFacts<A extends ActionLike> {
   /** `challenge`: your own page was given the text with the challenge. Absent where the hosted page showed it. */
   display_source?: 'challenge'
   nonce?: string
+  /** Id of the session of the hosted page that made the verify. Absent for any other verify: only the service writes this claim. */
+  capture_session?: string
+  /** `same`: the session gave its result only to the browser that captured. Absent without `capture_session`. */
+  capture_binding?: CaptureBinding
   /** Authentication methods of RFC 8176: `face`, and for an approval with a passkey `hwk` or `swk`. */
   amr: string[]
   /** Which checks an approval rests on: one of `ACR_VALUES`, or `0` for a rejection. */

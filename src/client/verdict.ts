@@ -13,7 +13,15 @@ import { jwksUrlOf, publishedKeys } from './public-keys.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { TOKEN_TYPE } from './token-type.js'
-import type { Action, ActionLike, ApprovedClaims, Environment, VerdictClaims } from './types.js'
+import { typedActionType } from './typed-actions.js'
+import type {
+  Action,
+  ActionLike,
+  ApprovedClaims,
+  CaptureBinding,
+  Environment,
+  VerdictClaims,
+} from './types.js'
 import { findSigned, type VerdictTokens } from './verdict-token.js'
 
 /** Facts that the verdict must confirm. */
@@ -24,8 +32,16 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
   action: A
   /** The nonce that the verdict must echo; default: any. */
   nonce?: string | undefined
-  /** Id of the capture session that this person was sent to, as you kept it: only its verdict is accepted. It replaces `nonce`. */
+  /**
+   * Id of the capture session that this person was sent to, as you kept it: only its verdict is accepted. It replaces `nonce`. For a typed
+   * action the verdict must also name the text that the person was shown.
+   */
   captureSessionId?: string | undefined
+  /**
+   * `same`: the session gave its result only to the browser that captured; the default with `captureSessionId`. `any`: the session may
+   * have been made with `browser: 'any'`, so that the person who began it may have passed the link on.
+   */
+  captureBinding?: CaptureBinding | undefined
   /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: those of any approval. */
   acr?: readonly string[] | undefined
   /** Greatest age of the check itself in seconds, beyond the tolerance of the clocks; default: as long as the JWT is valid. */
@@ -114,6 +130,7 @@ export async function verifyVerdict<A extends ActionLike>(
     action,
     nonce,
     captureSessionId,
+    captureBinding = captureSessionId === undefined ? 'any' : 'same',
     acr,
     maxAgeSeconds,
     acceptReplays,
@@ -126,7 +143,9 @@ export async function verifyVerdict<A extends ActionLike>(
   const now = trust.now?.() ?? Date.now() / 1000
   const tolerance = clockTolerance(trust.clockToleranceSeconds)
   if (nonce !== undefined && captureSessionId !== undefined)
-    throw new TypeError('nonce or captureSessionId: give one of them; the nonce of a session is its id')
+    throw new TypeError(
+      'nonce or captureSessionId: give one of them; the hosted page sends no nonce of yours',
+    )
   const jwt = isCaptureSession(source) ? tokensOf(source, captureSessionId) : source
   const claims = await readClaims<A>(jwt, trust, now, tolerance)
   const must = (holds: boolean, code: VerdictErrorCode, message: string) => {
@@ -146,12 +165,22 @@ export async function verifyVerdict<A extends ActionLike>(
   )
   must(nonce === undefined || claims.nonce === nonce, 'wrong_nonce', 'The verdict has another nonce.')
   must(
-    captureSessionId === undefined || claims.nonce === captureSessionId,
-    'wrong_nonce',
-    'The verdict is of another capture session than the one that this person was sent to.',
+    captureSessionId === undefined || claims.capture_session === captureSessionId,
+    'wrong_capture_session',
+    'The verdict is not of the capture session that this person was sent to.',
   )
   if (claims.verdict !== 'approved')
     throw new VerdictError('not_approved', `The verdict is a rejection: ${claims.reason}.`, claims.reason)
+  must(
+    captureBinding === 'any' || claims.capture_binding === captureBinding,
+    'wrong_capture_binding',
+    "The capture session gives its result to any browser: make it with browser: 'same', or set captureBinding: 'any' where links are opened on another device.",
+  )
+  must(
+    captureSessionId === undefined || typedActionType(action) === null || claims.display_hash !== undefined,
+    'not_displayed',
+    'The verdict does not name the text that the person was shown for this action.',
+  )
   must(
     !acr || acr.includes(claims.acr),
     'wrong_context',
@@ -189,9 +218,9 @@ function isCaptureSession(source: VerdictSource): source is CaptureSession {
   return typeof source === 'object' && 'session_id' in source
 }
 
-/** @throws TypeError without an expected id @throws VerdictError wrong_nonce, no_verdict */
+/** @throws TypeError without an expected id @throws VerdictError wrong_capture_session, proof_required, no_verdict */
 function tokensOf(
-  { session_id, status, result }: CaptureSession,
+  { session_id, status, result, result_withheld }: CaptureSession,
   expected: string | undefined,
 ): VerdictTokens {
   if (expected === undefined)
@@ -200,8 +229,13 @@ function tokensOf(
     )
   if (session_id !== expected)
     throw new VerdictError(
-      'wrong_nonce',
+      'wrong_capture_session',
       'This is another capture session than the one that this person was sent to.',
+    )
+  if (result_withheld)
+    throw new VerdictError(
+      'proof_required',
+      'The capture session gives its result only with the proof of the browser that captured: pass capture_proof of the address with which the person came back to getCaptureSession.',
     )
   if (result?.status === 200) return result.body
   const why =

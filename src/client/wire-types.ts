@@ -1148,7 +1148,7 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    */
   return_url: string
   /**
-   * `same`: the result is given out only with the proof that the browser which captured brings back. `any` (default):
+   * `same` (default): the result is given out only with the proof that the browser which captured brings back. `any`:
    * also without, for links that are opened on another device than the one that goes on. A person who passes such a link
    * on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.
    */

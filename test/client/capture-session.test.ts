@@ -59,10 +59,15 @@ interface Person {
   code(text: string): Promise<string>
   capture(): Promise<string>
   cancel(): Promise<string>
+  /** The proof that the browser brings back, once the page is over. */
+  proof(): string | null
 }
+
+const proofIn = (address: string) => new URL(address).searchParams.get('capture_proof')
 
 function realPerson(url: string): Person {
   const visitor = new Visitor(url)
+  let address = return_url
   return {
     open: () => visitor.open(),
     code: async (text) => {
@@ -72,12 +77,15 @@ function realPerson(url: string): Person {
     async capture() {
       await visitor.open()
       await visitor.agree()
-      return (await visitor.capture(blank)).body.state
+      const { body } = await visitor.capture(blank)
+      address = body.return_url ?? address
+      return body.state
     },
     async cancel() {
       await visitor.open()
       return (await visitor.post('cancel')).body.state
     },
+    proof: () => proofIn(address),
   }
 }
 
@@ -87,10 +95,23 @@ function fakePerson({ capturePage }: FakeCountersign, sessionId: string): Person
     code: async (text) => capturePage.typeCode(sessionId, text),
     capture: async () => capturePage.capture(sessionId),
     cancel: async () => capturePage.cancel(sessionId),
+    proof: () => proofIn(capturePage.returnUrl(sessionId)),
   }
 }
 
-const VALUES = ['status', 'verdict', 'reason', 'attempts', 'code', 'error', 'version', 'guidance', 'passed']
+const VALUES = [
+  'browser',
+  'result_withheld',
+  'status',
+  'verdict',
+  'reason',
+  'attempts',
+  'code',
+  'error',
+  'version',
+  'guidance',
+  'passed',
+]
 /** Facts by their value, everything else by its type: ids, times and measurements are each side's own. */
 function shape(value: unknown, name = ''): unknown {
   if (VALUES.includes(name)) return value
@@ -157,6 +178,10 @@ describe('the service in memory', () => {
             told.push(state)
             await look()
           }
+          if (state !== 'over') continue
+          const proof = person.proof()
+          told.push(proof === null, shape(await client.getCaptureSession(link.session_id, { proof })))
+          told.push(await refusal(client.getCaptureSession(link.session_id, { proof: 'another' })))
         }
         return told
       })
@@ -208,6 +233,8 @@ describe('the service in memory', () => {
         told.push(await refusal(client.createCaptureSession({ ...base, ...fields })))
       told.push(await refusal(client.createCaptureSession({ ...base, user_id: 'nobody' })))
       told.push(await refusal(client.getCaptureSession('cap_0')))
+      const verify = { user_id, action, image: blank, nonce: `cap_${'0'.repeat(32)}` }
+      told.push(await refusal(client.verify(verify)))
       const cancelled = await client.createCaptureSession(base)
       told.push(
         await personAt(cancelled).cancel(),
@@ -255,8 +282,9 @@ describe('the service in memory', () => {
 describe('a capture session', () => {
   const approvedSession = async (client: Countersign, user_id = 'ada+match') => {
     const { session_id, url } = await client.createCaptureSession({ user_id, action, return_url })
-    expect(await realPerson(url).capture()).toBe('over')
-    return client.getCaptureSession(session_id)
+    const person = realPerson(url)
+    expect(await person.capture()).toBe('over')
+    return client.getCaptureSession(session_id, { proof: person.proof() })
   }
   const code = (promise: Promise<unknown>) =>
     promise.then(
@@ -278,7 +306,7 @@ describe('a capture session', () => {
       await code(client.verifyVerdict(session, { ...expected, action: { ...action, amount: '9.00' } })),
     ).toBe('wrong_action')
     const claims = await client.verifyVerdict(session, expected)
-    expect(claims).toMatchObject({ nonce: captureSessionId, action: { amount: '1250.00' } })
+    expect(claims).toMatchObject({ capture_session: captureSessionId, action: { amount: '1250.00' } })
     expect(await code(client.verifyVerdict(session, expected))).toBe('already_used')
   })
 
@@ -286,14 +314,14 @@ describe('a capture session', () => {
     const client = sandbox()
     const [kept, other] = [await approvedSession(client), await approvedSession(client)]
     const expected = { userId: 'ada+match', action, captureSessionId: kept.session_id }
-    expect(await code(client.verifyVerdict(other, expected))).toBe('wrong_nonce')
+    expect(await code(client.verifyVerdict(other, expected))).toBe('wrong_capture_session')
     // Nor does its token, or one of a verify without a session.
     if (other.result?.status !== 200) throw new Error('no verdict')
-    expect(await code(client.verifyVerdict(other.result.body.jwt, expected))).toBe('wrong_nonce')
+    expect(await code(client.verifyVerdict(other.result.body.jwt, expected))).toBe('wrong_capture_session')
     const { jwt } = await client.verify({ user_id: 'ada+match', image: blank, action })
-    expect(await code(client.verifyVerdict(jwt, expected))).toBe('wrong_nonce')
+    expect(await code(client.verifyVerdict(jwt, expected))).toBe('wrong_capture_session')
     expect(await code(client.verifyVerdict({ ...other, session_id: kept.session_id }, expected))).toBe(
-      'wrong_nonce',
+      'wrong_capture_session',
     )
     expect(await code(client.verifyVerdict(kept, expected))).toBe('approved')
   })
@@ -312,10 +340,12 @@ describe('a capture session', () => {
   it('has an error that names its state where it has no verdict', async () => {
     const client = sandbox()
     const verdictOf = async (user_id: string, play: (person: Person) => Promise<unknown>, fields = {}) => {
-      const asked = { user_id, action, return_url, ...fields }
+      // The result of a try is seen only without a proof.
+      const asked = { user_id, action, return_url, browser: 'any' as const, ...fields }
       const { session_id, url } = await client.createCaptureSession(asked)
-      await play(realPerson(url))
-      const session = await client.getCaptureSession(session_id)
+      const person = realPerson(url)
+      await play(person)
+      const session = await client.getCaptureSession(session_id, { proof: person.proof() })
       return client
         .verifyVerdict(session, { userId: user_id, action, captureSessionId: session_id })
         .catch(({ code, message, reason }) => `${code} ${reason ?? ''}: ${message}`)

@@ -70,6 +70,17 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     expect(await back('ada+match', body.return_url)).toEqual([404, nothing])
   })
 
+  it('carries nothing out for a browser that did not capture, and still does for the one that did', async () => {
+    const { body } = await (await transfer('ada+match')).capture(blank)
+    const elsewhere = new URL(body.return_url)
+    elsewhere.searchParams.delete('capture_proof')
+    expect(await back('ada+match', elsewhere.href)).toEqual([
+      403,
+      { message: 'Please go back to the browser in which you confirmed.' },
+    ])
+    expect((await back('ada+match', body.return_url))[0]).toBe(200)
+  })
+
   it('says that no more tries are left to a person who is locked out, and offers no other try', async () => {
     const body = JSON.stringify({ amount: '1250.00', to: 'Grace' })
     const asked = { method: 'POST', headers: as('ada+locked_out'), body }

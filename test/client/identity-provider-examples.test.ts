@@ -63,6 +63,13 @@ async function confirm(link: string): Promise<string> {
   throw new Error('the session did not end')
 }
 
+/** The address as a browser opens it that did not capture. */
+function withoutProof(address: string): string {
+  const url = new URL(address)
+  url.searchParams.delete('capture_proof')
+  return url.href
+}
+
 const step = async (address: string | URL, cookie = '') => {
   const response = await fetch(address, { redirect: 'manual', headers: { cookie } })
   const [kept = ''] = response.headers.getSetCookie().map((line) => line.split(';')[0]!)
@@ -117,6 +124,10 @@ describe('docs/examples/auth0', () => {
     // The second browser brings the session of the first one.
     expect((await step(first.back, second.cookie)).status).toBe(403)
     expect((await step(first.back)).status).toBe(403)
+    const { location } = await step(withoutProof(second.back), second.cookie)
+    expect((await auth0.continue('ada+match', new URL(location))).denied).toBe(
+      'The person was not confirmed.',
+    )
     const url = new URL((await step(first.back, first.cookie)).location)
     url.searchParams.set('state', second.state!)
     expect((await auth0.continue('ada+match', url)).denied).toMatch(/state/)
@@ -201,12 +212,14 @@ describe('docs/examples/ory', () => {
     expect((await step(back, as('ory+match'))).status).toBe(404)
   })
 
-  it('rejects a request of a person who is rejected, not enrolled, or not the one whom Hydra remembers', async () => {
+  it('rejects a request of a person who is rejected, comes back in another browser, is not enrolled, or is not whom Hydra remembers', async () => {
     const begun = await login('eve+no_match', 'rejected')
     await step(await confirm(begun.location), as('eve+no_match'))
+    const elsewhere = await login('ada+match', 'elsewhere')
+    await step(withoutProof(await confirm(elsewhere.location)), as('ada+match'))
     await login('nobody', 'unknown')
     await login('ada+match', 'remembered')
-    for (const challenge of ['rejected', 'unknown', 'remembered'])
+    for (const challenge of ['rejected', 'elsewhere', 'unknown', 'remembered'])
       expect([challenge, decisions.get(challenge)?.step]).toEqual([challenge, '/reject'])
   })
 

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ACR_VALUES } from '../../src/client/acr.js'
+import { TYPED_ACTION_TYPES } from '../../src/client/typed-actions.js'
 import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
@@ -37,6 +38,13 @@ describe('the packages for Python and Go', () => {
   it('name the same authentication contexts', () => {
     expect(python('countersign/acr.py').match(/urn:[\w:-]+/g)).toEqual(ACR_VALUES)
     expect(goSource.match(/urn:[\w:-]+/g)).toEqual(ACR_VALUES)
+  })
+
+  it('know the same types of actions', () => {
+    const [, inPython = ''] = /_TYPED_ACTION_TYPES = \(([^)]*)\)/.exec(python('countersign/verdict.py'))!
+    const [, inGo = ''] = /typedActionTypes = \[\]string\{([^}]*)\}/.exec(goSource)!
+    expect(quoted(inPython)).toEqual(TYPED_ACTION_TYPES)
+    expect(quoted(inGo)).toEqual(TYPED_ACTION_TYPES)
   })
 
   // The names of a class or struct, and the schema of the API that it stands for.

@@ -429,7 +429,7 @@ describe('the capture page of the service in memory', () => {
     const { passkeys }: PasskeyList = await client.listPasskeys('ada')
     expect(passkeys).toHaveLength(1)
     const session = (passkey: 'required' | 'preferred') =>
-      client.createCaptureSession({ user_id: 'ada', action, return_url, passkey })
+      client.createCaptureSession({ user_id: 'ada', action, return_url, passkey, browser: 'any' })
     const looked = async (id: string) => (await client.getCaptureSession(id)).result?.body
     const required = await session('required')
     expect(await fake.capturePage.capture(required.session_id, null)).toBe('again')

@@ -71,6 +71,8 @@ describe('the SDK judges the verdicts', () => {
       const judged = verifyVerdict(jwt, {
         ...expected,
         userId: expected.user_id,
+        captureSessionId: expected.capture_session_id,
+        captureBinding: expected.capture_binding,
         acceptEvaluationGrade: expected.accept_evaluation_grade,
         acceptReplays: expected.accept_replays,
         signingSecret: secrets,

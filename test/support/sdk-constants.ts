@@ -20,6 +20,7 @@ const FAKE_CODES = [
   ...[
     'return_url_not_allowed',
     'capture_session_not_found',
+    'capture_proof_invalid',
     'verification_not_found',
     'idempotency_key_reused',
     'face_not_found',

@@ -33,7 +33,9 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
     tenant: { id: 'ten_01a1fc301e95727e8b885c8bb08d5b5f' },
     environment: 'production',
     requestId: '01a1fc30-33ed-77cd-9ca9-f4430e93b957',
-    ...(isApproved ? { display: exampleDisplay() } : {}),
+    ...(isApproved
+      ? { display: exampleDisplay() }
+      : { captureSession: { id: 'cap_01a1fc301e95727e8b885c8bb08d0001', binding: 'same' } }),
   } as unknown as Parameters<typeof verdictClaims>[0]['call']
   return verdictClaims({
     call,

@@ -25,13 +25,19 @@ const isApproved = async ({ client, secrets, user }, id, session) => {
   const { payload } = await jwtVerify(session.result.body.jwt_public, keys, {
     ...{ algorithms: ['ES256'], typ: 'stepup+jwt', clockTolerance: 60 },
     ...{ issuer: secrets.CS_BASE_URL, audience: secrets.CS_TENANT_ID },
-    requiredClaims: ['exp', 'sub', 'nonce', 'action_hash'],
+    requiredClaims: ['exp', 'sub', 'capture_session', 'action_hash'],
   })
   const action = JSON.stringify(actionOf({ client }))
   const hash = createHash('sha256').update(action).digest('hex')
-  const isThis = payload.nonce === id && payload.sub === user.user_id && payload.action_hash === hash
+  const isThis = payload.sub === user.user_id && payload.action_hash === hash
+  // Only the service writes these claims. `same`: the browser that comes back is the one that captured.
+  const isHere = payload.capture_session === id && payload.capture_binding === 'same'
   return (
-    isThis && payload.env === environment && payload.verdict === 'approved' && ACCEPTED_ACR.test(payload.acr)
+    isThis &&
+    isHere &&
+    payload.env === environment &&
+    payload.verdict === 'approved' &&
+    ACCEPTED_ACR.test(payload.acr)
   )
 }
 
@@ -55,8 +61,11 @@ exports.onExecutePostLogin = async (event, api) => {
 exports.onContinuePostLogin = async (event, api) => {
   // Throws unless the relay has signed the token for the `state` of this sign-in: no other session of the person counts.
   const { RELAY_SECRET: secret } = event.secrets
-  const { capture_session: id } = api.redirect.validateToken({ secret, tokenParameterName: 'session_token' })
-  const response = await call(event, `/capture-sessions/${id}`)
+  const returned = api.redirect.validateToken({ secret, tokenParameterName: 'session_token' })
+  const { capture_session: id, capture_proof: proof } = returned
+  // Only the browser that captured brings the proof: without it there is no result.
+  const query = proof ? `?${new URLSearchParams({ proof })}` : ''
+  const response = await call(event, `/capture-sessions/${id}${query}`)
   const session = response.status === 200 ? await response.json() : {}
   // Everything that cannot be read or checked refuses the sign-in.
   const approved = session.status === 'completed' && (await isApproved(event, id, session).catch(() => false))

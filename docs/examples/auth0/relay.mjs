@@ -39,7 +39,9 @@ async function back(url, cookie) {
   if (url.searchParams.get('capture_session') !== capture_session) throw new Error('another session')
   const to = new URL(String(continue_uri))
   to.searchParams.set('state', String(state))
-  to.searchParams.set('session_token', await sign({ sub, capture_session, state }, '1 minute'))
+  const capture_proof = url.searchParams.get('capture_proof') ?? undefined
+  const claims = { sub, capture_session, capture_proof, state }
+  to.searchParams.set('session_token', await sign(claims, '1 minute'))
   return { Location: to.href, 'Set-Cookie': `${RELAY_COOKIE}=; Path=/; Max-Age=0` }
 }
 

@@ -75,13 +75,16 @@ def ask_for_transfer(transfer: Transfer, user: User):
 
 # The page leads back here. The id stands in an address, so it may be another person's: it has to be one that this user waits for.
 @app.get("/confirmed")
-def confirmed(user: User, capture_session: str = ""):
+def confirmed(user: User, capture_session: str = "", capture_proof: str = ""):
     owner, action = waiting.get(capture_session, (None, None))
     if owner is None or owner != user:
         raise HTTPException(404, "Nothing waits to be confirmed.")
-    session = countersign.get_capture_session(capture_session)
+    # Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
+    session = countersign.get_capture_session(capture_session, proof=capture_proof)
     if session.status in ("open", "in_progress"):
         raise HTTPException(409, "This is not confirmed yet.")
+    if session.result_withheld:
+        raise HTTPException(403, "Please go back to the browser in which you confirmed.")
     # The transfer no longer waits, whether it is carried out or not.
     if waiting.pop(capture_session, None) is None:
         raise HTTPException(404, "Nothing waits to be confirmed.")

@@ -75,13 +75,17 @@ app.post('/transfers', { schema: { body: transferBody } }, async (request, reply
 // The page leads back here. The id stands in an address, so it may be another person's: it has to be one that this user waits for.
 app.get('/confirmed', async (request, reply) => {
   const user = signedIn(request)
-  const { capture_session: id = '' } = /** @type {{ capture_session?: string }} */ (request.query)
+  const { capture_session: id = '', capture_proof: proof } =
+    /** @type {{ capture_session?: string, capture_proof?: string }} */ (request.query)
   const transfer = waiting.get(id)
   if (!transfer || transfer.user !== user)
     return reply.code(404).send({ message: 'Nothing waits to be confirmed.' })
-  const session = await countersign.getCaptureSession(id)
+  // Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
+  const session = await countersign.getCaptureSession(id, { proof })
   if (session.status === 'open' || session.status === 'in_progress')
     return reply.code(409).send({ message: 'This is not confirmed yet.' })
+  if (session.result_withheld)
+    return reply.code(403).send({ message: 'Please go back to the browser in which you confirmed.' })
   // The transfer no longer waits, whether it is carried out or not.
   waiting.delete(id)
   const { action } = transfer

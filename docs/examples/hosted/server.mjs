@@ -60,9 +60,13 @@ app.get('/confirmed', async (request, response) => {
   const transfer = waiting.get(id)
   if (!transfer || transfer.user !== user)
     return response.status(404).json({ message: 'Nothing waits to be confirmed.' })
-  const session = await countersign.getCaptureSession(id)
+  // Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
+  const proof = String(request.query.capture_proof ?? '')
+  const session = await countersign.getCaptureSession(id, { proof })
   if (session.status === 'open' || session.status === 'in_progress')
     return response.status(409).json({ message: 'This is not confirmed yet.' })
+  if (session.result_withheld)
+    return response.status(403).json({ message: 'Please go back to the browser in which you confirmed.' })
   // The transfer no longer waits, whether it is carried out or not.
   waiting.delete(id)
   const { action } = transfer

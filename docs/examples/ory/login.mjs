@@ -59,13 +59,15 @@ async function begin(challenge, user) {
   return session.url
 }
 
-/** @param {string} id @param {string} user @returns the address back to Hydra, or null where this person waits for no such session */
-async function finish(id, user) {
+/** @param {string} id @param {string} proof @param {string} user @returns the address back to Hydra, or null where this person waits for no such session */
+async function finish(id, proof, user) {
   const request = waiting.get(id)
   if (request?.user !== user) return null
   waiting.delete(id)
   const { challenge, action } = request
-  const session = await countersign(`/capture-sessions/${id}`)
+  // Only the browser that captured brings the proof: without it there is no result.
+  const query = proof ? `?${new URLSearchParams({ proof })}` : ''
+  const session = await countersign(`/capture-sessions/${id}${query}`)
   const token = session?.result?.body?.jwt_public ?? ''
   const expected = { issuer: CS_BASE_URL, audience: CS_TENANT_ID, environment, userId: user, action }
   const claims = await verifyVerdict(token, { ...expected, captureSessionId: id, acr: ACTIVE_ACR }).catch(
@@ -91,7 +93,11 @@ createServer(async (request, response) => {
       url.pathname === '/login'
         ? await begin(url.searchParams.get('login_challenge') ?? '', user)
         : url.pathname === '/done'
-          ? await finish(url.searchParams.get('capture_session') ?? '', user)
+          ? await finish(
+              url.searchParams.get('capture_session') ?? '',
+              url.searchParams.get('capture_proof') ?? '',
+              user,
+            )
           : null
     if (to === null) return response.writeHead(404).end('Nothing waits to be confirmed.\n')
     response.writeHead(303, { Location: to }).end()

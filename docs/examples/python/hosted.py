@@ -35,14 +35,17 @@ def ask_for_transfer(user, amount, to):
     return 201, {"url": link.url}
 
 
-def confirmed(user, session_id):
+def confirmed(user, session_id, proof):
     # The id stands in an address, so it may be another person's: it has to be one that this user waits for.
     owner, action = waiting.get(session_id, (None, None))
     if owner is None or owner != user:
         return 404, {"message": "Nothing waits to be confirmed."}
-    session = countersign.get_capture_session(session_id)
+    # Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
+    session = countersign.get_capture_session(session_id, proof=proof)
     if session.status in ("open", "in_progress"):
         return 409, {"message": "This is not confirmed yet."}
+    if session.result_withheld:
+        return 403, {"message": "Please go back to the browser in which you confirmed."}
     # The transfer no longer waits, whether it is carried out or not.
     if waiting.pop(session_id, None) is None:
         return 404, {"message": "Nothing waits to be confirmed."}
@@ -63,8 +66,9 @@ class Bank(BaseHTTPRequestHandler):
     def do_GET(self):
         url = urlsplit(self.path)
         if url.path == "/confirmed":
-            session_id = parse_qs(url.query).get("capture_session", [""])[0]
-            self.answer(lambda: confirmed(self.user(), session_id))
+            query = parse_qs(url.query)
+            session_id, proof = (query.get(name, [""])[0] for name in ("capture_session", "capture_proof"))
+            self.answer(lambda: confirmed(self.user(), session_id, proof))
         else:
             self.send_error(404)
 

@@ -7,6 +7,10 @@ import { FakeCountersign } from 'countersign/client/testing'
 const action = { type: 'transfer', amount: '1250.00' }
 const image = new Uint8Array([1])
 
+/** The proof that the browser which captured brings back. @param {FakeCountersign} fake @param {string} sessionId */
+const proofOf = (fake, sessionId) =>
+  new URL(fake.capturePage.returnUrl(sessionId)).searchParams.get('capture_proof')
+
 test('a transfer is countersigned once, and in time', async () => {
   const fake = new FakeCountersign()
   const countersign = fake.client()
@@ -31,9 +35,14 @@ test('a transfer is confirmed on the capture page, and only by the session of th
   await fake.capturePage.capture(other.session_id)
 
   const expected = { userId: 'ada+match', action, captureSessionId: session_id, acr: ACTIVE_ACR }
-  const others = await countersign.getCaptureSession(other.session_id)
-  await assert.rejects(countersign.verifyVerdict(others, expected), { code: 'wrong_nonce' })
-  const session = await countersign.getCaptureSession(session_id)
+  const others = await countersign.getCaptureSession(other.session_id, {
+    proof: proofOf(fake, other.session_id),
+  })
+  await assert.rejects(countersign.verifyVerdict(others, expected), { code: 'wrong_capture_session' })
+  // Another browser than the one that captured brings no proof.
+  const elsewhere = await countersign.getCaptureSession(session_id)
+  await assert.rejects(countersign.verifyVerdict(elsewhere, expected), { code: 'proof_required' })
+  const session = await countersign.getCaptureSession(session_id, { proof: proofOf(fake, session_id) })
   assert.equal((await countersign.verifyVerdict(session, expected)).verdict, 'approved')
 })
 

@@ -6,6 +6,11 @@ import { FakeCountersign } from 'countersign/client/testing'
 
 const return_url = 'https://bank.example/confirmed'
 const grace = { name: 'Grace Hopper', account: 'DE89370400440532013000' }
+/** The session as the browser that captured reads it. @param {FakeCountersign} fake @param {string} sessionId */
+const read = (fake, sessionId) => {
+  const { searchParams } = new URL(fake.capturePage.returnUrl(sessionId))
+  return fake.client().getCaptureSession(sessionId, { proof: searchParams.get('capture_proof') })
+}
 const ada = { name: 'Ada Lovelace', account: 'GB33BUKB20201555555555' }
 
 test('a payment is countersigned with the text that the person saw', async () => {
@@ -17,7 +22,7 @@ test('a payment is countersigned with the text that the person saw', async () =>
   const { session_id } = await countersign.createCaptureSession(asked)
   await fake.capturePage.capture(session_id)
 
-  const session = await countersign.getCaptureSession(session_id)
+  const session = await read(fake, session_id)
   const expected = { userId: 'ada+match', action, captureSessionId: session_id }
   const claims = await countersign.verifyVerdict(session, expected)
   const display = displayAction(action, claims.display_locale ?? 'en')
@@ -40,7 +45,7 @@ test('a batch is countersigned with its total and its list', async () => {
   await fake.capturePage.capture(session_id)
 
   // The batch is made again from the payments that are about to run.
-  const session = await countersign.getCaptureSession(session_id)
+  const session = await read(fake, session_id)
   const { action: aboutToRun } = await paymentBatch({ currency: 'EUR', payees: payments })
   const expected = { userId: 'ada+match', action: aboutToRun, captureSessionId: session_id }
   const { verdict } = await countersign.verifyVerdict(session, expected)

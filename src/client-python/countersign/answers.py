@@ -268,6 +268,8 @@ class CaptureSessionLink(Answer):
     confirmation_code: Optional[str]
     user_id: str
     purpose: str
+    #: `same` or `any`, as it was asked for.
+    browser: str
     expires_at: str
 
 
@@ -278,8 +280,12 @@ class CaptureSession(Answer):
     status: str
     attempts: int
     consent: Optional[Mapping[str, str]]
+    #: `same` where only the proof of the browser that captured gives the result, else `any`.
+    browser: str
     #: `{"status": int, "body": …}` of the last capture that was judged. Only its checked JWT stands for an approval.
     result: Optional[Mapping[str, Any]]
+    #: `proof_required` where there is a result, and the proof was not given.
+    result_withheld: Optional[str]
     created_at: str
     expires_at: str
 
@@ -349,6 +355,10 @@ class Claims:
     nbf: Optional[float] = None
     score: Optional[float] = None
     nonce: Optional[str] = None
+    #: The session of the hosted page that made the verify, and whether it gave its result only to the browser that captured
+    #: (`same`) or not (`any`). None for any other verify: only the service writes these claims.
+    capture_session: Optional[str] = None
+    capture_binding: Optional[str] = None
     txn: Optional[str] = None
     fmr: Optional[float] = None
     model: Optional[str] = None

@@ -327,6 +327,7 @@ class Countersign:
         action: Optional[Action] = None,
         payees: Optional[str] = None,
         purpose: str = "verify",
+        browser: Optional[str] = None,
         description: Optional[str] = None,
         modes: Optional[Sequence[str]] = None,
         require_liveness: Optional[str] = None,
@@ -342,7 +343,8 @@ class Countersign:
 
         Keep `session_id` with the person whom you send to `url`: the id that comes back in an address may be another person's.
         `payees` is the list of a batch, as `payment_batch` makes it. `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
-        `{"version": …, "text": …}`.
+        `{"version": …, "text": …}`. `browser` is `same`, the default: the result needs the proof that the page gives only to the
+        browser that captured; or `any`, for links that are opened on another device: a person who passes such a link on gets the result.
         """
         if purpose != "enroll":
             assert_action(action)
@@ -352,6 +354,7 @@ class Countersign:
             "action": action,
             "payees": payees,
             "purpose": purpose,
+            "browser": browser,
             "description": description,
             "modes": _list_or_none(modes),
             "require_liveness": require_liveness,
@@ -367,14 +370,18 @@ class Countersign:
         return result
 
     def get_capture_session(
-        self, session_id: str, *, options: CallOptions = _NO_OPTIONS
+        self, session_id: str, *, proof: Optional[str] = None, options: CallOptions = _NO_OPTIONS
     ) -> CaptureSession:
-        """How far a session has come. Give it to `verify_verdict`, with the `capture_session_id` that you kept."""
+        """How far a session has come. Give it to `verify_verdict`, with the `capture_session_id` that you kept.
+
+        `proof` is `capture_proof` from the address with which the person came back: without it, only a session that was made
+        with `browser="any"` gives its result.
+        """
         if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", session_id) is None:
             raise ValueError(
                 f"session_id is {json.dumps(session_id)}: give the session_id of create_capture_session"
             )
-        path = f"/capture-sessions/{session_id}"
+        path = f"/capture-sessions/{session_id}" + (f"?{urlencode({'proof': proof})}" if proof else "")
         name = "/capture-sessions/{session_id}"
         result = self._call(CaptureSession, "GET", path, None, options, name)
         _assert_answers(result.session_id == session_id)
@@ -584,6 +591,7 @@ class Countersign:
         action: Action,
         nonce: Optional[str] = None,
         capture_session_id: Optional[str] = None,
+        capture_binding: Optional[str] = None,
         issuer: Optional[str] = None,
         acr: Optional[Sequence[str]] = None,
         max_age_seconds: Optional[float] = None,
@@ -596,6 +604,7 @@ class Countersign:
             action=action,
             nonce=nonce,
             capture_session_id=capture_session_id,
+            capture_binding=capture_binding,
             issuer=issuer,
             acr=acr,
             max_age_seconds=max_age_seconds,

@@ -30,6 +30,8 @@ VerdictToken = Union[str, VerifyResult, CaptureSession]
 _TOKEN_TYPE = "stepup+jwt"
 _TEXT_CLAIMS = ("iss", "aud", "sub", "jti", "env", "verdict", "action_hash", "acr")
 _TIME_CLAIMS = ("iat", "exp", "auth_time")
+#: Types of actions with a published schema, whose text the hosted page shows.
+_TYPED_ACTION_TYPES = ("payment", "payment_batch", "account_change", "login", "consent", "generic")
 
 #: Shared by all calls without a store of their own, because a store for each call would remember nothing.
 _shared_store = MemoryReplayStore()
@@ -47,6 +49,7 @@ def verify_verdict(
     issuer: Optional[str] = None,
     nonce: Optional[str] = None,
     capture_session_id: Optional[str] = None,
+    capture_binding: Optional[str] = None,
     acr: Optional[Sequence[str]] = None,
     max_age_seconds: Optional[float] = None,
     accept_evaluation_grade: bool = False,
@@ -60,7 +63,11 @@ def verify_verdict(
 
     `user_id` and `action` come from the application's own session and request, never from the token.
     `capture_session_id` is the id of the capture session that this person was sent to, as you kept it: only that session's
-    verdict is taken. It is required with a `CaptureSession`, and takes the place of `nonce`.
+    verdict is taken. It is required with a `CaptureSession`, and replaces `nonce`. For a typed action the verdict must also
+    name the text that the person was shown.
+    `capture_binding` is `same` (the session gave its result only to the browser that captured; the default with
+    `capture_session_id`) or `any` (the session may have been made with `browser="any"`, so that the person who began it may
+    have passed the link on).
     Without `signing_secret`, the public token is checked with the keys at `jwks_url` (default: `.well-known/jwks.json` below
     `issuer`), which `fetch_keys` reads; that needs `pip install 'countersign[public]'`.
     `audience` is the tenant id, `issuer` the base URL of the environment (checked when given), `acr` the accepted
@@ -73,8 +80,8 @@ def verify_verdict(
         raise ValueError("tenant_id is required: the tenant's id, ten_…")
     if capture_session_id is not None:
         if nonce is not None:
-            raise TypeError("give one of nonce and capture_session_id; the nonce of a session is its id")
-        nonce = capture_session_id
+            raise TypeError("give one of nonce and capture_session_id; the hosted page sends no nonce of yours")
+        capture_binding = capture_binding or "same"
     tolerance = checked_clock_tolerance(clock_tolerance_seconds)
     wanted_hash = action_hash(action)
     if signing_secret is None and jwks_url is None and issuer is not None:
@@ -99,8 +106,24 @@ def verify_verdict(
     must(claims["sub"] == user_id, "wrong_user", "The verdict is about another user.")
     must(claims["action_hash"] == wanted_hash, "wrong_action", "The verdict is for another action.")
     must(nonce is None or claims.get("nonce") == nonce, "wrong_nonce", "The verdict has another nonce.")
+    must(
+        capture_session_id in (None, claims.get("capture_session")),
+        "wrong_capture_session",
+        "The verdict is not of the capture session that this person was sent to.",
+    )
     reason = claims.get("reason")
     must(claims["verdict"] == "approved", "not_approved", f"The verdict is a rejection: {reason}.")
+    must(
+        capture_binding in (None, "any", claims.get("capture_binding")),
+        "wrong_capture_binding",
+        'The capture session gives its result to any browser: make it with browser="same", or set capture_binding="any" where '
+        "links are opened on another device.",
+    )
+    must(
+        capture_session_id is None or not _is_typed(action) or isinstance(claims.get("display_hash"), str),
+        "not_displayed",
+        "The verdict does not name the text that the person was shown for this action.",
+    )
     must(
         acr is None or claims["acr"] in acr,
         "wrong_context",
@@ -151,6 +174,10 @@ def unchecked_claims(jwt: str) -> Mapping[str, Any]:
     return _json_part(parts[1])
 
 
+def _is_typed(action: Action) -> bool:
+    return isinstance(action, Mapping) and action.get("type") in _TYPED_ACTION_TYPES
+
+
 def _members(claims: Mapping[str, Any]) -> Dict[str, Any]:
     amr = claims.get("amr")
     known = {**claims, "amr": tuple(amr) if isinstance(amr, list) else ()}
@@ -182,7 +209,14 @@ def _session_answer(token: CaptureSession, session_id: Optional[str]) -> Mapping
         )
     if token.session_id != session_id:
         raise VerdictError(
-            "wrong_nonce", "This is another capture session than the one that this person was sent to."
+            "wrong_capture_session",
+            "This is another capture session than the one that this person was sent to.",
+        )
+    if token.result_withheld is not None:
+        raise VerdictError(
+            "proof_required",
+            "The capture session gives its result only with the proof of the browser that captured: pass capture_proof of the "
+            "address with which the person came back to get_capture_session.",
         )
     result = token.result
     if result is None or result["status"] != 200:

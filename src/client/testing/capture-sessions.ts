@@ -38,6 +38,8 @@ interface Visit {
   session: CaptureSession
   request: CaptureSessionFields
   expiresMs: number
+  /** The proof of the browser that captured, once there is a result that needs it; else null. */
+  proof: string | null
   /** The confirmation code that the page asks for; null where it asks for none, or the right one was typed. */
   code: string | null
   codeTries: number
@@ -102,10 +104,23 @@ export class CaptureSessions implements FakeCapturePage {
     return 'over'
   }
 
+  returnUrl(sessionId: string): string {
+    const visit = this.#visits.get(sessionId)
+    const status = visit && this.#statusOf(visit)
+    if (!visit || status === 'open' || status === 'in_progress')
+      throw new Error(
+        `The page of the capture session ${sessionId} leads nobody back: it is ${status ?? 'unknown'}.`,
+      )
+    const url = new URL(visit.request.return_url)
+    url.searchParams.set('capture_session', sessionId)
+    if (visit.proof !== null) url.searchParams.set('capture_proof', visit.proof)
+    return url.href
+  }
+
   /** Answers `POST /capture-sessions`. */
   async create(call: Call): Promise<FakeAnswer> {
     const request = call.body as CaptureSessionFields
-    const { user_id, purpose = 'verify', description = '', consent, return_url, browser = 'any' } = request
+    const { user_id, purpose = 'verify', description = '', consent, return_url, browser = 'same' } = request
     refuseBusy(user_id, call)
     for (const [path, text] of [
       ['description', description],
@@ -136,18 +151,28 @@ export class CaptureSessions implements FakeCapturePage {
       created_at,
       expires_at,
     }
-    this.#visits.set(session_id, { session, request, expiresMs, code, codeTries: 0 })
+    this.#visits.set(session_id, { session, request, expiresMs, proof: null, code, codeTries: 0 })
     const url = new URL(`/capture/${session_id}.${fakeId('link')}`, this.#baseUrl).href
     const body = { session_id, url, confirmation_code: code, user_id, purpose, browser, expires_at }
     return { status: 201, body }
   }
 
   /** Answers `GET /capture-sessions/{session_id}`. */
-  read(sessionId: string, { requestId }: Call): FakeAnswer {
+  read(sessionId: string, { requestId, query }: Call): FakeAnswer {
     const visit = this.#visits.get(sessionId)
     if (!visit || visit.expiresMs + KEPT_MS <= this.#clock.now())
       throw new FakeRefusal('capture_session_not_found', requestId)
-    return { status: 200, body: structuredClone({ ...visit.session, status: this.#statusOf(visit) }) }
+    const proof = query.get('proof')
+    const { browser, result } = visit.session
+    const isProven = browser === 'any' || (proof !== null && proof === visit.proof)
+    if (proof !== null && !isProven) throw new FakeRefusal('capture_proof_invalid', requestId)
+    const body = {
+      ...visit.session,
+      status: this.#statusOf(visit),
+      result: isProven ? result : null,
+      result_withheld: isProven || visit.proof === null ? null : 'proof_required',
+    }
+    return { status: 200, body: structuredClone(body) }
   }
 
   /** Forgets the sessions of a user who was erased. */
@@ -170,8 +195,10 @@ export class CaptureSessions implements FakeCapturePage {
     return isUnderWay && expiresMs <= this.#clock.now() ? 'expired' : session.status
   }
 
-  #complete({ session }: Visit): CapturePageState {
+  #complete(visit: Visit): CapturePageState {
+    const { session } = visit
     session.status = 'completed'
+    if (session.browser === 'same' && session.result) visit.proof = fakeId('proof')
     return 'over'
   }
 
@@ -195,7 +222,7 @@ export class CaptureSessions implements FakeCapturePage {
         ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, async (call) =>
             this.#users.verify({
               ...call,
-              captureSession: session.session_id,
+              captureSession: { id: session.session_id, binding: session.browser },
               display: await shownFor(request),
             }),
           )

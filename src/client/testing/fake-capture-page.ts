@@ -12,7 +12,8 @@ export type CapturePageState = 'open' | 'again' | 'code' | 'over'
  * @example
  * const { session_id } = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })
  * await fake.capturePage.capture(session_id)
- * const session = await client.getCaptureSession(session_id)
+ * const proof = new URL(fake.capturePage.returnUrl(session_id)).searchParams.get('capture_proof')
+ * const session = await client.getCaptureSession(session_id, { proof })
  */
 export interface FakeCapturePage {
   /** The person opens the link. @throws Error for a session that is unknown or has ended */
@@ -28,4 +29,9 @@ export interface FakeCapturePage {
   capture(sessionId: string, passkey?: PasskeySignatureOutcome | null): Promise<CapturePageState>
   /** The person goes back, which ends the session. @throws Error for a session that is unknown or has ended */
   cancel(sessionId: string): CapturePageState
+  /**
+   * The address to which the page leads the browser that captured: your `return_url` with `capture_session`, and with `capture_proof` where
+   * the session has a result. @throws Error for a session that is unknown or under way
+   */
+  returnUrl(sessionId: string): string
 }

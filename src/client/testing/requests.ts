@@ -1,7 +1,7 @@
 /** Requests to the service in memory, and their refusals. */
 import type { ErrorDetail } from '../errors.js'
 import { busyRefusal, refusedPhoto } from '../sandbox-rules.js'
-import type { DisplayedText } from '../types.js'
+import type { CaptureBinding, DisplayedText } from '../types.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
 import { FAKE_ERRORS } from './service-texts.js'
 
@@ -21,8 +21,8 @@ export interface Call extends FakeRequest {
   signal: AbortSignal | null | undefined
   /** Text that the hosted page showed for the action; undefined for any other caller. */
   display?: DisplayedText | undefined
-  /** Id of the session of the hosted page that makes the call; undefined for any other caller. */
-  captureSession?: string
+  /** The session of the hosted page that makes the call; undefined for any other caller. */
+  captureSession?: { id: string; binding: CaptureBinding }
 }
 
 export function refuseRequest({ requestId }: Call, path: string, issue: string): never {
@@ -44,6 +44,12 @@ export function photoPaths({ body }: Call, count: number): string[] {
   const pathOf = (index: number) =>
     body.challenge ? `challenge.frames.${index}.image` : body.images ? `images.${index}` : 'image'
   return Array.from({ length: count }, (_, index) => pathOf(index))
+}
+
+/** Refuses an id of the service as nonce: it would look like a statement of the service. @throws FakeRefusal invalid_request */
+export function refuseOwnId(call: Call): void {
+  if (!call.captureSession && /^[a-z]{3}_[0-9a-f]{32}$/.test(call.body.nonce ?? ''))
+    refuseRequest(call, 'nonce', 'must not have the form of an id of this service; send a random text')
 }
 
 /** Refuses to enroll under an id that people cannot tell from another one. @throws FakeRefusal invalid_request */

@@ -30,6 +30,7 @@ export const FAKE_ERRORS: Readonly<
     | 'liveness_unavailable'
     | 'return_url_not_allowed'
     | 'capture_session_not_found'
+    | 'capture_proof_invalid'
     | 'verification_not_found'
     | 'idempotency_key_reused'
     | 'face_not_found'
@@ -168,6 +169,13 @@ export const FAKE_ERRORS: Readonly<
     message: 'There is no such capture session.',
     remedy:
       'Sessions belong to one tenant and environment, and are forgotten an hour after they expire, and with the erasure of their user.',
+  },
+  capture_proof_invalid: {
+    status: 403,
+    category: 'permission_denied',
+    message: 'The proof is not that of the browser in which the person confirmed.',
+    remedy:
+      'Have the person go back in the browser in which they confirmed, and send `capture_proof` of that address as `proof`. Do not act for the browser that sent this one.',
   },
   verification_not_found: {
     status: 404,

@@ -5,6 +5,7 @@ import { SANDBOX_MODEL } from '../sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type {
   ActionLike,
+  CaptureBinding,
   DisplayedText,
   Environment,
   Liveness,
@@ -102,6 +103,8 @@ export interface FakeVerdict {
   reason?: RejectionReason | null
   /** The text that the person was shown for the action; default: none was shown. */
   display?: DisplayedText | undefined
+  /** The session of the hosted page that made the verify, and its binding; default: none, as for any other caller. */
+  captureSession?: { id: string; binding: CaptureBinding } | undefined
   /** The nonce that was sent; default: none. */
   nonce?: string | undefined
   /** Similarity; default 0.9 for an approval, 0.1 for a rejection. */
@@ -152,7 +155,7 @@ export interface FakeIssuer {
  * const jwt = await signVerdict({ userId: 'ada', action }, issued)
  */
 export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Promise<string> {
-  const { userId, action, reason = null, nonce, display, passkey, policy } = verdict
+  const { userId, action, reason = null, nonce, display, captureSession, passkey, policy } = verdict
   const possession = reason === null ? passkey?.amr : undefined
   const { checked, passed, methods, score: livenessScore } = livenessOf(verdict)
   const issuedAt = Math.floor(issued.nowMs / 1000)
@@ -182,6 +185,9 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
         }
       : {}),
     ...(nonce === undefined ? {} : { nonce }),
+    ...(captureSession
+      ? { capture_session: captureSession.id, capture_binding: captureSession.binding }
+      : {}),
     amr: possession ? ['face', possession] : ['face'],
     acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined, possession) : '0',
     liveness: { checked, passed, methods, score: livenessScore },

@@ -18,7 +18,15 @@ import { type FakePasskeySettings, FakePasskeys } from './passkeys.js'
 import { qualityAnswer } from './quality.js'
 import { type FakeUser, findUser, userAnswer } from './records.js'
 import { FakeRefusal } from './refusals.js'
-import { type Call, photoPaths, photosOf, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
+import {
+  type Call,
+  photoPaths,
+  photosOf,
+  refuseBusy,
+  refuseOwnId,
+  refuseRequest,
+  refuseUnseen,
+} from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
 import { FakeVerdicts } from './verdicts.js'
 import { FakeVerifications } from './verifications.js'
@@ -112,6 +120,7 @@ export class FakeUsers {
 
   async verify(call: Call): Promise<FakeAnswer> {
     photosOf(call)
+    refuseOwnId(call)
     refuseBusy(call.body.user_id, call)
     const opened = this.openChallenge(call, 'verify')
     const assertion = this.passkeys.openAssertion(call)

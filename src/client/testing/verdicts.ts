@@ -134,6 +134,7 @@ export class FakeVerdicts {
       this.service.signVerdict(
         {
           ...{ userId: user_id, action, reason, nonce, display: call.display, score, liveness, policy },
+          captureSession: call.captureSession,
           replaySuspected: script.replayed,
           challengeId: challenge?.challenge_id,
           passkey: proven,
@@ -167,7 +168,7 @@ export class FakeVerdicts {
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + jwtTtlSeconds) * 1000).toISOString(),
       ...(proven ? { passkey: proven } : {}),
     }
-    await this.verifications.keep(call, body as VerifyResult, call.captureSession ?? null)
+    await this.verifications.keep(call, body as VerifyResult, call.captureSession?.id ?? null)
     return {
       status: 200,
       body,

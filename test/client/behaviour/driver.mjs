@@ -31,7 +31,8 @@ const COMMANDS = {
   guide: (client, request, options) => client.guide(request, options),
   create_challenge: (client, request, options) => client.createChallenge(request, options),
   create_capture_session: (client, request, options) => client.createCaptureSession(request, options),
-  get_capture_session: (client, { session_id }, options) => client.getCaptureSession(session_id, options),
+  get_capture_session: (client, { session_id, proof }, options) =>
+    client.getCaptureSession(session_id, { proof, ...options }),
   begin_passkey_registration: (client, { user_id, ...request }, options) =>
     client.beginPasskeyRegistration(user_id, request, options),
   register_passkey: (client, { user_id, ...request }, options) =>
@@ -50,8 +51,8 @@ const COMMANDS = {
   },
   health: (client, _request, options) => client.health(options),
   rotate_signing: (client, request, options) => client.rotateSigning(request, options),
-  async verify_verdict(client, { token, session_id, ...expected }) {
-    const source = session_id === undefined ? token : await client.getCaptureSession(session_id)
+  async verify_verdict(client, { token, session_id, proof, ...expected }) {
+    const source = session_id === undefined ? token : await client.getCaptureSession(session_id, { proof })
     return client.verifyVerdict(source, inCamel(expected))
   },
   verify_webhook: (client, { headers, body }) => client.verifyWebhook(headers, body),

@@ -26,10 +26,10 @@ def new_client(name, options):
 
 
 def verify_verdict(client, request):
-    session_id = request.pop("session_id", None)
+    session_id, proof = request.pop("session_id", None), request.pop("proof", None)
     token = request.pop("token", None)
     if session_id is not None:
-        token = client.get_capture_session(session_id)
+        token = client.get_capture_session(session_id, proof=proof)
     elif isinstance(token, dict):
         token = verified[token["verification_id"]]
     return client.verify_verdict(token, **request)

@@ -63,12 +63,16 @@ func (b *bank) confirmed(w http.ResponseWriter, r *http.Request) error {
 	if !ok || asked.user != user {
 		return answer(w, http.StatusNotFound, nothing)
 	}
-	session, err := b.client.GetCaptureSession(r.Context(), id)
+	// Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
+	session, err := b.client.GetCaptureSession(r.Context(), id, r.URL.Query().Get("capture_proof"))
 	if err != nil {
 		return err
 	}
 	if session.Status == "open" || session.Status == "in_progress" {
 		return answer(w, http.StatusConflict, map[string]string{"message": "This is not confirmed yet."})
+	}
+	if session.ResultWithheld != "" {
+		return answer(w, http.StatusForbidden, map[string]string{"message": "Please go back to the browser in which you confirmed."})
 	}
 	// The transfer no longer waits, whether it is carried out or not.
 	if _, stillWaits := b.transfers.LoadAndDelete(id); !stillWaits {

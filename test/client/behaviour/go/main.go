@@ -106,6 +106,9 @@ type request struct {
 	MaxAgeSeconds  float64                `json:"max_age_seconds"`
 	AcceptReplays  bool                   `json:"accept_replays"`
 	CaptureSession string                 `json:"capture_session_id"`
+	CaptureBinding string                 `json:"capture_binding"`
+	Proof          string                 `json:"proof"`
+	Browser        string                 `json:"browser"`
 	UserName       string                 `json:"user_name"`
 	ChallengeID    string                 `json:"challenge_id"`
 	Credential     json.RawMessage        `json:"credential"`
@@ -182,10 +185,10 @@ func run(c command) (any, error) {
 	case "create_capture_session":
 		return client.CreateCaptureSession(ctx, sdk.CaptureSessionRequest{
 			UserID: r.UserID, ReturnURL: r.ReturnURL, Purpose: r.Purpose, Action: r.Action, Description: r.Description,
-			Confirmation: r.Confirmation,
+			Confirmation: r.Confirmation, Browser: r.Browser,
 		}, options...)
 	case "get_capture_session":
-		return client.GetCaptureSession(ctx, r.SessionID, options...)
+		return client.GetCaptureSession(ctx, r.SessionID, r.Proof, options...)
 	case "audit_page":
 		return client.AuditPage(ctx, sdk.AuditListRequest{After: r.After, Limit: r.Limit, Event: r.Event, Order: r.Order}, options...)
 	case "audit_entries":
@@ -206,7 +209,7 @@ func run(c command) (any, error) {
 		}
 		return client.VerifyVerdict(ctx, token, sdk.Expected{
 			UserID: r.UserID, Action: r.Action, Nonce: r.Nonce, Issuer: r.Issuer, ACR: r.ACR,
-			MaxAge: seconds(r.MaxAgeSeconds), AcceptReplays: r.AcceptReplays, CaptureSessionID: r.CaptureSession,
+			MaxAge: seconds(r.MaxAgeSeconds), AcceptReplays: r.AcceptReplays, CaptureSessionID: r.CaptureSession, CaptureBinding: r.CaptureBinding,
 		})
 	case "verify_webhook":
 		headers := http.Header{}
@@ -220,7 +223,7 @@ func run(c command) (any, error) {
 
 func tokenOf(ctx context.Context, client *sdk.Client, r request) (sdk.VerdictToken, error) {
 	if r.SessionID != "" {
-		session, err := client.GetCaptureSession(ctx, r.SessionID)
+		session, err := client.GetCaptureSession(ctx, r.SessionID, r.Proof)
 		if err != nil {
 			return sdk.VerdictToken{}, err
 		}

@@ -1,10 +1,23 @@
 /** Sessions of the hosted capture page, from the link to the verdict. */
 import { expect } from 'vitest'
 import { allowReturn, RETURN_ORIGIN, Visitor } from '../../../support/capture-page.js'
-import type { Scenario } from '../world.js'
+import type { Scenario, Sdk } from '../world.js'
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
 const return_url = `${RETURN_ORIGIN}/transfers/7`
+
+const proofOf = ({ body }: { body: { return_url: string } }) =>
+  new URL(body.return_url).searchParams.get('capture_proof')
+
+/** A session that a person has confirmed, as the browser that captured reads it. */
+async function confirmed(sdk: Sdk, asked: Record<string, unknown>, photo: string) {
+  const { session_id, url } = await sdk.call('create_capture_session', asked)
+  const visitor = new Visitor(url)
+  await visitor.open()
+  await visitor.agree()
+  const proof = proofOf(await visitor.capture(photo)) ?? ''
+  return sdk.call('get_capture_session', { session_id, proof })
+}
 
 export const CAPTURE_SESSIONS: Scenario[] = [
   {
@@ -34,16 +47,72 @@ export const CAPTURE_SESSIONS: Scenario[] = [
       const visitor = new Visitor(url)
       await visitor.open()
       await visitor.agree()
-      await visitor.capture(photos.blank)
-      const done = await sdk.call('get_capture_session', { session_id })
+      const proof = proofOf(await visitor.capture(photos.blank))
+      const withheld = await sdk.call('get_capture_session', { session_id })
+      expect(withheld).toMatchObject({ status: 'completed', result: null, result_withheld: 'proof_required' })
+      expect(await sdk.refused('verify_verdict', expected)).toMatchObject({
+        kind: 'verdict',
+        code: 'proof_required',
+      })
+      expect(await sdk.refused('get_capture_session', { session_id, proof: 'another' })).toMatchObject({
+        kind: 'api',
+        code: 'capture_proof_invalid',
+      })
+      const done = await sdk.call('get_capture_session', { session_id, proof })
       expect(done).toMatchObject({ status: 'completed', result: { status: 200 } })
 
+      Object.assign(expected, { proof })
       const other = await sdk.refused('verify_verdict', { ...expected, capture_session_id: 'cap_other' })
-      expect(other).toMatchObject({ kind: 'verdict', code: 'wrong_nonce' })
+      expect(other).toMatchObject({ kind: 'verdict', code: 'wrong_capture_session' })
       const { capture_session_id: _kept, ...unbound } = expected
       expect(await sdk.refused('verify_verdict', unbound)).toMatchObject({ kind: 'argument' })
-      expect(await sdk.call('verify_verdict', expected)).toMatchObject({ nonce: session_id, sub: user_id })
+      expect(await sdk.call('verify_verdict', expected)).toMatchObject({
+        capture_session: session_id,
+        capture_binding: 'same',
+        sub: user_id,
+      })
       expect((await sdk.refused('verify_verdict', expected)).code).toBe('already_used')
+    },
+  },
+  {
+    title: 'takes neither the verdict of another session nor one of a plain verify for that of a session',
+    async run({ client, running, tenant, photos }) {
+      await allowReturn(running, tenant)
+      const sdk = await client()
+      const user_id = 'hosted+match'
+      const asked = { user_id, action, return_url }
+      const kept = await sdk.call('create_capture_session', asked)
+      const { jwt: other } = (await confirmed(sdk, asked, photos.blank)).result.body
+      const { jwt: plain } = await sdk.call('verify', { user_id, action, image: photos.blank })
+      const expected = { user_id, action, capture_session_id: kept.session_id }
+      for (const token of [other, plain])
+        expect(await sdk.refused('verify_verdict', { ...expected, token })).toMatchObject({
+          kind: 'verdict',
+          code: 'wrong_capture_session',
+        })
+      // The service signs no id of its own that a caller wrote.
+      const nonce = kept.session_id
+      expect(await sdk.refused('verify', { user_id, action, image: photos.blank, nonce })).toMatchObject({
+        code: 'invalid_request',
+        details: [{ path: 'nonce' }],
+      })
+    },
+  },
+  {
+    title: 'takes the verdict of a session for any browser only where the application says so',
+    async run({ client, running, tenant, photos }) {
+      await allowReturn(running, tenant)
+      const sdk = await client()
+      const user_id = 'hosted+match'
+      const asked = { user_id, action, return_url, browser: 'any' }
+      const { session_id, result } = await confirmed(sdk, asked, photos.blank)
+      const expected = { user_id, action, token: result.body.jwt, capture_session_id: session_id }
+      expect(await sdk.refused('verify_verdict', expected)).toMatchObject({
+        kind: 'verdict',
+        code: 'wrong_capture_binding',
+      })
+      const claims = await sdk.call('verify_verdict', { ...expected, capture_binding: 'any' })
+      expect(claims).toMatchObject({ capture_session: session_id, capture_binding: 'any' })
     },
   },
   {

@@ -9,12 +9,15 @@ export const dynamic = 'force-dynamic'
 export const GET = route(async (request) => {
   const user = signedIn(request)
   // The id stands in an address, so it may be another person's: it has to be one that this user waits for.
-  const id = new URL(request.url).searchParams.get('capture_session') ?? ''
+  const { searchParams } = new URL(request.url)
+  const id = searchParams.get('capture_session') ?? ''
   const transfer = waiting.get(id)
   if (!transfer || transfer.user !== user) return refuse(404, 'Nothing waits to be confirmed.')
-  const session = await countersign.getCaptureSession(id)
+  // Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
+  const session = await countersign.getCaptureSession(id, { proof: searchParams.get('capture_proof') })
   if (session.status === 'open' || session.status === 'in_progress')
     return refuse(409, 'This is not confirmed yet.')
+  if (session.result_withheld) return refuse(403, 'Please go back to the browser in which you confirmed.')
   // The transfer no longer waits, whether it is carried out or not.
   waiting.delete(id)
   const { action } = transfer
