@@ -8,7 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { freePorts } from '../../src/http/listeners/free-port.js'
-import { CHROMIUM, violations } from '../support/browser.js'
+import { begun, CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera, REACHABLE_HOST } from '../support/camera-page.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { writeFaceFilm } from '../support/film.js'
@@ -117,6 +117,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     // A busy machine is slow to encode, and the sandbox judges no frames.
     await page.addInitScript(PATIENT)
     await page.goto(url)
+    await begun(page)
     return page
   }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, violations } from '../support/browser.js'
+import { begun, CHROMIUM, violations } from '../support/browser.js'
 import { launchWithCamera } from '../support/camera-page.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { writeFaceFilm } from '../support/film.js'
@@ -75,6 +75,7 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
       route.fulfill({ contentType: 'text/html', body: '<title>Bank</title>' }),
     )
     await page.goto(body.url)
+    await begun(page)
     return body.session_id
   }
   const click = (name: string) => page.getByRole('button', { name, exact: true }).click()

@@ -60,3 +60,8 @@ export async function violations(page: Page, scope = 'html'): Promise<string[]> 
   )
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
+
+/** Waits until a link of the capture page shows its session, or says why it does not: the first page only begins. */
+export async function begun(page: Page): Promise<void> {
+  await page.waitForFunction(`!document.querySelector('script[src="/assets/begin.js"]')`)
+}
