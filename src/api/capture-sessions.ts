@@ -1,9 +1,11 @@
 /** POST /v1/capture-sessions: a link to the hosted capture page, for one user and one action. */
 
+import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../client/readable-text.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { browserWords } from '../lib/browser-words.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
@@ -116,6 +118,28 @@ const body = Type.Object(
           additionalProperties: false,
           description:
             'The text that the person agrees to before the camera starts, instead of the tenant’s.',
+        },
+      ),
+    ),
+    began: Type.Optional(
+      Type.Object(
+        {
+          ip: Type.Optional(
+            Type.String({ maxLength: 45, description: 'Address of the visitor.', examples: ['203.0.113.7'] }),
+          ),
+          user_agent: Type.Optional(
+            Type.String({
+              maxLength: 1024,
+              pattern: NO_CONTROL_CHARACTERS,
+              description: 'Header `User-Agent` of the visitor. The page shows browser and system in words.',
+            }),
+          ),
+        },
+        {
+          title: 'CaptureSessionBegan',
+          additionalProperties: false,
+          description:
+            'Facts about the visitor who began what is to be confirmed. The page then says when and where that was, and has a button “No, that was not me”. `{}` shows only the time.',
         },
       ),
     ),
@@ -232,6 +256,10 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             locale: input.locale,
             description: input.description,
             consent: input.consent && { version: input.consent.id, text: input.consent.text },
+            began: input.began && {
+              ip: input.began.ip,
+              browser: browserWords(input.began.user_agent ?? ''),
+            },
           },
           { asksForCode: (input.confirmation ?? (purpose === 'verify' ? 'none' : 'code')) === 'code' },
         )
@@ -253,13 +281,15 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
 }
 
 /** Refuses texts whose characters could make the person read something else. @throws DomainError invalid_request */
-function assertReadable({ description = '', consent }: Input): void {
+function assertReadable({ description = '', consent, began }: Input): void {
   const readable: Array<[string, boolean]> = [
     ['description', isReadableLine(description)],
     ['consent.id', isReadableLine(consent?.id ?? '')],
     ['consent.text', isReadableText(consent?.text ?? '')],
   ]
   const details = readable.filter(([, isFine]) => !isFine).map(([path]) => ({ path, issue: READABLE }))
+  if (began?.ip !== undefined && isIP(began.ip) === 0)
+    details.push({ path: 'began.ip', issue: 'must be an IPv4 or IPv6 address' })
   if (details.length > 0) throw new DomainError('invalid_request', { details })
 }
 

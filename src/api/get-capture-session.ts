@@ -29,6 +29,9 @@ const success = Type.Object(
     attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
     consent: nullable(consent),
     browser: bindingView,
+    disowned: Type.Boolean({
+      description: 'Whether the person said that somebody else had begun. The session is then `cancelled`.',
+    }),
     result: nullable(
       Type.Object(
         {
@@ -104,7 +107,7 @@ export function getCaptureSession({
       if (record?.tenantId !== tenant.id || record.environment !== environment)
         throw new DomainError('capture_session_not_found')
       assertOneOf(scopes, [record.purpose], 'session_id')
-      const { id, attempts, consentVersion, consentedAt, createdAt, expiresAt, binding } = record
+      const { id, attempts, consentVersion, consentedAt, disownedAt, createdAt, expiresAt, binding } = record
       const isWithheld = binding === 'same' && !provenBy(record, input.proof)
       const result = isWithheld ? null : await resultOf(record)
       return {
@@ -117,6 +120,7 @@ export function getCaptureSession({
           browser: binding,
           result,
           result_withheld: isWithheld && isCompletedByCapture(record) ? 'proof_required' : null,
+          disowned: disownedAt !== null,
           created_at: isoTime(createdAt),
           expires_at: isoTime(expiresAt),
         },

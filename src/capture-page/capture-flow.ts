@@ -250,7 +250,7 @@ export class CaptureFlow {
   }
 
   /** Ends a session without another capture. @param ending the reason that the page shows to the person */
-  end(token: string, ending: CaptureEnding): Promise<PageState> {
+  end(token: string, ending: Exclude<CaptureEnding, 'disowned'>): Promise<PageState> {
     return this.changes.change(token, async ({ record, content }) => {
       record.status = 'completed'
       content.ending = ending
@@ -288,6 +288,23 @@ export class CaptureFlow {
   cancel(token: string): Promise<PageState> {
     return this.changes.change(token, async ({ record }) => {
       record.status = 'cancelled'
+    })
+  }
+
+  /** Ends a session of which the person says that somebody else began it. */
+  disown(token: string): Promise<PageState> {
+    const { clock, vault } = this.parts
+    return this.changes.change(token, async ({ record, content, side }, tx) => {
+      Object.assign(record, { status: 'cancelled', disownedAt: clock.now() })
+      if (record.environment !== 'production') return
+      const { id, purpose } = record
+      const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
+      return {
+        facts: {
+          ...{ event: 'capture_disowned', capture_session: id, purpose, side },
+          ...(subject ? { subject: subject.pseudonym } : {}),
+        },
+      }
     })
   }
 

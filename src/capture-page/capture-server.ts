@@ -12,8 +12,9 @@ import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import { capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
 import { assertAllowed, LocalRateLimiter } from '../tenants/rate-limiter.js'
-import type { CaptureSession } from '../verification/capture-session-book.js'
+import { type CaptureSession, endingOf } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
+import { beganHtml } from './began.js'
 import { brandFile, brandOf } from './brand.js'
 import { CaptureFlow, type CaptureFlowParts } from './capture-flow.js'
 import { consentOf } from './consent-text.js'
@@ -56,7 +57,7 @@ const GUIDANCE_UPLOAD_MS = 5000
 /** Loads of one session's page: as many at once as a person may need, then one in 5 seconds. */
 const PAGE_LOADS = { ratePerSecond: 0.2, burst: 20 }
 const PATH =
-  /^\/capture\/([\w.-]{1,128})(?:\/(begin|code|consent|challenge|guidance|frames|cancel|phone|status))?$/
+  /^\/capture\/([\w.-]{1,128})(?:\/(begin|code|consent|challenge|guidance|frames|cancel|disown|phone|status))?$/
 
 /** A request to an address of a session, with the session and its tenant. */
 interface Visit {
@@ -163,11 +164,12 @@ export class CaptureServer {
     const backTo = side === 'page' ? returnUrl : null
     const notice = (status: number, text: Notice['text'], back = backTo) =>
       this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
+    const ending = endingOf(session)
     const over = () =>
       notice(
         200,
-        content.ending
-          ? `ended_${content.ending}`
+        ending
+          ? `ended_${ending}`
           : content.waitsFor
             ? `over_${content.waitsFor}`
             : side === 'page'
@@ -192,6 +194,7 @@ export class CaptureServer {
       company,
       brand,
       description: captureRequest.description,
+      began: beganHtml(session, language, company),
       passkey: captureRequest.passkey ?? null,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
@@ -260,6 +263,8 @@ export class CaptureServer {
         const url = `${this.parts.origin()}/capture/${await flow.handOver(token)}`
         return { url, code: phoneCode(url) }
       }
+      case 'disown':
+        return flow.disown(token)
       default:
         return flow.cancel(token)
     }

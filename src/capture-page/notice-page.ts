@@ -32,6 +32,7 @@ const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
   ended_refused: 'heading_ended',
   ended_locked_out: 'heading_ended',
   ended_code: 'heading_ended',
+  ended_disowned: 'heading_ended',
 }
 
 export function noticePage(language: CaptureLanguage, { text, company, brand, back }: Notice): string {

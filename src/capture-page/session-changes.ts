@@ -5,11 +5,12 @@ import { requestId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import type {
-  CaptureEnding,
-  CaptureSession,
-  CaptureSessionBook,
-  CaptureSuccessor,
+import {
+  type CaptureEnding,
+  type CaptureSession,
+  type CaptureSessionBook,
+  type CaptureSuccessor,
+  endingOf,
 } from '../verification/capture-session-book.js'
 import type { CaptureSessionEvents, CaptureSessionResult } from '../webhooks/capture-session-events.js'
 
@@ -65,7 +66,8 @@ export class SessionChanges {
     const { record, content, side } = session
     if (record.status === 'open')
       return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
-    const { ending, waitsFor } = content
+    const ending = endingOf(session)
+    const { waitsFor } = content
     return {
       state: 'over',
       return_url: side === 'phone' ? null : returnUrlOf(session),

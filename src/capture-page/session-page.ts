@@ -18,6 +18,8 @@ export interface PageContent {
   /** The typed action with the hash of its text; null for an untyped one. */
   action: ShownAction | null
   description: string | undefined
+  /** Where and when the session began, with a button, as HTML; empty where the page does not say it. */
+  began: string
   /** The consent text that the page shows. The script sends its version and hash along with the agreement. */
   consent: { version: string; sha256: string; text: string }
   hasConsented: boolean
@@ -33,7 +35,7 @@ export interface PageContent {
   loopbackHost: string | null
 }
 
-const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code']
+const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code', 'disowned']
 
 export function sessionPage(content: PageContent): string {
   const { language, environment, purpose, company, consent, side, canHandOver } = content
@@ -47,6 +49,7 @@ export function sessionPage(content: PageContent): string {
 ${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${heading}</h1>
 ${isTold ? whatIsAsked(action, description, { asks: say(`asks_${purpose}`), noteFrom: say('note_from') }) : ''}
+${needsCode ? '' : content.began}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="confirm" hidden>

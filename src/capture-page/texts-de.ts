@@ -46,6 +46,12 @@ export const de: PageTexts = {
     'Nach mehreren erfolglosen Versuchen kann Ihr Gesicht vorübergehend nicht geprüft werden. Bitte gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg.',
   ended_code:
     'Der Code war fünfmal falsch, deshalb ist dieser Link nicht mehr gültig. Bitte gehen Sie zurück zu {company} und fordern Sie einen neuen an.',
+  began: 'Begonnen um {time}{browser}{address}. Haben Sie das begonnen?',
+  began_browser: ' in {value}',
+  began_address: ', von {value}',
+  not_me: 'Nein, das war ich nicht',
+  ended_disowned:
+    'Sie haben gesagt, dass jemand anderes das begonnen hat. Es wurde nichts bestätigt. Bitte sagen Sie {company} Bescheid.',
   heading_over: 'Abgeschlossen',
   heading_ended: 'Nicht bestätigt',
   heading_not_found: 'Dieser Link ist nicht mehr gültig',

@@ -43,6 +43,11 @@ export const en: PageTexts = {
     'After several unsuccessful tries, your face cannot be checked for a while. Please go back to {company} and ask for another way.',
   ended_code:
     'The code was wrong five times, so this link no longer works. Please go back to {company} and ask for a new one.',
+  began: 'Began {time}{browser}{address}. Did you begin this?',
+  began_browser: ' in {value}',
+  began_address: ', from {value}',
+  not_me: 'No, that was not me',
+  ended_disowned: 'You said that somebody else began this. Nothing was confirmed. Please tell {company}.',
   heading_over: 'Finished',
   heading_ended: 'Not confirmed',
   heading_not_found: 'This link is no longer valid',

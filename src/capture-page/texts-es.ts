@@ -44,6 +44,11 @@ export const es: PageTexts = {
     'Tras varios intentos sin éxito, su rostro no se puede comprobar durante un tiempo. Vuelva a {company} y pida otra opción.',
   ended_code:
     'El código fue incorrecto cinco veces, por lo que este enlace ya no es válido. Vuelva a {company} y pida uno nuevo.',
+  began: 'Iniciado a las {time}{browser}{address}. ¿Lo ha iniciado usted?',
+  began_browser: ' en {value}',
+  began_address: ', desde {value}',
+  not_me: 'No, no he sido yo',
+  ended_disowned: 'Ha indicado que otra persona lo inició. No se ha confirmado nada. Avise a {company}.',
   heading_over: 'Proceso terminado',
   heading_ended: 'No confirmado',
   heading_not_found: 'Este enlace ya no es válido',

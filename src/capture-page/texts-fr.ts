@@ -45,6 +45,12 @@ export const fr: PageTexts = {
     'Après plusieurs essais infructueux, votre visage ne peut pas être vérifié pour le moment. Revenez vers {company} et demandez un autre moyen.',
   ended_code:
     'Cinq codes incorrects ont été saisis : ce lien n’est plus valable. Revenez vers {company} et demandez-en un nouveau.',
+  began: 'Commencé à {time}{browser}{address}. Est-ce vous qui avez commencé ?',
+  began_browser: ' dans {value}',
+  began_address: ', depuis {value}',
+  not_me: 'Non, ce n’était pas moi',
+  ended_disowned:
+    'Vous avez indiqué que quelqu’un d’autre a commencé. Rien n’a été confirmé. Veuillez prévenir {company}.',
   heading_over: 'Terminé',
   heading_ended: 'Non confirmé',
   heading_not_found: 'Ce lien n’est plus valable',

@@ -42,6 +42,11 @@ export const ja: PageTexts = {
     'うまくいかない回数が続いたため、しばらくの間は顔を確認できません。{company} に戻り、別の方法をお尋ねください。',
   ended_code:
     'コードを5回間違えたため、このリンクは使えなくなりました。{company} に戻り、新しいリンクを受け取ってください。',
+  began: '開始：{time}{browser}{address}。ご自身で開始しましたか？',
+  began_browser: '、{value}',
+  began_address: '、{value}',
+  not_me: 'いいえ、私ではありません',
+  ended_disowned: '他の人が開始したと回答されました。何も確認されていません。{company} にお知らせください。',
   heading_over: '終了しました',
   heading_ended: '確認できませんでした',
   heading_not_found: 'このリンクはもう使えません',

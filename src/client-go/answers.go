@@ -363,6 +363,8 @@ type CaptureSession struct {
 	Consent *Consent `json:"consent"`
 	// Browser is same where only the proof of the browser that captured gives the result, else any.
 	Browser string `json:"browser"`
+	// Disowned is true where the person said that somebody else had begun.
+	Disowned bool `json:"disowned"`
 	// Result is of the last capture that was judged; nil where none was, and where ResultWithheld says that it needs the proof. Only
 	// its checked JWT stands for an approval.
 	Result *struct {

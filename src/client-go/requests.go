@@ -159,6 +159,14 @@ type CaptureSessionRequest struct {
 	Consent *ConsentText `json:"consent,omitempty"`
 	// Passkey is required, preferred or, to enroll, register; default: no passkey.
 	Passkey string `json:"passkey,omitempty"`
+	// Began is what you know of the visitor who began. The page then says when and where that was; an empty one says only when.
+	Began *SessionBegan `json:"began,omitempty"`
+}
+
+// SessionBegan is the visitor who began what is to be confirmed.
+type SessionBegan struct {
+	IP        string `json:"ip,omitempty"`
+	UserAgent string `json:"user_agent,omitempty"`
 }
 
 // ConsentText is what the person agrees to before the camera starts.

@@ -241,6 +241,18 @@ export type WebhookEvent = WebhookFacts &
           expires_at: string
         }
       }
-    | { type: 'capture_session.cancelled' | 'capture_session.expired'; data: EndedCaptureSession }
+    | {
+        type: 'openid.request_disowned'
+        /** The person said that a request of an identity provider was begun by somebody else. */
+        data: { user_id: string; session_id: string; application: string; requested_by: string }
+      }
+    | {
+        type: 'capture_session.cancelled'
+        data: EndedCaptureSession & {
+          /** Whether the person said that somebody else had begun. */
+          disowned: boolean
+        }
+      }
+    | { type: 'capture_session.expired'; data: EndedCaptureSession }
     | { type: 'webhook.test'; data: Record<string, never> }
   )

@@ -953,8 +953,8 @@ export interface AuditEntry {
   /**
    * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
    * key_reissued, tenant_created, contract_changed, policy_changed, models_changed, drift_restarted,
-   * capture_page_changed, capture_consented, capture_code_failed, consent_recorded, user_unlocked, ageing_undone,
-   * user_exported, users_compared, passkey_settings_changed, passkey_registered, passkey_revoked,
+   * capture_page_changed, capture_consented, capture_code_failed, capture_disowned, consent_recorded, user_unlocked,
+   * ageing_undone, user_exported, users_compared, passkey_settings_changed, passkey_registered, passkey_revoked,
    * passkey_recovery_cancelled, openid_client_added, openid_client_removed, openid_refused, openid_key_rotated,
    * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
    * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
@@ -1162,6 +1162,16 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
   description?: string
   /** The text that the person agrees to before the camera starts, instead of the tenant’s. */
   consent?: ConsentText
+  /**
+   * Facts about the visitor who began what is to be confirmed. The page then says when and where that was, and has a
+   * button “No, that was not me”. `{}` shows only the time.
+   */
+  began?: {
+    /** Address of the visitor. */
+    ip?: string
+    /** Header `User-Agent` of the visitor. The page shows browser and system in words. */
+    user_agent?: string
+  }
 }
 
 /** Answer of `POST /v1/capture-sessions`: the link for the person. */
@@ -1201,6 +1211,8 @@ export interface CaptureSessionFacts {
   consent: Consent | null
   /** `browser` of the request. */
   browser: 'same' | 'any'
+  /** Whether the person said that somebody else had begun. The session is then `cancelled`. */
+  disowned: boolean
   /** There is a result, which is given out only with the proof of the browser that captured. */
   result_withheld: 'proof_required' | null
   /** When the session was made. RFC 3339. */

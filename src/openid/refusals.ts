@@ -35,6 +35,7 @@ export const REFUSAL_CODES = {
   user_unknown: 'The person has no reference.',
   user_locked_out: 'The person is locked out after rejected verifies.',
   user_rejected: 'The person was rejected.',
+  user_disowned: 'The person said that somebody else had begun.',
   user_gave_up: 'The person canceled, or did not finish in time.',
   user_differs: 'The verdict is about another person than the one who was named.',
   passkey_missing: 'The person has no passkey that the request needs.',

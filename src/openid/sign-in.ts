@@ -1,9 +1,11 @@
 /** Leads a person from the relying party's request to the hosted capture page and back, and turns the verdict into the provider's answer. */
+import { isIP } from 'node:net'
 import { decodeJwt } from 'jose'
 import { statusOf } from '../api/error-response.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { InternalAnswer, InternalApi, InternalRequest } from '../http/internal-api.js'
+import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { OpenIdClient, OpenIdClients } from '../tenants/openid-clients.js'
@@ -40,6 +42,7 @@ export interface SignInParts extends OpenIdProviderParts {
   clients: OpenIdClients
   calls: InternalApi
   refusals: Refusals
+  addresses: ClientAddresses
 }
 
 /** One answer for every person who is not confirmed: it does not tell a stranger from one who is not enrolled or is locked out. */
@@ -88,7 +91,7 @@ export class SignIn {
   ) {}
 
   /** Begins at the capture page. A second tab, or a person who went back, gets the same session. */
-  async begin(interaction: Interaction, visitor: Visitor): Promise<Step> {
+  async begin(interaction: Interaction, visitor: Visitor & Pick<IncomingRequest, 'headers'>): Promise<Step> {
     const kept = await this.kept(interaction)
     if (kept) return { redirect: kept.url }
     const client = await this.clientOf(interaction)
@@ -111,6 +114,7 @@ export class SignIn {
         action: actionOf(interaction.params.authorization_details, client.name),
         return_url: `${this.issuer}/interaction/${interaction.uid}/done`,
         browser: 'same',
+        began: beganBy(visitor, this.parts.addresses),
         ...fields,
         ...localeOf(interaction.params.ui_locales),
       },
@@ -142,6 +146,7 @@ export class SignIn {
     }
     if (status !== 200) return this.refuse(interaction, client, refusalBy({ status, body }))
     if (body.status === 'open' || body.status === 'in_progress') return { redirect: kept.url }
+    if (body.disowned) return this.refuse(interaction, client, { code: 'user_disowned', facts })
     const verdict = verdictIn(body.result)
     if (verdict?.verdict !== 'approved')
       return this.refuse(interaction, client, { ...refusalByResult(body.result), facts })
@@ -244,6 +249,16 @@ export function refusalByResult(result: unknown): Pick<Refusal, 'code' | 'detail
 export function verdictIn(result: unknown): { verdict: string; user_id: string; jwt_public: string } | null {
   const { status, body } = (result ?? {}) as { status?: number; body?: unknown }
   return status === 200 ? (body as { verdict: string; user_id: string; jwt_public: string }) : null
+}
+
+/** Returns the facts about the visitor who begins, for the page. A header that the API would refuse counts as none. */
+function beganBy(visitor: Pick<IncomingRequest, 'remoteAddress' | 'headers'>, addresses: ClientAddresses) {
+  const ip = addresses.of(visitor)
+  const userAgent = visitor.headers['user-agent'] ?? ''
+  return {
+    ...(isIP(ip) === 0 ? {} : { ip }),
+    ...(/^[ -~]{1,1024}$/.test(userAgent) ? { user_agent: userAgent } : {}),
+  }
 }
 
 /** The first of the languages that the relying party names in which the page is written. */

@@ -369,6 +369,8 @@ export interface CaptureSessionRecord {
   binding: CaptureBinding
   /** SHA-256 of that proof; null before the session has ended with a result, and where it has none. */
   proof: Buffer | null
+  /** When the person said that somebody else had begun; null where they did not. */
+  disownedAt: number | null
 }
 
 /** Whether the browser that gets the result must be the one that captured. */

@@ -252,6 +252,7 @@ export const CAPTURE_SESSION = table<CaptureSessionRecord>(
     expiryReportedAt: 'expiry_told_at',
     binding: 'binding',
     proof: 'proof',
+    disownedAt: 'disowned_at',
   },
   ['id'],
 )

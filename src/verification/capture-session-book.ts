@@ -38,10 +38,19 @@ export interface CaptureRequest {
   description?: string | undefined
   /** Consent text instead of the tenant's own. */
   consent?: { version: string; text: string } | undefined
+  /** Facts about the visitor who began; undefined where the page does not say where the session began. */
+  began?: Began | undefined
+}
+
+/** The visitor who began a session. */
+export interface Began {
+  ip?: string | undefined
+  /** Browser and system in words. */
+  browser?: string | undefined
 }
 
 /** Reason, shown to the person, why a session ended without success. */
-export type CaptureEnding = 'refused' | 'locked_out' | 'code'
+export type CaptureEnding = 'refused' | 'locked_out' | 'code' | 'disowned'
 
 /** The person who has to act after a session whose own person has done everything that was asked. */
 export type CaptureSuccessor = 'second_person'
@@ -57,7 +66,7 @@ interface Content {
   /** State of the confirmation code; null where none is asked for, absent in sessions of earlier versions. */
   code?: CodeCheck | null
   /** How the session ended; absent before the end, after a success, and where the person went back. */
-  ending?: CaptureEnding
+  ending?: Exclude<CaptureEnding, 'disowned'>
   /** The person who has to act now. This is no ending: services of an earlier version may read the same session, and know no other endings. */
   waitsFor?: CaptureSuccessor
   /** The proof of the browser that captured, and the device of that browser; absent before the end, and where the record has no digest. */
@@ -121,6 +130,7 @@ export class CaptureSessionBook {
       expiresAt: now + this.ttlMs,
       expiryReportedAt: null,
       proof: null,
+      disownedAt: null,
     }
     await tx.putCaptureSession(record)
     return { id, token, code, expiresAt: record.expiresAt }
@@ -177,6 +187,11 @@ export class CaptureSessionBook {
     Object.assign(session.record, { phoneLink: link, phoneBrowser: null })
     return token
   }
+}
+
+/** Why a session ended without success; undefined where it did not. Services of an earlier version do not know the column. */
+export function endingOf({ record, content }: CaptureSession): CaptureEnding | undefined {
+  return record.disownedAt === null ? content.ending : 'disowned'
 }
 
 const LINK_OF = { page: 'link', phone: 'phoneLink' } as const

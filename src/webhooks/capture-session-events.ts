@@ -48,7 +48,7 @@ export class CaptureSessionEvents {
     result: CaptureSessionResult | null,
   ): Promise<void> {
     if (record.status === 'completed') await this.put(tx, record, 'completed', { result })
-    else await this.put(tx, record, 'cancelled')
+    else await this.put(tx, record, 'cancelled', { disowned: record.disownedAt !== null })
   }
 
   /**

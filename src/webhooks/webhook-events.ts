@@ -17,6 +17,7 @@ export const WEBHOOK_EVENTS = [
   'capture_session.cancelled',
   'capture_session.expired',
   'openid.link_ready',
+  'openid.request_disowned',
 ] as const
 
 /** Type of the event that is sent on demand, to see whether it arrives. */

@@ -109,7 +109,10 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
   },
   'capture_session.cancelled': {
     summary: 'The person left the hosted capture page by its button.',
-    data: session,
+    data: {
+      ...session,
+      disowned: Type.Boolean({ description: 'Whether the person said that somebody else had begun.' }),
+    },
   },
   'capture_session.expired': {
     summary: 'The time of a session of the hosted capture page was over first.',
@@ -129,6 +132,10 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
       }),
       expires_at: time,
     },
+  },
+  'openid.request_disowned': {
+    summary: 'A person said that a request of an identity provider was begun by somebody else.',
+    data: { ...user, session_id: text, application: text, requested_by: text },
   },
   [TEST_EVENT]: { summary: 'Somebody asked for an event, to see whether it arrives.', data: {} },
 }

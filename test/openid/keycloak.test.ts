@@ -159,6 +159,27 @@ describe('a realm of Keycloak', () => {
     expect((await refusals()).map(({ code }) => code)).toEqual(['user_rejected', 'user_gave_up'])
   })
 
+  it('gets UNAUTHORIZED when the person did not begin, and the backend gets a webhook', async () => {
+    const { operations, tenancy, store } = running.service.core
+    const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox' } as const
+    await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, {
+      ...webhook,
+      events: ['openid.request_disowned'],
+    })
+    const { id, link, visitor } = await ask({ client: 'shop' })
+    expect((await visitor.open()).text).toContain('id="not-me"')
+    await visitor.post('disown')
+    await reported()
+    expect(results()).toEqual([[id, 'UNAUTHORIZED', 200]])
+    expect((await refusals()).map(({ code }) => code)).toEqual(['user_disowned'])
+    const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
+    expect(deliveries.map(({ type }) => type)).toContain('openid.request_disowned')
+    expect(await links()).toContainEqual({
+      ...{ user_id: 'ada+match', session_id: link.session_id },
+      ...{ application: 'keycloak', requested_by: 'shop' },
+    })
+  })
+
   it('waits in vain for a person who does not finish in time, and for one whom nobody knows', async () => {
     const late = await ask()
     await late.visitor.open()

@@ -357,6 +357,7 @@ export function captureSession(
     createdAt: AT,
     expiresAt: AT + 1000,
     expiryReportedAt: null,
+    disownedAt: null,
     ...changes,
   }
 }

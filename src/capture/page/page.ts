@@ -40,7 +40,10 @@ function show(part: Part): void {
     // The element that had the focus is hidden now: a screen reader goes on with the part that is shown.
     if (name === part) element.querySelector<HTMLElement>('[tabindex="-1"], input')?.focus()
   }
-  find('leave')!.hidden = part === 'checking' || part === 'over'
+  for (const name of ['leave', 'began']) {
+    const element = find(name)
+    if (element) element.hidden = part === 'checking' || part === 'over'
+  }
   const handOver = find('hand-over')
   // A phone does not offer to hand the capture to a phone.
   if (handOver)
@@ -148,6 +151,14 @@ again.addEventListener('click', () => {
   message.textContent = ''
   begin()
 })
+
+find('not-me')?.addEventListener('click', () => attempt(async () => follow(await ask('disown'))))
+
+for (const time of document.querySelectorAll('time'))
+  time.textContent = new Date(time.dateTime).toLocaleTimeString(document.documentElement.lang, {
+    hour: '2-digit',
+    minute: '2-digit',
+  })
 
 find('cancel')!.addEventListener('click', () => attempt(async () => follow(await ask('cancel'))))
 

@@ -288,6 +288,8 @@ class CaptureSession(Answer):
     result_withheld: Optional[str]
     created_at: str
     expires_at: str
+    #: Whether the person said that somebody else had begun.
+    disowned: bool = False
 
 
 @dataclass(frozen=True)

@@ -337,6 +337,7 @@ class Countersign:
         locale: Optional[str] = None,
         consent: Optional[Mapping[str, str]] = None,
         passkey: Optional[str] = None,
+        began: Optional[Mapping[str, str]] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> CaptureSessionLink:
         """A link to the hosted capture page, for one user and one action.
@@ -345,6 +346,8 @@ class Countersign:
         `payees` is the list of a batch, as `payment_batch` makes it. `description` says in words what the person confirms; `confirmation` is `code` or `none`; `consent` is
         `{"version": …, "text": …}`. `browser` is `same`, the default: the result needs the proof that the page gives only to the
         browser that captured; or `any`, for links that are opened on another device: a person who passes such a link on gets the result.
+        `began` is what you know of the visitor who began, `{"ip": …, "user_agent": …}`: the
+        page then says when and where that was.
         """
         if purpose != "enroll":
             assert_action(action)
@@ -364,6 +367,7 @@ class Countersign:
             "locale": locale,
             "consent": consent,
             "passkey": passkey,
+            "began": began,
         }
         result = self._of_user(CaptureSessionLink, "/capture-sessions", body, options)
         _assert_answers(result.purpose == purpose)

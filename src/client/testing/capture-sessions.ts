@@ -146,6 +146,7 @@ export class CaptureSessions implements FakeCapturePage {
       attempts: 0,
       consent: null,
       browser,
+      disowned: false,
       result: null,
       result_withheld: null,
       created_at,

@@ -434,6 +434,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'locale',
     'description',
     'consent',
+    'began',
   ],
   'POST /users/{user_id}/passkeys/registration': ['user_name', 'verification_id'],
   'POST /users/{user_id}/passkeys': ['challenge_id', 'nonce', 'credential', 'name', 'verification_id'],

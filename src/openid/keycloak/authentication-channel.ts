@@ -129,6 +129,8 @@ export class AuthenticationChannel {
         return_url: `${this.issuer()}${DONE_PATH}`,
         // The link goes to the person's own device, and Keycloak asks on another.
         browser: 'any',
+        // The browser at the client is not known: the page names the client, and since when.
+        began: {},
         ...captures,
       },
     })
@@ -195,7 +197,8 @@ export class AuthenticationChannel {
     const { client, request, token, userId, action } = asked
     const { id: clientId, tenantId, environment } = client.record
     const { expiresAt } = request
-    const callback = { clientId, token, userId, action, asked: asked.asked, expiresAt }
+    const requestedBy = request.client
+    const callback = { clientId, token, userId, requestedBy, action, asked: asked.asked, expiresAt }
     const blindIndex = vault.blindIndex(tenantId, environment, userId)
     return store.transaction({ tenantId }, async (tx) => {
       if ((await tx.openCallbacksOf(blindIndex, clock.now())) >= MAX_OPEN) return false
@@ -212,7 +215,7 @@ export class AuthenticationChannel {
           session_id: link.session_id,
           url: link.url,
           application: client.name,
-          requested_by: request.client,
+          requested_by: requestedBy,
           message: asked.message,
           expires_at: isoTime(Math.min(expiresAt, Date.parse(link.expires_at))),
         },

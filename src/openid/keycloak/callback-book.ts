@@ -18,6 +18,8 @@ export interface Callback {
   /** The token that came with the request, which the answer brings back. */
   token: string
   userId: string
+  /** Client of the realm. Absent in requests of earlier versions. */
+  requestedBy?: string
   action: unknown
   asked: AskedAcr
   /** Milliseconds since the Unix epoch. After that, Keycloak takes no result. */

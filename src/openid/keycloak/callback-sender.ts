@@ -15,6 +15,7 @@ import type { OpenIdCallbackRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import type { OpenIdClient, OpenIdClients } from '../../tenants/openid-clients.js'
 import type { TemplateVault } from '../../users/template-vault.js'
+import type { Outbox } from '../../webhooks/outbox.js'
 import { satisfies } from '../asked-acr.js'
 import type { Refusal, Refusals } from '../refusals.js'
 import { callAs, refusalByResult, verdictIn } from '../sign-in.js'
@@ -28,6 +29,7 @@ export interface CallbackSenderParts {
   calls: InternalApi
   refusals: Pick<Refusals, 'record'>
   keys: Pick<ServiceKeys, 'secrets'>
+  outbox: Outbox
   vault: TemplateVault
 }
 
@@ -92,7 +94,10 @@ export class CallbackSender {
     const isTaken = await store.transaction('rows', (tx) => tx.takeOpenIdCallback(record, nextAt))
     if (!isTaken) return
     const taken = { ...record, attempts: record.attempts + 1 }
-    if (result.refused && taken.attempts === 1) await this.refused(client, callback, result.refused)
+    if (result.refused && taken.attempts === 1) {
+      if (result.refused.code === 'user_disowned') await this.reportDisowned(record, callback, client)
+      await this.refused(client, callback, result.refused)
+    }
     const outcome = await this.post(client, callback, result.status)
     if (outcome === 'not_sent') return this.next(taken, clock.now() + NOT_SENT_MS)
     if (outcome === 'unknown') return
@@ -114,6 +119,7 @@ export class CallbackSender {
     })
     if (status >= 500 || status === 429) return 'unavailable'
     if (status !== 200 || !['completed', 'cancelled'].includes(String(body.status))) return null
+    if (body.disowned) return { status: 'UNAUTHORIZED', refused: { code: 'user_disowned' } }
     if (body.status === 'cancelled') return { status: 'CANCELLED', refused: { code: 'user_gave_up' } }
     const verdict = verdictIn(body.result)
     if (verdict?.verdict !== 'approved')
@@ -155,6 +161,23 @@ export class CallbackSender {
       this.parts.log.warn({ status, reason: code ?? 'no answer' }, 'Keycloak was not reached, will retry')
       return NOT_SENT.includes(String(code)) ? 'not_sent' : 'unknown'
     }
+  }
+
+  private async reportDisowned(
+    { sessionId, tenantId }: OpenIdCallbackRecord,
+    { userId, requestedBy = '' }: Callback,
+    { record: { environment }, name }: OpenIdClient,
+  ): Promise<void> {
+    const { store, outbox, vault } = this.parts
+    const blindIndex = vault.blindIndex(tenantId, environment, userId)
+    await store.transaction({ tenantId }, async (tx) => {
+      const user = await tx.subjectWithoutReference(blindIndex)
+      await outbox.put(tx, {
+        ...{ tenantId, environment, type: 'openid.request_disowned' },
+        data: { user_id: userId, session_id: sessionId, application: name, requested_by: requestedBy },
+        ...(user ? { subject: { blindIndex, id: user.id, dataKey: vault.dataKey(user) } } : {}),
+      })
+    })
   }
 
   private next(record: OpenIdCallbackRecord, nextAt: number | null): Promise<void> {

@@ -719,6 +719,10 @@ const STEPS: string[] = [
   UPDATE openid_callback SET lookup = (SELECT lookup FROM capture_session WHERE id = session_id);
   CREATE INDEX openid_callback_user ON openid_callback (lookup) WHERE lookup IS NOT NULL;
   `,
+  // When the person of a capture session said that somebody else had begun it.
+  `
+  ALTER TABLE capture_session ADD COLUMN disowned_at bigint;
+  `,
 ]
 
 /** The schema version that this code works with. */

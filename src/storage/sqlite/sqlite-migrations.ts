@@ -632,6 +632,10 @@ const MIGRATIONS: string[] = [
   UPDATE openid_callback SET lookup = (SELECT lookup FROM capture_session WHERE id = session_id);
   CREATE INDEX openid_callback_user ON openid_callback (lookup) WHERE lookup IS NOT NULL;
   `,
+  // When the person of a capture session said that somebody else had begun it.
+  `
+  ALTER TABLE capture_session ADD COLUMN disowned_at INTEGER;
+  `,
 ]
 
 /** "CSGN" marks the file as Countersign's, so that another application's database is refused instead of migrated. */
