@@ -152,6 +152,18 @@ describe('Entra ID', () => {
     expect(await codes()).toEqual([])
   })
 
+  it('gets no token from the browser that began where the person confirmed in another one', async () => {
+    const ask = await entra.ask(clientId, ada)
+    const browser = new EntraBrowser()
+    const { left } = await send(ask, browser)
+    const back = await confirmAt(left!)
+    const stand = await browser.open(back.replace(/&capture_proof=.*/, ''))
+    expect([stand.status, stand.post]).toEqual([403, null])
+    expect(stand.text).toContain('Go back to the other browser')
+    expect(await codes()).toEqual(['confirmed_elsewhere'])
+    expect((await browser.open(back)).post).not.toBeNull()
+  })
+
   it('gets no token for a verdict that comes later than it waits', async () => {
     const ask = await entra.ask(clientId, ada)
     const browser = new EntraBrowser()

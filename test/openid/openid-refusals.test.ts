@@ -226,6 +226,34 @@ describe('a browser', () => {
     expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
   })
 
+  it('refuses the browser that began where the person confirmed in another one, which nothing brings the answer', async () => {
+    const began = newBrowser()
+    const { left } = await began.open(await application.ask('ada+match', { ui_locales: 'de' }))
+    const back = await confirmAt(left!)
+    const own = new URL(await confirmAt((await newBrowser().open(await application.ask('eve+match'))).left!))
+    const { searchParams } = new URL(back)
+    const id = searchParams.get('capture_session')!
+    const done = `${began.interaction}/done`
+    for (const query of [
+      '',
+      `?capture_session=${id}`,
+      `?capture_session=${id}&capture_proof=${'A'.repeat(43)}`,
+      `?capture_session=${id}&capture_proof=${own.searchParams.get('capture_proof')}`,
+      `?capture_session=${id}&capture_proof=no`,
+      own.search,
+    ]) {
+      const stand = await began.open(done + query)
+      expect([stand.status, stand.left, query]).toEqual([403, null, query])
+      expect(stand.text).toContain('Gehen Sie zum anderen Browser zurück')
+    }
+    // The page of the link gives this browser no proof either.
+    const page = new Visitor(left!.href)
+    expect([(await page.open()).status, (await page.status()).status]).toEqual([403, 403])
+    expect(await codes()).toEqual(Array(6).fill('confirmed_elsewhere'))
+    // Nothing is over: with the proof, the same browser goes on.
+    expect((await began.open(back)).left!.searchParams.get('code')).toBeTruthy()
+  })
+
   it('refuses a browser that goes back into a sign-in that is over', async () => {
     const browser = newBrowser()
     const { left } = await browser.open(await application.ask('ada+match'))
