@@ -33,6 +33,36 @@ const Rates = {
   fnmr_ci95: Interval,
 }
 
+/** Rule that tells faces that are not upright, and what was measured of it on turned copies of the photos, one a person. */
+const UprightSchema = Type.Object(
+  {
+    /** [dimensions] float32, little-endian, in base64, of length 1: Fisher's linear discriminant of upright and turned faces. */
+    axis: Type.String({ pattern: '^[A-Za-z0-9+/]+=*$', maxLength: 22_000 }),
+    /** A face whose embedding has at least this cosine with the axis is refused as not upright. */
+    bound: Type.Number({ minimum: -1, maximum: 1 }),
+    /** One entry for each turn of the pictures, clockwise, in degrees; 0 are the upright pictures. */
+    turns: Type.Array(
+      Type.Object(
+        {
+          degrees: Type.Number(),
+          photos: Count,
+          /** Photos in which no face was found, or one that is told as not upright. */
+          refused: Count,
+          impostor_pairs: Count,
+          /** The rate of matches with both pictures turned, by threshold, ascending. Intervals take pairs for independent. */
+          points: Type.Array(
+            Type.Object({ threshold: Type.Number(), measured_fmr: Rate, fmr_ci95: Interval }, strict),
+          ),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+)
+
+export type UprightMeasurement = Static<typeof UprightSchema>
+
 export const CalibrationSchema = Type.Object(
   {
     format: Type.Literal(1),
@@ -64,6 +94,7 @@ export const CalibrationSchema = Type.Object(
       },
       strict,
     ),
+    upright: Type.Optional(UprightSchema),
     /** Rule of the thresholds: the false match rate is below the requested one at the upper end of the interval. */
     points: Type.Array(
       Type.Object(

@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 import { CodedError } from '../../src/lib/errors.js'
 import { describeFault, type GroupFault, nameOf, summarizeFaults } from './group-fault.js'
 import { unknownPack } from './known-packs.js'
-import { calibrationPoints, type ModelPack, thresholdForFmr } from './model-pack.js'
+import { calibrationPoints, type DecisionThreshold, type ModelPack, thresholdForFmr } from './model-pack.js'
 
 export type PackGrade = 'production' | 'evaluation'
 
@@ -30,6 +30,8 @@ export class PackGradeError extends CodedError<
 const MIN_PEOPLE = 10
 /** Rule of three: minimum product of pairs and rate, so that no match among the pairs would show the rate. */
 const MIN_PAIRS_TIMES_RATE = 3
+/** Degrees by which pictures arrive turned where a camera's orientation was lost. */
+const QUARTER_TURNS = [90, 180, 270]
 
 /**
  * Returns `production` if the rate was measured on everybody and in each group that the data names, at the threshold
@@ -69,7 +71,20 @@ function faultsOf(pack: ModelPack, fmr: number): { whole: string[]; groups: Grou
     if (!isTooSmall && measuredFmr !== null && measuredFmr <= attained.fmr) return []
     return [{ name: nameOf(group), people: group.people, isTooSmall, measuredFmr }]
   })
-  return { whole: isEnough ? [] : [`${people} people are too few to show the rate`], groups }
+  const whole = isEnough ? [] : [`${people} people are too few to show the rate`]
+  return { whole: [...whole, ...faultsOfTurns(pack, attained)], groups }
+}
+
+/** The signed rate has to hold for pictures that are not upright as well: where both are turned, embeddings are alike by nature. */
+function faultsOfTurns({ calibration }: ModelPack, { fmr, threshold }: DecisionThreshold): string[] {
+  const turns = calibration?.upright?.turns ?? []
+  if (!QUARTER_TURNS.every((quarter) => turns.some(({ degrees }) => degrees === quarter)))
+    return ['nobody has measured it on pictures that are not upright']
+  return turns.flatMap(({ degrees, points }) => {
+    const measured = points.findLast((point) => point.threshold <= threshold)
+    // The interval counts, not the rate: one match more or less among so few pairs says nothing.
+    return measured && measured.fmr_ci95[0] <= fmr ? [] : [`pictures turned by ${degrees}° match more often`]
+  })
 }
 
 /** @param acceptedPacks ids of the packs whose grade and lowest rate the operator accepts */

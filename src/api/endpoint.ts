@@ -93,6 +93,7 @@ export const CAPTURE_ERRORS = [
   'face_not_found',
   'multiple_faces',
   'face_too_small',
+  'face_not_upright',
   'low_quality',
 ] as const satisfies readonly ErrorCode[]
 

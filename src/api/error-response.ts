@@ -71,6 +71,7 @@ export const ERROR_STATUS = {
   face_not_found: 422,
   multiple_faces: 422,
   face_too_small: 422,
+  face_not_upright: 422,
   low_quality: 422,
   liveness_failed: 422,
   different_people: 422,

@@ -12,6 +12,7 @@ export const IMAGE_ERROR_CODES = [
   'face_not_found',
   'multiple_faces',
   'face_too_small',
+  'face_not_upright',
   'low_quality',
   'liveness_failed',
 ] as const

@@ -150,7 +150,7 @@ export type FrameFace = Static<typeof FrameFaceSchema>
 /** A frame without a usable face. */
 export const FrameRefusalSchema = Type.Object({
   imageIndex: count,
-  code: Type.Enum(['face_not_found', 'multiple_faces', 'face_too_small']),
+  code: Type.Enum(['face_not_found', 'multiple_faces', 'face_too_small', 'face_not_upright']),
 })
 
 export type FrameRefusal = Static<typeof FrameRefusalSchema>

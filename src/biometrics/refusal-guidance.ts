@@ -13,6 +13,7 @@ const BY_CODE: Readonly<Record<Exclude<ImageErrorCode, 'low_quality'> | 'differe
     face_not_found: 'no_face',
     multiple_faces: 'several_faces',
     face_too_small: 'too_far',
+    face_not_upright: 'not_upright',
     liveness_failed: 'not_live',
     different_people: 'different_people',
   }

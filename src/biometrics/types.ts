@@ -200,6 +200,8 @@ export interface ImageLimits {
   face?: FaceChoice
   /** Work that decoding a picture may cost, where it differs from `DECODING_BUDGET`. */
   decoding?: Partial<DecodingBudget>
+  /** Takes faces that are not upright, to measure them. Default false. */
+  acceptTurned?: boolean
 }
 
 export interface EngineIncident {

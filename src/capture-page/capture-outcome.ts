@@ -49,6 +49,7 @@ const ADVICE_OF_CODE: Record<string, Guidance> = {
   multiple_faces: 'several_faces',
   different_people: 'several_faces',
   face_too_small: 'too_far',
+  face_not_upright: 'not_upright',
 }
 
 /** @param isDiscreet whether the page must not show whether the user exists: then these answers look like a face that did not match */

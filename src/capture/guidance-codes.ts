@@ -6,6 +6,7 @@
 /** Codes about one frame, as `POST /v1/guidance` answers them. */
 export const FRAME_GUIDANCE = [
   'no_face',
+  'not_upright',
   'several_faces',
   'too_far',
   'too_close',

@@ -31,6 +31,8 @@ export const de: CaptureMessages = {
   hold_still: 'Gut so. Halten Sie still.',
   reached: 'Gut. Jetzt wieder zurück.',
   no_face: 'Bringen Sie Ihr Gesicht ins Bild.',
+  not_upright:
+    'Das Bild liegt auf der Seite oder steht auf dem Kopf. Halten Sie die Kamera aufrecht oder drehen Sie das Foto.',
   several_faces: 'Nur Sie selbst sollten im Bild sein.',
   too_far: 'Kommen Sie etwas näher.',
   too_close: 'Gehen Sie etwas zurück.',

@@ -31,6 +31,7 @@ export const es: CaptureMessages = {
   hold_still: 'Bien. No se mueva.',
   reached: 'Bien. Ahora vuelva al centro.',
   no_face: 'Coloque su rostro frente a la cámara.',
+  not_upright: 'La imagen está de lado o al revés. Sujete la cámara en posición vertical o gire la foto.',
   several_faces: 'Solo debe aparecer usted en la imagen.',
   too_far: 'Acérquese un poco.',
   too_close: 'Aléjese un poco.',

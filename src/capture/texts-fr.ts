@@ -31,6 +31,7 @@ export const fr: CaptureMessages = {
   hold_still: 'C’est bien. Ne bougez plus.',
   reached: 'C’est bien. Revenez au centre.',
   no_face: 'Placez votre visage devant la caméra.',
+  not_upright: 'L’image est couchée ou à l’envers. Tenez l’appareil droit ou tournez la photo.',
   several_faces: 'Vous seul devez apparaître à l’image.',
   too_far: 'Approchez-vous un peu.',
   too_close: 'Reculez un peu.',

@@ -31,6 +31,7 @@ export const ja: CaptureMessages = {
   hold_still: 'そのまま動かないでください。',
   reached: 'できました。正面に戻してください。',
   no_face: '顔をカメラに向けてください。',
+  not_upright: '画像が横向きまたは上下逆です。カメラをまっすぐに持つか、写真を回転してください。',
   several_faces: 'お一人で映ってください。',
   too_far: 'もう少し近づいてください。',
   too_close: '少し離れてください。',

@@ -68,6 +68,7 @@ export const ERROR_CODES = [
   'face_not_found',
   'multiple_faces',
   'face_too_small',
+  'face_not_upright',
   'low_quality',
   'liveness_failed',
   'different_people',

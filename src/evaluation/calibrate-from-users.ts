@@ -54,6 +54,8 @@ export function calibrateFromUsers(input: UsersInput): UsersCalibration {
       pack: { id, version, sha256: packFingerprint(pack.manifest) },
       source: 'users',
       ...(pack.calibration?.provider ? { provider: pack.calibration.provider } : {}),
+      // References cannot be turned: what was measured on photos stays.
+      ...(pack.calibration?.upright ? { upright: pack.calibration.upright } : {}),
       date: new Date(now).toISOString().slice(0, 10),
       data: {
         photos,

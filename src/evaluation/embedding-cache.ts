@@ -37,7 +37,7 @@ interface Line extends Omit<PhotoResult, 'embedding'> {
 }
 
 /** Version of the lines: raise it when their content changes. */
-const FORMAT = 3
+const FORMAT = 4
 
 export class EmbeddingCache {
   private constructor(

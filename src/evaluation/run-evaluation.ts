@@ -29,6 +29,7 @@ export interface EvaluationOrder {
 export interface EvaluationRun extends Measured {
   data: DataSet
   groups: PeopleGroup[]
+  engine: EngineOptions
 }
 
 /** Seed for resampling people when confidence intervals are computed. Another seed shifts them by the chance variation of 1,000 resamples. */
@@ -42,11 +43,12 @@ export async function runEvaluation(order: EvaluationOrder): Promise<EvaluationR
   const pack = await loadModelPack(engine.packDir)
   const cache = await EmbeddingCache.open(join(cacheFolder), {
     pack: packFingerprint(pack.manifest),
+    upright: pack.calibration?.upright,
     limits: engine.limits,
     providers: engine.executionProviders,
     bytes: hasByteDotProducts,
   })
   const results = await embedPhotos(data, engine, cache, onProgress).finally(() => cache.close())
   const measured = evaluate({ data, results, pack, fmr, protocol, groups, seed: SEED, now: Date.now() })
-  return { ...measured, data, groups }
+  return { ...measured, data, groups, engine }
 }

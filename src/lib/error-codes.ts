@@ -358,6 +358,11 @@ export const ERRORS = {
     'The face is too small in the image.',
     'Ask the person to come closer.',
   ),
+  face_not_upright: entry(
+    'biometric_rejected',
+    'The face lies on its side or stands on its head in the image.',
+    'Turn the picture before you send it: the forehead is at the top. Keep the orientation that a camera writes into its files (EXIF), or apply it.',
+  ),
   low_quality: entry(
     'biometric_rejected',
     'The photo is not good enough: its light, its focus or the pose.',

@@ -4,7 +4,14 @@ import { TemplateVault } from '../../src/users/template-vault.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows, keptBytes } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
-import { blurredFace, distantFace, plain, pngHeader, unreadableFiles } from '../support/images.js'
+import {
+  blurredFace,
+  distantFace,
+  plain,
+  pngHeader,
+  unreadableFiles,
+  upsideDownFace,
+} from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -290,6 +297,7 @@ describe('an unusable image', () => {
     face_not_found: landscape,
     multiple_faces: groupPhoto,
     face_too_small: distantFace,
+    face_not_upright: upsideDownFace,
     low_quality: blurredFace,
   }
   for (const [code, make] of Object.entries(CASES))

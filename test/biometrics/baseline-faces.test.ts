@@ -1,5 +1,5 @@
 /** The baseline pack on the people of face-api's sample photographs: who is who, and what is refused. */
-import type { Sharp } from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { thresholdForFmr } from '../../models/pack/model-pack.js'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
@@ -85,6 +85,65 @@ describe('a picture', () => {
         .jpeg()
         .toBuffer()
       expect(await refused(bytes)).toMatch(/^(low_quality|face_not_found)$/)
+    }
+  })
+})
+
+describe('a picture that is not upright', () => {
+  const turns = people.flatMap((person) => [90, 180, 270].map((degrees) => ({ person, degrees })))
+
+  it('is refused at enrollment and at a verify, and never compared', async () => {
+    for (const [i, { person, degrees }] of turns.entries()) {
+      const bytes = await (await faceCrop(person)).rotate(degrees).jpeg().toBuffer()
+      const reference = references[Math.floor(i / 3)]!
+      await expect(engine.enrol([bytes])).rejects.toMatchObject({ code: 'face_not_upright' })
+      await expect(engine.verify([bytes], reference)).rejects.toMatchObject({ code: 'face_not_upright' })
+    }
+  })
+
+  it('is told as such by guidance, whatever else is wrong with it', async () => {
+    for (const { person, degrees } of turns) {
+      const image = await (await faceCrop(person)).rotate(degrees).resize(320).jpeg().toBuffer()
+      expect(await engine.guide({ image, step: 'frontal' })).toEqual(['not_upright'])
+    }
+  })
+
+  it('is used where it says by EXIF which side is up', async () => {
+    const bytes = await (await faceCrop(people[0])).rotate(180).jpeg().toBuffer()
+    const labelled = await sharp(bytes).withMetadata({ orientation: 3 }).jpeg().toBuffer()
+    const { score } = await engine.verify([labelled], references[0]!)
+    expect(score).toBeGreaterThan(thresholdForFmr(engine.pack, 1e-3).threshold)
+  })
+
+  it('may roll by 15 degrees', async () => {
+    for (const [i, person] of people.entries()) {
+      const bytes = await (await faceCrop(person)).rotate(15, { background: '#808080' }).jpeg().toBuffer()
+      const { score } = await engine.verify([bytes], references[i]!)
+      expect(score).toBeGreaterThan(thresholdForFmr(engine.pack, 1e-3).threshold)
+    }
+  })
+})
+
+describe('a picture that its sender has cut close', () => {
+  it('shows its face once there is a border around it', async () => {
+    for (const [i, person] of people.entries()) {
+      const { sample } = await engine.verify(
+        [await (await faceCrop(person)).jpeg().toBuffer()],
+        references[i]!,
+      )
+      const { x, y, width, height } = sample.box
+      const part = 0.15
+      const close = await sharp(await (await faceCrop(person)).png().toBuffer())
+        .extract({
+          left: Math.max(0, Math.round(x + part * width)),
+          top: Math.max(0, Math.round(y + part * height)),
+          width: Math.round(width * (1 - 2 * part)),
+          height: Math.round(height * (1 - 2 * part)),
+        })
+        .jpeg()
+        .toBuffer()
+      const { score } = await engine.verify([close], references[i]!)
+      expect(score).toBeGreaterThan(0)
     }
   })
 })

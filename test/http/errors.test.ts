@@ -18,7 +18,7 @@ import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
-import { blurredFace, distantFace, plain, pngHeader } from '../support/images.js'
+import { blurredFace, distantFace, plain, pngHeader, upsideDownFace } from '../support/images.js'
 import { asserted, ORIGIN, passkeysPath, proven, registered, usePasskeys } from '../support/passkeys.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -384,6 +384,7 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
   face_not_found: enrolWith(landscape),
   multiple_faces: enrolWith(groupPhoto),
   face_too_small: enrolWith(distantFace),
+  face_not_upright: enrolWith(upsideDownFace),
   low_quality: enrolWith(blurredFace),
   // The pack of the tests checks no liveness, so the sandbox stands in.
   liveness_failed: ({ sandbox, image }) => sandbox.enroll({ user_id: `${newUser()}+spoof`, image }),
@@ -580,6 +581,7 @@ describe('what to do', () => {
     face_not_found: 'no_face',
     multiple_faces: 'several_faces',
     face_too_small: 'too_far',
+    face_not_upright: 'not_upright',
     low_quality: 'blurred',
     liveness_failed: 'not_live',
     different_people: 'different_people',

@@ -21,7 +21,7 @@ export interface SeenFilm {
   looks: Look[]
 }
 
-const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small'] as const
+const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small', 'face_not_upright'] as const
 
 export async function see(pipeline: FacePipeline, film: Film, steps: readonly Step[]): Promise<SeenFilm> {
   const looks: Look[] = []

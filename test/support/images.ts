@@ -26,6 +26,14 @@ export function pngHeader(width: number, height: number): Buffer {
   ])
 }
 
+/** Ada, photographed by a camera that hangs upside down. */
+export async function upsideDownFace(): Promise<Buffer> {
+  return sharp(await face('ada'))
+    .rotate(180)
+    .jpeg()
+    .toBuffer()
+}
+
 /** A face of well under 80 pixels in a picture that is otherwise plain. */
 export async function distantFace(): Promise<Buffer> {
   const small = await sharp(await face('ada', 300))

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
-import { blurredFace, distantFace, plain, pngHeader, unreadableFiles } from '../support/images.js'
+import {
+  blurredFace,
+  distantFace,
+  plain,
+  pngHeader,
+  unreadableFiles,
+  upsideDownFace,
+} from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -300,6 +307,7 @@ describe('an unusable image', () => {
     face_not_found: landscape,
     multiple_faces: groupPhoto,
     face_too_small: distantFace,
+    face_not_upright: upsideDownFace,
     low_quality: blurredFace,
   }
   for (const [code, make] of Object.entries(CASES))

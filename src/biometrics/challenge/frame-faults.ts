@@ -10,6 +10,7 @@ export const REFUSED: Record<FrameRefusal['code'], Guidance> = {
   face_not_found: 'no_face',
   multiple_faces: 'several_faces',
   face_too_small: 'too_far',
+  face_not_upright: 'not_upright',
 }
 
 /** Guidance if the face is not completely in the frame, or fills too much of it; otherwise null. */

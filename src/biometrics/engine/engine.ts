@@ -14,6 +14,7 @@ import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
 import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
+import { notUpright } from '../pipeline/upright.js'
 import {
   BiometricError,
   type CallOptions,
@@ -164,7 +165,10 @@ export class Engine {
     return this.dispatcher.accept(async () => {
       const { looks, alignments, liveness, timingsMs } = await this.lookAtAll(images, { notes, steps }, call)
       const verdict = timed(timingsMs, () => judgeGeometry(looks, notes, steps, { activeLiveness, quality }))
-      if (!verdict.keys) return { fault: verdict.fault, liveness, samples: [], score: null, timingsMs }
+      if (!verdict.keys) {
+        await this.assertUpright(images, { looks, alignments }, call)
+        return { fault: verdict.fault, liveness, samples: [], score: null, timingsMs }
+      }
       const { keys } = verdict
       const indices = keyIndices(keys)
       const { alsoEmbed, ...decided } = this.packsOf(call)
@@ -194,6 +198,26 @@ export class Engine {
         }
       })
     })
+  }
+
+  /**
+   * Refuses a failed challenge that was filmed by a camera that is not upright, in which every movement looks wrong. Its first face is
+   * embedded for that.
+   * @throws BiometricError face_not_upright
+   */
+  private async assertUpright(
+    images: readonly Uint8Array[],
+    { looks, alignments }: Pick<Awaited<ReturnType<Engine['lookAtAll']>>, 'looks' | 'alignments'>,
+    call: CallOptions & PackChoice,
+  ): Promise<void> {
+    const turned = looks.find((look) => 'code' in look && look.code === 'face_not_upright')
+    if (turned) throw notUpright(turned.imageIndex)
+    const imageIndex = alignments.findIndex((alignment) => alignment !== null)
+    if (imageIndex < 0) return
+    const { decideBy } = this.packsOf(call)
+    const frame = { images: [images[imageIndex]!] as const, imageIndex, alignment: alignments[imageIndex]! }
+    const task = { type: 'embed' as const, ...frame, ...(decideBy === undefined ? {} : { decideBy }) }
+    await this.dispatcher.performMore([task], call)
   }
 
   /**

@@ -15,6 +15,7 @@ import { measureComponents } from './quality-components.js'
 import type { Scene } from './scene.js'
 import type { StageClock } from './stage-clock.js'
 import type { StageShelf } from './stage-shelf.js'
+import { assertUpright, notUpright, type UprightRule, uprightRuleOf } from './upright.js'
 
 /** Options for the face of one picture. */
 export interface FindOptions {
@@ -53,23 +54,31 @@ export class FaceModel {
   private constructor(
     readonly pack: ModelPack,
     private readonly stages: Stages,
+    private readonly upright: UprightRule | null,
   ) {}
 
-  /** @throws ModelPackError pack_file_missing, pack_file_mismatch; ONNX Runtime's error when the provider cannot serve */
-  static async load(pack: ModelPack, shelf: StageShelf): Promise<FaceModel> {
+  /**
+   * @param acceptTurned drops the pack's rule about faces that are not upright
+   * @throws ModelPackError pack_file_missing, pack_file_mismatch, calibration_invalid; ONNX Runtime's error when the provider cannot serve
+   */
+  static async load(pack: ModelPack, shelf: StageShelf, acceptTurned = false): Promise<FaceModel> {
     const { embedder, liveness } = pack.manifest
     const detector = await shelf.detector(pack)
     const landmarks = await shelf.landmarks(pack)
     const embedding = new FaceEmbedder(await shelf.open(pack, embedder), embedder)
     const networks: Network[] = []
     for (const file of liveness?.networks ?? []) networks.push(await shelf.open(pack, file))
-    return new FaceModel(pack, {
-      detector,
-      landmarks,
-      aligner: new FaceAligner(embedder),
-      embedder: embedding,
-      liveness: liveness ? new LivenessChecker(networks, liveness) : null,
-    })
+    return new FaceModel(
+      pack,
+      {
+        detector,
+        landmarks,
+        aligner: new FaceAligner(embedder),
+        embedder: embedding,
+        liveness: liveness ? new LivenessChecker(networks, liveness) : null,
+      },
+      acceptTurned ? null : uprightRuleOf(pack),
+    )
   }
 
   get embedder(): FaceEmbedder {
@@ -91,11 +100,12 @@ export class FaceModel {
 
   /**
    * Returns the main face and its points.
-   * @throws BiometricError face_not_found, multiple_faces, face_too_small
+   * @throws BiometricError face_not_found, face_not_upright, multiple_faces, face_too_small
    */
   async find(scene: Scene, { imageIndex, clock, limits }: FindOptions): Promise<FoundFace> {
     const { detector, landmarks } = this.stages
     const found = facesBy(this.pack.manifest.detector, await scene.detect(detector, clock))
+    if (found.length === 0 && (await scene.showsTurnedFace(detector, clock))) throw notUpright(imageIndex)
     const { width, height } = scene.pyramid.base
     const { sourceScale } = scene.image
     const { face, faces } = chooseFace(found, { width, height, sourceScale }, limits, imageIndex)
@@ -128,6 +138,16 @@ export class FaceModel {
   /** Cuts the embedder's chip out of the picture; it is valid until the next one. */
   cut(scene: Scene, alignment: Alignment, clock: StageClock): Promise<Float32Array> {
     return clock.measure('align', () => this.stages.aligner.cut(scene.pyramid, alignment))
+  }
+
+  /** @param embedding of this pack @throws BiometricError face_not_upright */
+  assertUpright(embedding: Float32Array, imageIndex: number): void {
+    if (this.upright) assertUpright(this.upright, embedding, imageIndex)
+  }
+
+  /** Embeds a face in a run of its own to refuse it if it is not upright. @throws BiometricError face_not_upright */
+  async assertUprightChip(chip: Float32Array, imageIndex: number): Promise<void> {
+    if (this.upright) this.assertUpright(await this.embedder.embed(chip), imageIndex)
   }
 
   async checkLiveness({ pyramid }: Scene, box: Box, clock: StageClock): Promise<Liveness> {

@@ -4,7 +4,13 @@
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Alignment, Box, FrameFace } from '../measurements.js'
-import type { FaceSample, ImageLimits, Liveness, OtherBounds } from '../types.js'
+import {
+  BiometricError,
+  type FaceSample,
+  type ImageLimits,
+  type Liveness,
+  type OtherBounds,
+} from '../types.js'
 import { decodeImage } from './decode.js'
 import type { DecodedImage } from './decode-pixels.js'
 import { FaceModel } from './face-model.js'
@@ -50,6 +56,8 @@ interface LookOptions {
   /** Index among the frames. */
   imageIndex: number
   checkLiveness: boolean
+  /** Refuses a face that is not upright, for which it has to be embedded. Default false: `embed` refuses it. */
+  checkUpright?: boolean
   clock: StageClock
   /** Limits of the frame. Default: those of every image. */
   limits?: ImageLimits
@@ -57,7 +65,7 @@ interface LookOptions {
   decideBy?: string | undefined
 }
 
-interface EmbedOptions extends Omit<LookOptions, 'checkLiveness'> {
+interface EmbedOptions extends Omit<LookOptions, 'checkLiveness' | 'checkUpright'> {
   /** Packs that follow, and the box of the face in pixels of the source. Default: none. */
   following?: (Following & { box: Box }) | undefined
 }
@@ -104,7 +112,8 @@ export class FacePipeline {
     const shelf = new StageShelf(packs, provider, open)
     const pipeline = new FacePipeline(pack, options.limits, shelf)
     try {
-      for (const one of packs) pipeline.models.set(one.modelId, await FaceModel.load(one, shelf))
+      for (const one of packs)
+        pipeline.models.set(one.modelId, await FaceModel.load(one, shelf, options.limits.acceptTurned))
       await pipeline.warmUp()
       return pipeline
     } catch (error) {
@@ -129,13 +138,18 @@ export class FacePipeline {
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     const { face, coming } = await this.inTurn(image, clock, true, async (scene) => {
       const { face, chip, found } = await model.measure(scene, { imageIndex, clock, limits })
-      assertQuality(face, withBounds(model.pack.manifest.quality, bounds?.quality))
-      const liveness = await model.checkLiveness(scene, found.box, clock)
-      if (strictLiveness) assertLive(liveness, imageIndex)
+      const liveness = await unlessTurned(model, chip, imageIndex, async () => {
+        assertQuality(face, withBounds(model.pack.manifest.quality, bounds?.quality))
+        const liveness = await model.checkLiveness(scene, found.box, clock)
+        if (strictLiveness) assertLive(liveness, imageIndex)
+        return liveness
+      })
       const others = await this.followers.add(scene, found.box, { imageIndex, clock, limits }, following)
       return { face: { ...face, liveness }, coming: { embedding: model.embedder.add(chip, clock), others } }
     })
-    return { ...face, ...(await settled(coming)) }
+    const embeddings = await settled(coming)
+    model.assertUpright(embeddings.embedding, imageIndex)
+    return { ...face, ...embeddings }
   }
 
   /**
@@ -143,11 +157,12 @@ export class FacePipeline {
    * @throws BiometricError with `imageIndex`, when the frame shows no usable face
    */
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
-    const { imageIndex, checkLiveness, clock, limits = this.limits } = options
+    const { imageIndex, checkLiveness, checkUpright = false, clock, limits = this.limits } = options
     const model = this.modelOf(options.decideBy)
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     return this.inTurn(image, clock, false, async (scene) => {
-      const { face, alignment, found } = await model.measure(scene, { imageIndex, clock, limits })
+      const { face, alignment, chip, found } = await model.measure(scene, { imageIndex, clock, limits })
+      if (checkUpright) await model.assertUprightChip(chip, imageIndex)
       const liveness = checkLiveness ? await model.checkLiveness(scene, found.box, clock) : LIVENESS_UNCHECKED
       const { width, height } = image
       return { face: { ...face, width, height }, alignment, liveness }
@@ -159,6 +174,7 @@ export class FacePipeline {
    * @param bytes the same frame: it is decoded again, so that nothing of it is kept between the two tasks
    * @param alignment result of `look`
    * @returns [dimensions] float32, the same to the bit as `analyse` would give
+   * @throws BiometricError face_not_upright
    */
   async embed(bytes: Uint8Array, alignment: Alignment, options: EmbedOptions): Promise<Embeddings> {
     const { imageIndex, clock, limits = this.limits, following } = options
@@ -170,7 +186,9 @@ export class FacePipeline {
       const chip = await model.cut(scene, alignment, clock)
       return { coming: { embedding: model.embedder.add(chip, clock), others } }
     })
-    return settled(coming)
+    const embeddings = await settled(coming)
+    model.assertUpright(embeddings.embedding, imageIndex)
+    return embeddings
   }
 
   /**
@@ -210,6 +228,25 @@ export class FacePipeline {
   /** Frees the native memory. The pipeline cannot be used afterwards. */
   release(): Promise<void> {
     return this.shelf.release()
+  }
+}
+
+/**
+ * Judges a face, and lets the refusal of a turned picture come before any other: advice about light or pose misleads where the picture
+ * has to be turned. The face is embedded for that only where it is refused anyway.
+ */
+async function unlessTurned<T>(
+  model: FaceModel,
+  chip: Float32Array,
+  imageIndex: number,
+  judge: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await judge()
+  } catch (error) {
+    if (error instanceof BiometricError && error.code !== 'cancelled')
+      await model.assertUprightChip(chip, imageIndex)
+    throw error
   }
 }
 

@@ -143,7 +143,7 @@ async function lookAt(
   }
 }
 
-const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small'] as const
+const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small', 'face_not_upright'] as const
 
 async function embed(
   task: Extract<WorkerTask, { type: 'embed' }>,
@@ -163,7 +163,7 @@ function frameLimits({ limits }: FacePipeline): ImageLimits {
   return { ...limits, maxPixels: Math.min(limits.maxPixels, limits.maxFramePixels ?? limits.maxPixels) }
 }
 
-/** Measures the faces of small frames, without embedding them. */
+/** Measures the faces of small frames. The first one is embedded only to tell whether it is upright. */
 async function guide(
   { images, decideBy }: Extract<WorkerTask, { type: 'guide' }>,
   pipeline: FacePipeline,
@@ -171,10 +171,17 @@ async function guide(
 ): Promise<WorkerValues['guide']> {
   const limits = { ...pipeline.limits, ...FRAME_LIMITS }
   const looks: WorkerValues['guide']['looks'] = []
-  for (const [imageIndex, bytes] of images.entries())
-    looks.push(
-      (await lookAt(pipeline, bytes, { imageIndex, checkLiveness: false, clock, limits, decideBy })).look,
-    )
+  for (const [imageIndex, bytes] of images.entries()) {
+    const options = {
+      imageIndex,
+      checkLiveness: false,
+      checkUpright: imageIndex === 0,
+      clock,
+      limits,
+      decideBy,
+    }
+    looks.push((await lookAt(pipeline, bytes, options)).look)
+  }
   const [look] = looks
   const isFaceless = look && 'code' in look && look.code === 'face_not_found'
   if (!isFaceless) return { looks, luminance: null }

@@ -21,15 +21,14 @@ export function registerEvaluateCommand(command: Command): void {
     .action(
       action(async (path: string, options: EvaluateOptions) => {
         const { assertReportFormat, writeReport } = await import('../../evaluation/report.js')
-        const { calibrate } = await import('../../evaluation/calibrate.js')
+        const { calibrationOf } = await import('../../evaluation/measure-upright.js')
         const { writeCalibration } = await import('../models/write-calibration.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
         // Report wrong options before the photos are measured.
         for (const file of options.report ?? []) assertReportFormat(file)
         const run = await measure(path, options.pack, options)
         for (const file of options.report ?? []) await writeReport(file, run, options.includePhotos ?? false)
-        if (options.calibrate)
-          await writeCalibration(options.calibrate, calibrate(run, run.groups, run.data.name))
+        if (options.calibrate) await writeCalibration(options.calibrate, await calibrationOf(run))
         print(options, evaluationView(run.evaluation), () => evaluationText(run.evaluation))
       }),
     )

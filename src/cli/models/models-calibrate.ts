@@ -64,9 +64,9 @@ export function registerCalibrateCommand(models: Command): void {
         if (source.endsWith('.json'))
           calibration = parseCalibration((await readInput(source)).toString(), source)
         else {
-          const { calibrate } = await import('../../evaluation/calibrate.js')
+          const { calibrationOf } = await import('../../evaluation/measure-upright.js')
           const run = await measure(source, name, options)
-          calibration = calibrate(run, run.groups, run.data.name)
+          calibration = await calibrationOf(run)
         }
         const manifest = await loadPackManifest(dir)
         assertMeasuredWith(calibration, manifest, source)

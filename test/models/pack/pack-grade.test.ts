@@ -9,15 +9,18 @@ import {
   gradeOf,
 } from '../../../models/pack/pack-grade.js'
 import { standardPackDocument } from '../../../models/standard/pack-document.js'
+import { uprightMeasurement } from '../../support/packs.js'
 
 const manifest = parsePackManifest(standardPackDocument())
 
 /** A calibration on 1,000 people: 499,500 pairs of people show 1e-5. */
 function packWith({
   groups = [],
+  upright = uprightMeasurement(manifest.embedder.dimensions),
   ...data
 }: {
   people?: number
+  upright?: Calibration['upright'] | null
   groups?: Calibration['groups']
 } = {}): ModelPack {
   const point = (fmr: number, threshold: number) => ({
@@ -40,6 +43,7 @@ function packWith({
       failed_to_acquire: 0,
       ...data,
     },
+    ...(upright ? { upright } : {}),
     points: [point(1e-3, 0.4), point(1e-4, 0.5)],
     groups,
   }
@@ -76,6 +80,23 @@ describe('the grade', () => {
       'a group that is over the rate',
       packWith({ groups: [group('f', 400, 79_800, 1.1e-4)] }),
       /^women .* rate of 1\.1 in 10,000/,
+    ],
+    [
+      'turned pictures that nobody measured',
+      packWith({ upright: null }),
+      /nobody has measured it on pictures/,
+    ],
+    [
+      'turned pictures that were not all measured',
+      packWith({ upright: uprightMeasurement(manifest.embedder.dimensions, { 90: 0, 180: 0 }) }),
+      /nobody has measured it on pictures/,
+    ],
+    [
+      'turned pictures that match more often than is signed',
+      packWith({
+        upright: uprightMeasurement(manifest.embedder.dimensions, { 90: 0, 180: 2.1e-4, 270: 0 }),
+      }),
+      /turned by 180° match more often/,
     ],
     ['no calibration of its own', { dir: '', manifest, modelId: 'standard@1.0.0' }, /no calibration\.json/],
   ])('the grade is evaluation for %s, and says why', (_, pack, reason) => {

@@ -1,0 +1,61 @@
+/**
+ * Tells a face that is upright from one that lies on its side or stands on its head. Landmarks cannot: they stand upright in a face that
+ * stands on its head. Embeddings can, since the chips of turned faces, on which no embedder was trained, are all alike.
+ */
+import { type ModelPack, ModelPackError } from '../../../models/pack/model-pack.js'
+import { dot } from '../kernels/vector-math.js'
+import { BiometricError } from '../types.js'
+
+/** A pack's rule: a face whose embedding lies at least so far along the axis is not upright. */
+export interface UprightRule {
+  /** [dimensions] float32 of length 1. */
+  axis: Float32Array
+  /** Cosine, -1 to 1. */
+  bound: number
+}
+
+/** The pack's rule, or null where its calibration has none. */
+export function uprightRuleOf({ calibration, manifest }: ModelPack): UprightRule | null {
+  if (!calibration?.upright) return null
+  const { axis, bound } = calibration.upright
+  return { axis: vectorFrom(axis, manifest.embedder.dimensions), bound }
+}
+
+/** Cosine, -1 to 1, of an embedding with the axis of a rule. */
+export function likenessToTurned(axis: Float32Array, embedding: Float32Array): number {
+  const length = Math.sqrt(dot(embedding, embedding))
+  return length > 0 ? dot(axis, embedding) / length : 0
+}
+
+/** The refusal of a face that is not upright. */
+export function notUpright(imageIndex: number): BiometricError {
+  return new BiometricError(
+    'face_not_upright',
+    'The face lies on its side or stands on its head in the image: turn the picture.',
+    imageIndex,
+  )
+}
+
+/** @throws BiometricError face_not_upright */
+export function assertUpright(rule: UprightRule, embedding: Float32Array, imageIndex: number): void {
+  if (likenessToTurned(rule.axis, embedding) >= rule.bound) throw notUpright(imageIndex)
+}
+
+/** Reads a vector of a calibration: float32, little-endian, in base64. @throws ModelPackError calibration_invalid */
+function vectorFrom(text: string, dimensions: number): Float32Array {
+  const bytes = Buffer.from(text, 'base64')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.length !== 4 * dimensions)
+    throw new ModelPackError(
+      'calibration_invalid',
+      `upright.axis has ${bytes.length / 4} numbers; the embedder gives ${dimensions}`,
+    )
+  return Float32Array.from({ length: dimensions }, (_, i) => view.getFloat32(4 * i, true))
+}
+
+/** Writes a vector as a calibration holds it. */
+export function vectorText(vector: Float32Array): string {
+  const bytes = Buffer.alloc(4 * vector.length)
+  for (const [i, value] of vector.entries()) bytes.writeFloatLE(value, 4 * i)
+  return bytes.toString('base64')
+}
