@@ -197,6 +197,7 @@ describe('imports', () => {
     )
     expect(loading.map((file) => relative(SRC, file)).sort()).toEqual([
       'biometrics/pipeline/decode-pixels.ts',
+      'evaluation/measure-upright.ts',
       'evaluation/report.ts',
     ])
     const decoders = ['decode-pixels.ts', 'decode.ts'].map((name) =>

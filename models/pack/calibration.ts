@@ -184,6 +184,10 @@ export async function readCalibration(dir: string, manifest: PackManifest): Prom
   if (text === null) return null
   const calibration = parseCalibration(text, path)
   assertMeasuredWith(calibration, manifest, path)
+  const bytes = Buffer.from(calibration.upright?.axis ?? '', 'base64').length
+  const { dimensions } = manifest.embedder
+  if (calibration.upright && bytes !== 4 * dimensions)
+    throw invalid(path, `upright.axis has ${bytes / 4} numbers, and the embedder gives ${dimensions}`)
   return calibration
 }
 

@@ -37,6 +37,7 @@ export type LivenessRequirement = 'none' | 'passive' | 'active' | 'both'
 /** Advice to a person about one frame. */
 export type FrameGuidance =
   | 'no_face'
+  | 'not_upright'
   | 'several_faces'
   | 'too_far'
   | 'too_close'

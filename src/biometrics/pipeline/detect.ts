@@ -6,23 +6,20 @@ import type { Pixels, PlaneFormat } from '../kernels/planes.js'
 import { type Detection, suppressOverlaps } from './detection.js'
 import { decodeTinyYoloV2 } from './detector-tiny-yolov2.js'
 import { decodeYunetHead, YUNET_STRIDES } from './detector-yunet.js'
-import type { ImagePyramid } from './image-pyramid.js'
+import { ImagePyramid } from './image-pyramid.js'
 import type { Network, NetworkOutput } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
+import { smallLevel, withBorder } from './second-look.js'
 
-/** Position of the picture in the network's input: `margin` network pixels from its top left, `ratio` network pixels per image pixel. */
+/** Position of the picture in the network's input: at its top left, `ratio` network pixels per image pixel. */
 interface Letterbox {
   width: number
   height: number
   contentWidth: number
   contentHeight: number
-  margin: number
   ratio: number
 }
-
-/** Border of a second look, as a share of the picture's longer side. Of faces cut so close that none was found, 35 of 36 were found with it. */
-const BORDER = 1 / 3
 
 export class FaceDetector {
   private readonly network: Network
@@ -42,21 +39,25 @@ export class FaceDetector {
    * around it. Of what is found then, only sure faces count.
    */
   async detect(pyramid: ImagePyramid): Promise<Detection[]> {
-    const faces = await this.search(pyramid, 0)
+    const faces = await this.search(pyramid)
     if (faces.length > 0) return faces
-    return (await this.search(pyramid, BORDER)).filter((face) => this.isSure(face))
+    const { pixels, exponent } = smallLevel(pyramid)
+    const { picture, margin } = withBorder(pixels)
+    const inside = (await this.search(new ImagePyramid(picture))).filter((face) => this.isSure(face))
+    return inside.map((face) => rescale(moved(face, -margin), 2 ** exponent))
   }
 
   /** Whether a sure face is found in the picture as it is. */
-  async showsFace(pyramid: ImagePyramid): Promise<boolean> {
-    return (await this.search(pyramid, 0)).some((face) => this.isSure(face))
+  async showsFace(picture: Pixels): Promise<boolean> {
+    return (await this.search(new ImagePyramid(picture))).some((face) => this.isSure(face))
   }
 
-  private async search(pyramid: ImagePyramid, border: number): Promise<Detection[]> {
+  private async search(pyramid: ImagePyramid): Promise<Detection[]> {
     const found: Detection[] = []
+    const { width, height } = pyramid.base
     const { sufficientFacePx } = this.spec
     for (const size of this.spec.sizes) {
-      const letterbox = this.letterbox(pyramid, size, border)
+      const letterbox = this.letterbox(width, height, size)
       const outputs = await this.network.run(this.fill(pyramid, letterbox), [
         1,
         3,
@@ -64,7 +65,7 @@ export class FaceDetector {
         letterbox.width,
       ])
       for (const detection of this.decode(outputs, letterbox)) {
-        found.push(toPicture(detection, letterbox))
+        found.push(rescale(detection, 1 / letterbox.ratio))
       }
       const isSufficient = ({ box }: Detection) =>
         box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity)
@@ -79,22 +80,20 @@ export class FaceDetector {
     return score >= this.spec.scoreThreshold
   }
 
-  private letterbox({ base }: ImagePyramid, size: number, border: number): Letterbox {
-    const margin = border * Math.max(base.width, base.height)
-    const [width, height] = [base.width + 2 * margin, base.height + 2 * margin]
+  private letterbox(width: number, height: number, size: number): Letterbox {
     const longSide = Math.max(width, height)
     if (this.spec.decoder === 'tiny-yolov2') {
-      return letterboxOf(base, margin, size / longSide, size, size)
+      return letterboxOf(width, height, size / longSide, size, size)
     }
     const [, , fixedHeight, fixedWidth] = this.network.inputShape
     const ratio = Math.min(1, size / longSide, (fixedWidth ?? size) / width, (fixedHeight ?? size) / height)
     const padded = (side: number) => Math.ceil(Math.round(side * ratio) / 32) * 32
-    return letterboxOf(base, margin, ratio, fixedWidth ?? padded(width), fixedHeight ?? padded(height))
+    return letterboxOf(width, height, ratio, fixedWidth ?? padded(width), fixedHeight ?? padded(height))
   }
 
   private fill(
     pyramid: ImagePyramid,
-    { width, height, contentWidth, contentHeight, margin, ratio }: Letterbox,
+    { width, height, contentWidth, contentHeight, ratio }: Letterbox,
   ): Float32Array {
     const data = this.scratch.take(3 * width * height)
     const { pixels } = pyramid.levelFor(1 / ratio)
@@ -102,7 +101,7 @@ export class FaceDetector {
       pixels,
       { x: 0, y: 0, width: pixels.width, height: pixels.height },
       { data, width, height },
-      { x: margin, y: margin, width: contentWidth, height: contentHeight },
+      { x: 0, y: 0, width: contentWidth, height: contentHeight },
       this.format,
     )
     return data
@@ -148,29 +147,38 @@ export function facesBy(spec: DetectorSpec, found: readonly Detection[]): Detect
 }
 
 function letterboxOf(
-  picture: Pixels,
-  border: number,
+  width: number,
+  height: number,
   ratio: number,
   outWidth: number,
   outHeight: number,
 ): Letterbox {
-  const margin = Math.round(border * ratio)
   return {
     width: outWidth,
     height: outHeight,
-    contentWidth: Math.min(outWidth - margin, Math.max(1, Math.round(picture.width * ratio))),
-    contentHeight: Math.min(outHeight - margin, Math.max(1, Math.round(picture.height * ratio))),
-    margin,
+    contentWidth: Math.min(outWidth, Math.max(1, Math.round(width * ratio))),
+    contentHeight: Math.min(outHeight, Math.max(1, Math.round(height * ratio))),
     ratio,
   }
 }
 
-function toPicture({ box, score, points }: Detection, { margin, ratio }: Letterbox): Detection {
-  const scale = 1 / ratio
-  const at = (value: number) => (value - margin) * scale
+function rescale({ box, score, points }: Detection, factor: number): Detection {
   return {
-    box: { x: at(box.x), y: at(box.y), width: box.width * scale, height: box.height * scale },
+    box: {
+      x: box.x * factor,
+      y: box.y * factor,
+      width: box.width * factor,
+      height: box.height * factor,
+    },
     score,
-    points: points?.map(at) ?? null,
+    points: points?.map((value) => value * factor) ?? null,
+  }
+}
+
+function moved({ box, score, points }: Detection, by: number): Detection {
+  return {
+    box: { ...box, x: box.x + by, y: box.y + by },
+    score,
+    points: points?.map((value) => value + by) ?? null,
   }
 }

@@ -4,11 +4,8 @@ import type { FaceDetector } from './detect.js'
 import type { Detection } from './detection.js'
 import { ImagePyramid } from './image-pyramid.js'
 import type { LandmarkFinder } from './landmarks.js'
+import { QUARTER_TURNS, smallLevel, turned } from './second-look.js'
 import type { StageClock } from './stage-clock.js'
-import { QUARTER_TURNS, turned } from './turned-picture.js'
-
-/** Least long side of a picture that is turned: a face that was missed is large enough in it, and turning costs a millisecond. */
-const TURNED_SIDE_PX = 480
 
 export class Scene {
   readonly pyramid: ImagePyramid
@@ -30,11 +27,10 @@ export class Scene {
 
   /** Whether the detector is sure of a face once the picture is turned by a quarter or by half. */
   async showsTurnedFace(detector: FaceDetector, clock: StageClock): Promise<boolean> {
-    const { base } = this.pyramid
-    const { pixels } = this.pyramid.levelFor(Math.max(base.width, base.height) / TURNED_SIDE_PX)
+    const { pixels } = smallLevel(this.pyramid)
     return clock.measure('detect', async () => {
       for (const quarters of QUARTER_TURNS)
-        if (await detector.showsFace(new ImagePyramid(turned(pixels, quarters)))) return true
+        if (await detector.showsFace(turned(pixels, quarters))) return true
       return false
     })
   }

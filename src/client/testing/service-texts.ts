@@ -360,6 +360,8 @@ export const FAKE_ERRORS: Readonly<
 /** Sentences that a person can be shown about a refused photo. */
 export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = {
   no_face: 'Show your face to the camera.',
+  not_upright:
+    'The picture lies on its side or stands on its head. Hold the camera upright, or turn the photo.',
   several_faces: 'Only you should be in the picture.',
   too_far: 'Come closer.',
   too_close: 'Move back a little.',

@@ -11,6 +11,7 @@ import {
 } from '../../../models/pack/calibration.js'
 import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
+import { uprightMeasurement } from '../../support/packs.js'
 
 let dir: string
 let manifest: PackManifest
@@ -64,6 +65,17 @@ describe('a calibration beside a pack', () => {
     const other = { ...manifest, detector: { ...manifest.detector, scoreThreshold: 0.3 } }
     await put(calibrationOf(other))
     await expect(loadModelPack(dir)).rejects.toMatchObject({ code: 'calibration_mismatch' })
+  })
+
+  it('a rule about turned pictures whose axis has another length than the embeddings stops the pack from loading', async () => {
+    const upright = uprightMeasurement(manifest.embedder.dimensions - 1)
+    await put({ ...calibrationOf(manifest), upright })
+    await expect(loadModelPack(dir)).rejects.toMatchObject({
+      code: 'calibration_invalid',
+      message: expect.stringContaining('upright.axis'),
+    })
+    await put({ ...calibrationOf(manifest), upright: uprightMeasurement(manifest.embedder.dimensions) })
+    await loadModelPack(dir)
   })
 
   it('a calibration is kept when its pack is replaced, unless the new pack scores differently', async () => {
