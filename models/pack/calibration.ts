@@ -33,7 +33,7 @@ const Rates = {
   fnmr_ci95: Interval,
 }
 
-/** Rule that tells faces that are not upright, and what was measured of it on turned copies of the photos, one a person. */
+/** Rule that refuses faces that are not upright, and its rates on turned copies of the photos, one a person. */
 const UprightSchema = Type.Object(
   {
     /** [dimensions] float32, little-endian, in base64, of length 1: Fisher's linear discriminant of upright and turned faces. */
@@ -46,7 +46,7 @@ const UprightSchema = Type.Object(
         {
           degrees: Type.Number(),
           photos: Count,
-          /** Photos in which no face was found, or one that is told as not upright. */
+          /** Photos in which no face was found, or one that is not upright. */
           refused: Count,
           impostor_pairs: Count,
           /** The rate of matches with both pictures turned, by threshold, ascending. Intervals take pairs for independent. */

@@ -1,4 +1,4 @@
-/** Finds the rule that tells pictures that are not upright, and measures on turned copies of the photos what it leaves of false matches. */
+/** Finds the rule that refuses pictures that are not upright, and counts on turned copies of the photos the false matches that it leaves. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import sharp from 'sharp'
@@ -18,7 +18,7 @@ import type { EvaluationRun } from './run-evaluation.js'
 export const TURNS = [0, 15, 30, 45, 60, 90, 180, 270]
 /** More people would take minutes and narrow the intervals little. */
 const MAX_PEOPLE = 600
-/** With fewer, the axis would describe these people rather than turned faces. */
+/** The axis of fewer people would describe these people rather than turned faces. */
 const MIN_PEOPLE = 30
 /** The axis and the bound are taken from every third person, and the rates are measured on the others. */
 const TAUGHT_BY = 3

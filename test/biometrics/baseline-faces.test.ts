@@ -101,7 +101,7 @@ describe('a picture that is not upright', () => {
     }
   })
 
-  it('is told as such by guidance, whatever else is wrong with it', async () => {
+  it('has a guidance code of its own, even if other things are wrong with it', async () => {
     for (const { person, degrees } of turns) {
       const image = await (await faceCrop(person)).rotate(degrees).resize(320).jpeg().toBuffer()
       expect(await engine.guide({ image, step: 'frontal' })).toEqual(['not_upright'])

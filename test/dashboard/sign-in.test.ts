@@ -187,6 +187,7 @@ describe('a new password', () => {
       attempts: limiter,
       isPasswordSignIn: { operators: true, tenants: true },
       secondFactors: operations.secondFactors,
+      isSecondFactorRequired: false,
       times: TIMES,
     }
     const signIn = new SignIn(parts, new Sessions(parts))
@@ -232,6 +233,7 @@ describe('a new password', () => {
       attempts: limiter,
       isPasswordSignIn: { operators: true, tenants: true },
       secondFactors: operations.secondFactors,
+      isSecondFactorRequired: false,
       times: TIMES,
     }
     const sessions = new Sessions(parts)

@@ -1,4 +1,4 @@
-/** The rule that tells pictures that are not upright: how it is taught, and what is counted of it. */
+/** The rule that refuses pictures that are not upright: how it is taught, and which of its errors are counted. */
 import { describe, expect, it } from 'vitest'
 import { ruleOf, TURNS } from '../../src/evaluation/measure-upright.js'
 import { cosinePack, DIMENSIONS, normals } from './synthetic.js'

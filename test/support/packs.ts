@@ -41,7 +41,7 @@ export async function writeShiftedPack(dir: string, modelsDir: string): Promise<
   await rm(join(dir, 'calibration.json'), { force: true })
 }
 
-/** What a calibration says of turned pictures, with a rule that refuses no face. @param measured false match rate at each turn */
+/** The part of a calibration about turned pictures, with a rule that refuses no face. @param measured false match rate at each turn */
 export function uprightMeasurement(
   dimensions: number,
   measured: Record<number, number> = { 90: 0, 180: 0, 270: 0 },

@@ -1,5 +1,5 @@
 /**
- * Tells a face that is upright from one that lies on its side or stands on its head. Landmarks cannot: they stand upright in a face that
+ * Recognizes a face that lies on its side or stands on its head. Landmarks cannot: they stand upright in a face that
  * stands on its head. Embeddings can, since the chips of turned faces, on which no embedder was trained, are all alike.
  */
 import type { ModelPack } from '../../../models/pack/model-pack.js'

@@ -163,7 +163,7 @@ function frameLimits({ limits }: FacePipeline): ImageLimits {
   return { ...limits, maxPixels: Math.min(limits.maxPixels, limits.maxFramePixels ?? limits.maxPixels) }
 }
 
-/** Measures the faces of small frames. The first one is embedded only to tell whether it is upright. */
+/** Measures the faces of small frames. The first one is embedded, only to see whether it is upright. */
 async function guide(
   { images, decideBy }: Extract<WorkerTask, { type: 'guide' }>,
   pipeline: FacePipeline,
