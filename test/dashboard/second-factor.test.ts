@@ -5,7 +5,6 @@ import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
-import { withDatabase } from '../support/database.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -176,7 +175,11 @@ describe('a second factor', () => {
     const reset = await client.call('POST', '/operators/second-factor/remove', { name })
     expect(reset.body.code).toBe('not_permitted')
     // A session that an earlier version began does not say which second factor it met.
-    withDatabase(running, (database) => database.exec('UPDATE dashboard_session SET second_factor_at = NULL'))
+    const { store, operations } = running.service.core
+    const { hash, authenticatedAt } = (await operations.sessions.list()).find((one) => one.operator === name)!
+    await store.transaction('rows', (tx) =>
+      tx.setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: null }),
+    )
     expect(await create()).toBe('fresh_sign_in_required')
     await client.call('POST', '/session/confirm', { password, code: codeOf(secret) })
     expect(await create()).toBe('invalid_request')
