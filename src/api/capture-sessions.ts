@@ -253,6 +253,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             verificationId: input.verification_id,
             returnUrl: input.return_url,
             isDiscreet: call.isDiscreet,
+            keepsDevice: call.keepsDevice,
             locale: input.locale,
             description: input.description,
             consent: input.consent && { version: input.consent.id, text: input.consent.text },

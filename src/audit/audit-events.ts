@@ -18,6 +18,7 @@ export const AUDIT_EVENTS = [
   'capture_page_changed',
   'capture_consented',
   'capture_code_failed',
+  'capture_number_failed',
   'capture_disowned',
   'consent_recorded',
   'user_unlocked',

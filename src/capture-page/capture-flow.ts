@@ -6,11 +6,11 @@ import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { isoTime } from '../lib/clock.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { CaptureEnding, CaptureSession } from '../verification/capture-session-book.js'
-import { isConfirmed, tryCode } from '../verification/confirmation-code.js'
+import { type CaptureSession, hasAgreed } from '../verification/capture-session-book.js'
+import { isConfirmed, MAX_NUMBER_TRIES, tryCode } from '../verification/confirmation-code.js'
 import { lockoutReason } from '../verification/lockout.js'
 import { resultOf } from '../webhooks/capture-session-events.js'
-import { MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
+import { type CaptureOutcome, MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf } from './consent-text.js'
 import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import type { ChallengeBody, ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
@@ -65,15 +65,41 @@ export class CaptureFlow {
   }
 
   /**
+   * Compares what the person typed at the first device with the number that the phone shows. The right one ends the session there; the
+   * third wrong one ends it without a result.
+   */
+  async number(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
+    const state = await this.changes.change(
+      token,
+      async ({ record, content, side }) => {
+        const { number } = content
+        if (!number || side !== 'page') throw new CaptureFlowError('no number is asked for here')
+        const outcome = tryCode(number, typed, MAX_NUMBER_TRIES)
+        if (outcome === 'right') {
+          record.status = 'completed'
+          return { result: number.result }
+        }
+        if (outcome !== 'no_tries_left') return
+        record.status = 'cancelled'
+        if (record.environment !== 'production') return
+        const { id, purpose } = record
+        return { facts: { event: 'capture_number_failed', capture_session: id, purpose } }
+      },
+      true,
+    )
+    return state.state === 'number' ? { ...state, message: PAGE_TEXTS[language].number_wrong } : state
+  }
+
+  /**
    * Records the agreement to the text that the page showed, and keeps that text.
    * @throws CaptureFlowError consent_changed where the page showed another text than the present one
    */
   async consent(token: string, shown: ConsentBody, language: CaptureLanguage): Promise<PageState> {
     const { clock, vault } = this.parts
     return this.changes.change(token, async (session, tx) => {
-      const { record, content } = session
+      const { record, content, side } = session
       assertConfirmed(session)
-      if (record.consentedAt !== null) return
+      if (hasAgreed(session)) return
       const user =
         record.purpose === 'verify' &&
         !content.captureRequest.isDiscreet &&
@@ -89,6 +115,7 @@ export class CaptureFlow {
         throw new CaptureFlowError('the text of the consent was changed', 'consent_changed')
       const now = clock.now()
       Object.assign(record, { consentVersion: present.version, consentedAt: now })
+      content.agreedAt = side
       if (record.environment !== 'production') return
       const { version, text, sha256 } = present
       await tx.keepConsentText({
@@ -104,6 +131,7 @@ export class CaptureFlow {
         event: 'capture_consented',
         capture_session: record.id,
         purpose: record.purpose,
+        side,
         consent_version: version,
         consent_sha256: sha256,
         // A person who is not enrolled yet has no pseudonym: the audit entry of the enrolment names the same session.
@@ -127,7 +155,7 @@ export class CaptureFlow {
     const { record, content } = session
     const { captureRequest } = content
     assertConfirmed(session)
-    if (record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    assertAgreed(session)
     const display = shownAction(session, language)?.shown
     if (shown.display !== display?.hash)
       throw new CaptureFlowError('the page does not show the action', 'display_changed')
@@ -176,11 +204,12 @@ export class CaptureFlow {
   ): Promise<PageState> {
     const { record, content } = session
     const { captureRequest, challenge } = content
+    const { captureSessions } = this.parts
     if (!challenge) throw new CaptureFlowError('nothing was asked for')
     if (captureRequest.passkey !== undefined && captureRequest.passkey !== 'preferred' && !passkey)
       throw new CaptureFlowError('the page has sent no passkey')
     const before = await this.takeTry(token, challenge.id)
-    if (before.state === 'over') return before
+    if (before.state !== 'open') return before
     const answer = await this.calls.post(
       session,
       request,
@@ -214,18 +243,23 @@ export class CaptureFlow {
     )
     const { isJudged, isFinal, ending, waitsFor, advice } = outcomeOf(answer, captureRequest.isDiscreet)
     let triesLeft = 0
-    const state = await this.changes.change(token, async ({ record, content }) => {
+    const state = await this.changes.change(token, async (session) => {
+      const { record, content, side } = session
       content.judging = (content.judging ?? []).filter((id) => id !== challenge.id)
       if (isJudged) record.answered = challenge.id
       else record.attempts--
       const isLast = record.attempts >= MAX_ATTEMPTS && content.judging.length === 0
       triesLeft = MAX_ATTEMPTS - record.attempts
-      if (isFinal || isLast) record.status = 'completed'
       if (isFinal ? ending !== undefined : isLast) content.ending = ending ?? 'refused'
       if (waitsFor) content.waitsFor = waitsFor
-      return { result: isJudged ? resultOf(answer) : null }
+      const result = isJudged ? resultOf(answer) : null
+      // A capture that failed brings the first device nothing, so that it needs no number.
+      if (isFinal && ending === undefined && side === 'phone' && record.binding === 'same')
+        captureSessions.drawNumber(session, result)
+      else if (isFinal || isLast) record.status = 'completed'
+      return { result }
     })
-    if (state.state === 'over') return state
+    if (state.state === 'over' || state.state === 'number') return state
     const texts = PAGE_TEXTS[language]
     // A capture that was not judged has cost no try.
     const left = !isJudged || triesLeft === 0 ? '' : texts[triesLeft === 1 ? 'tries_left_1' : 'tries_left_2']
@@ -240,7 +274,7 @@ export class CaptureFlow {
     return this.changes.change(token, async (session) => {
       const { record, content } = session
       assertConfirmed(session)
-      if (record.consentedAt === null || content.challenge?.id !== challengeId)
+      if (!hasAgreed(session) || content.challenge?.id !== challengeId)
         throw new CaptureFlowError('nothing was asked for')
       if (record.attempts >= MAX_ATTEMPTS) throw new CaptureFlowError('every try is taken')
       record.attempts++
@@ -250,7 +284,7 @@ export class CaptureFlow {
   }
 
   /** Ends a session without another capture. @param ending the reason that the page shows to the person */
-  end(token: string, ending: Exclude<CaptureEnding, 'disowned'>): Promise<PageState> {
+  end(token: string, ending: NonNullable<CaptureOutcome['ending']>): Promise<PageState> {
     return this.changes.change(token, async ({ record, content }) => {
       record.status = 'completed'
       content.ending = ending
@@ -275,7 +309,7 @@ export class CaptureFlow {
     { image, step, frontal }: GuidanceBody,
   ): Promise<InternalAnswer> {
     assertConfirmed(session)
-    if (session.record.consentedAt === null) throw new CaptureFlowError('nobody has agreed yet')
+    assertAgreed(session)
     const fields = {
       image: String(image),
       step,
@@ -286,26 +320,34 @@ export class CaptureFlow {
   }
 
   cancel(token: string): Promise<PageState> {
-    return this.changes.change(token, async ({ record }) => {
-      record.status = 'cancelled'
-    })
+    return this.changes.change(
+      token,
+      async ({ record }) => {
+        record.status = 'cancelled'
+      },
+      true,
+    )
   }
 
   /** Ends a session of which the person says that somebody else began it. */
   disown(token: string): Promise<PageState> {
     const { clock, vault } = this.parts
-    return this.changes.change(token, async ({ record, content, side }, tx) => {
-      Object.assign(record, { status: 'cancelled', disownedAt: clock.now() })
-      if (record.environment !== 'production') return
-      const { id, purpose } = record
-      const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
-      return {
-        facts: {
-          ...{ event: 'capture_disowned', capture_session: id, purpose, side },
-          ...(subject ? { subject: subject.pseudonym } : {}),
-        },
-      }
-    })
+    return this.changes.change(
+      token,
+      async ({ record, content, side }, tx) => {
+        Object.assign(record, { status: 'cancelled', disownedAt: clock.now() })
+        if (record.environment !== 'production') return
+        const { id, purpose } = record
+        const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
+        return {
+          facts: {
+            ...{ event: 'capture_disowned', capture_session: id, purpose, side },
+            ...(subject ? { subject: subject.pseudonym } : {}),
+          },
+        }
+      },
+      true,
+    )
   }
 
   /** @returns the token of the phone's link */
@@ -313,10 +355,10 @@ export class CaptureFlow {
     let phone = ''
     await this.changes.change(token, async (session) => {
       assertConfirmed(session)
-      if (session.record.binding === 'same') throw new CaptureFlowError('the result is bound to this browser')
-      if (session.side !== 'page') throw new CaptureFlowError('a phone has nothing to hand over')
+      if (!canHandOver(session)) throw new CaptureFlowError('this page may not hand over')
       phone = this.parts.captureSessions.handOver(session)
     })
+    if (phone === '') throw new CaptureFlowError('the session has gone on')
     return phone
   }
 }
@@ -324,6 +366,16 @@ export class CaptureFlow {
 /** @throws CaptureFlowError while the person has not typed the code */
 function assertConfirmed({ content }: CaptureSession): void {
   if (!isConfirmed(content.code)) throw new CaptureFlowError('the code was not typed yet')
+}
+
+/** @throws CaptureFlowError while the person has not agreed at this device */
+function assertAgreed(session: CaptureSession): void {
+  if (!hasAgreed(session)) throw new CaptureFlowError('nobody has agreed yet')
+}
+
+/** Whether the page may hand the capture over to a phone. */
+export function canHandOver({ content, side }: CaptureSession): boolean {
+  return side === 'page' && !content.captureRequest.keepsDevice
 }
 
 /** Drops the fields whose value is undefined. */

@@ -14,7 +14,7 @@ export interface CaptureOutcome {
   /** Whether another try is pointless. */
   isFinal: boolean
   /** The ending that the page shows to the person. Only for a final answer that is no approval. */
-  ending?: Exclude<CaptureEnding, 'disowned'>
+  ending?: Exclude<CaptureEnding, 'disowned' | 'number'>
   /** The person who has to act now that this one has done everything that was asked. */
   waitsFor?: CaptureSuccessor
   /** Advice to the person, which never says why the capture was refused. */

@@ -12,11 +12,11 @@ import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import { capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
 import { assertAllowed, LocalRateLimiter } from '../tenants/rate-limiter.js'
-import { type CaptureSession, endingOf } from '../verification/capture-session-book.js'
+import { type CaptureSession, endingOf, hasAgreed } from '../verification/capture-session-book.js'
 import { isConfirmed } from '../verification/confirmation-code.js'
 import { beganHtml } from './began.js'
 import { brandFile, brandOf } from './brand.js'
-import { CaptureFlow, type CaptureFlowParts } from './capture-flow.js'
+import { CaptureFlow, type CaptureFlowParts, canHandOver } from './capture-flow.js'
 import { consentOf } from './consent-text.js'
 import { GuidanceLimit } from './guidance-limit.js'
 import { type InternalCallParts, InternalCalls } from './internal-calls.js'
@@ -57,7 +57,10 @@ const GUIDANCE_UPLOAD_MS = 5000
 /** Loads of one session's page: as many at once as a person may need, then one in 5 seconds. */
 const PAGE_LOADS = { ratePerSecond: 0.2, burst: 20 }
 const PATH =
-  /^\/capture\/([\w.-]{1,128})(?:\/(begin|code|consent|challenge|guidance|frames|cancel|disown|phone|status))?$/
+  /^\/capture\/([\w.-]{1,128})(?:\/(begin|code|consent|challenge|guidance|frames|cancel|disown|phone|number|status))?$/
+
+/** Steps of a session whose phone has captured and shows a number. */
+const AFTER_CAPTURE = new Set(['number', 'cancel', 'disown'])
 
 /** A request to an address of a session, with the session and its tenant. */
 interface Visit {
@@ -163,7 +166,11 @@ export class CaptureServer {
     const returnUrl = returnUrlOf(session)
     const backTo = side === 'page' ? returnUrl : null
     const notice = (status: number, text: Notice['text'], back = backTo) =>
-      this.replies.page(status, noticePage(language, { text, company, brand, back }), frameAncestors)
+      this.replies.page(
+        status,
+        noticePage(language, { text, company, brand, back, number: content.number?.value }),
+        frameAncestors,
+      )
     const ending = endingOf(session)
     const over = () =>
       notice(
@@ -182,6 +189,8 @@ export class CaptureServer {
     if (this.parts.captureSessions.hasExpired(record) || !(await this.isInForce(session)))
       return notice(410, 'expired')
     const { environment, purpose } = record
+    // The first device is never shown the number.
+    if (bound && side === 'phone' && content.number) return notice(200, 'number_shown')
     if (bound === null)
       return this.replies.page(200, beginPage(language, { purpose, company, brand }), frameAncestors)
     // A page that is loaded again and again costs no more than one that a person reads.
@@ -198,10 +207,10 @@ export class CaptureServer {
       passkey: captureRequest.passkey ?? null,
       needsCode: !isConfirmed(content.code),
       consent: consentOf(session, tenant, language),
-      hasConsented: record.consentedAt !== null,
+      hasConsented: hasAgreed(session),
+      needsNumber: content.number !== undefined,
       side,
-      // A first device that waits would get no proof.
-      canHandOver: side === 'page' && record.binding === 'any',
+      canHandOver: canHandOver(session),
       loopbackHost: loopbackHost(this.parts.origin()),
     })
     return this.replies.page(200, page, frameAncestors)
@@ -227,8 +236,10 @@ export class CaptureServer {
     if (bound === false || (bound === null && step !== 'begin'))
       return this.replies.json(403, { code: 'opened_elsewhere' })
     if (bound) takeBack()
-    if (bound && session.record.status !== 'open') return this.replies.json(200, this.flow.state(session))
-    if (captureSessions.hasExpired(session.record)) return this.replies.json(410, { code: 'expired' })
+    const { record, content } = session
+    if (bound && record.status !== 'open') return this.replies.json(200, this.flow.state(session))
+    if (captureSessions.hasExpired(record)) return this.replies.json(410, { code: 'expired' })
+    if (content.number && !AFTER_CAPTURE.has(step)) return this.replies.json(200, this.flow.state(session))
     if (step === 'begin') return this.begin(visit)
     if (step === 'guidance') return this.guide(visit)
     return this.replies.json(200, await this.take(visit, step))
@@ -249,6 +260,10 @@ export class CaptureServer {
     if (step === 'code') {
       const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as CodeBody
       return flow.confirm(token, input.code, language)
+    }
+    if (step === 'number') {
+      const input = parseCode(await body(SMALL_BODY_BYTES), contentType, '') as CodeBody
+      return flow.number(token, input.code, language)
     }
     if (step === 'challenge') {
       const shown = parseChallenge(await body(SMALL_BODY_BYTES), contentType, '') as ChallengeBody

@@ -13,6 +13,7 @@ export interface Notice {
     | 'elsewhere'
     | 'over'
     | 'over_phone'
+    | 'number_shown'
     | `over_${CaptureSuccessor}`
     | `ended_${CaptureEnding}`
   /** Name of the company that asked for the capture, or null when it is unknown. */
@@ -20,6 +21,8 @@ export interface Notice {
   brand?: Brand
   /** Address at which the person can go on, or null when it is unknown or on another device. */
   back: string | null
+  /** The number that `number_shown` shows. */
+  number?: string | undefined
 }
 
 const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
@@ -28,14 +31,19 @@ const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
   elsewhere: 'heading_elsewhere',
   over: 'heading_over',
   over_phone: 'heading_over',
+  number_shown: 'heading_number',
   over_second_person: 'heading_over',
   ended_refused: 'heading_ended',
   ended_locked_out: 'heading_ended',
   ended_code: 'heading_ended',
   ended_disowned: 'heading_ended',
+  ended_number: 'heading_ended',
 }
 
-export function noticePage(language: CaptureLanguage, { text, company, brand, back }: Notice): string {
+export function noticePage(
+  language: CaptureLanguage,
+  { text, company, brand, back, number }: Notice,
+): string {
   const say = sayer(PAGE_TEXTS[language], { company: company ?? '' })
   const heading = say(HEADINGS[text])
   return htmlDocument({
@@ -47,6 +55,7 @@ export function noticePage(language: CaptureLanguage, { text, company, brand, ba
       company === null ? '' : brandHead(brand, company),
       `<h1>${heading}</h1>`,
       // From this page only the button leads the person back.
+      text === 'number_shown' ? `<p class="number">${escapeHtml(number!)}</p>` : '',
       text === 'over' ? '' : `<p>${say(text)}</p>`,
       back === null ? '' : `<p><a class="button primary" href="${escapeHtml(back)}">${say('back')}</a></p>`,
     ].join('\n'),

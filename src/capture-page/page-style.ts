@@ -44,5 +44,6 @@ input { inline-size: 12rem; max-inline-size: 100%; min-block-size: 2.75rem; padd
 button, .button { min-block-size: 2.75rem; max-inline-size: 100%; padding: .5rem 1.25rem; border: 2px solid var(--accent); border-radius: 1.5rem; background: transparent; color: inherit; font: inherit; text-decoration: none; cursor: pointer }
 .primary { background: var(--accent); color: var(--on-accent) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+main .number { font-size: 2.5rem; font-weight: 600; letter-spacing: .15em; font-variant-numeric: tabular-nums }
 .code { display: block; inline-size: min(16rem, 100%); margin: 1rem auto; border: 1rem solid #fff; border-radius: .5rem; background: #fff }
 `

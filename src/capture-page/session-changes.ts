@@ -20,11 +20,19 @@ export type PageState =
   | { state: 'open'; phone?: true }
   /** The code was wrong, and another one can be typed. */
   | { state: 'code'; message: string }
+  /** The first device waits for the number that the phone shows. */
+  | { state: 'number'; message?: string }
   | { state: 'challenge'; challenge: Record<string, unknown>; passkey: unknown }
   /** The person is to make another capture. */
   | { state: 'again'; message: string }
-  /** `return_url` is null where the person goes on at another device. */
-  | { state: 'over'; return_url: string | null; ending?: CaptureEnding; waits_for?: CaptureSuccessor }
+  /** `return_url` is null where the person goes on at another device. `number` is true where the phone's page shows one. */
+  | {
+      state: 'over'
+      return_url: string | null
+      ending?: CaptureEnding
+      waits_for?: CaptureSuccessor
+      number?: true
+    }
 
 /** The session has gone on meanwhile, in another tab or on the phone, or a text that the page shows was changed: the page loads again. */
 export class CaptureFlowError extends Error {
@@ -64,6 +72,8 @@ export class SessionChanges {
   /** Returns the state of a session as the page shows it. */
   state(session: CaptureSession): PageState {
     const { record, content, side } = session
+    if (record.status === 'open' && content.number)
+      return side === 'page' ? { state: 'number' } : { state: 'over', return_url: null, number: true }
     if (record.status === 'open')
       return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
     const ending = endingOf(session)
@@ -79,12 +89,14 @@ export class SessionChanges {
   /**
    * Changes a session that is not over. When `work` ends the session, queues the webhook that reports it.
    * @param work may await nothing but `tx`
+   * @param isAfterCapture whether the step is one of a session that waits for the number of a phone that has captured
    * @returns the state after it
    */
   async change(
     token: string,
     // biome-ignore lint/suspicious/noConfusingVoidType: most changes have no result to return
     work: (session: CaptureSession, tx: StoreTransaction) => Promise<SessionChange | void>,
+    isAfterCapture = false,
   ): Promise<PageState> {
     const { store, clock, captureSessions, captureEvents } = this.parts
     const known = await captureSessions.find(store.read, token)
@@ -94,8 +106,9 @@ export class SessionChanges {
     return this.audited.runFound({ tenantId }, actor, async (tx) => {
       const session = await captureSessions.find(tx, token)
       if (!session) throw new CaptureFlowError('the session is gone')
-      const { record } = session
-      if (record.status !== 'open') return { tenantId: null, result: this.state(session) }
+      const { record, content } = session
+      if (record.status !== 'open' || (content.number && !isAfterCapture))
+        return { tenantId: null, result: this.state(session) }
       if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
       const { result = null, facts } = (await work(session, tx)) ?? {}
       if (record.status !== 'open' && needsProof(record)) captureSessions.prove(session)
@@ -114,12 +127,12 @@ function needsProof({ binding, status, answered }: CaptureSessionRecord): boolea
 }
 
 /**
- * The address to which the page leads the person back: the caller's own, with the id of the session, and with the proof where this
- * device has captured.
+ * The address to which the first device leads the person back: the caller's own, with the id of the session, and with the proof once there
+ * is one.
  */
-export function returnUrlOf({ record, content, side }: CaptureSession): string {
+export function returnUrlOf({ record, content }: CaptureSession): string {
   const url = new URL(content.captureRequest.returnUrl)
   url.searchParams.set('capture_session', record.id)
-  if (content.proof?.side === side) url.searchParams.set('capture_proof', content.proof.value)
+  if (content.proof) url.searchParams.set('capture_proof', content.proof)
   return url.href
 }

@@ -27,6 +27,8 @@ export interface PageContent {
   passkey: 'required' | 'preferred' | 'register' | null
   /** Whether the person still has to type the code. Until then the page does not say what is confirmed. */
   needsCode: boolean
+  /** Whether the person has captured on a phone, and now types its number here. */
+  needsNumber: boolean
   /** Device of the link. Only the first one leads back. */
   side: CaptureSide
   /** Whether the page offers to hand the capture to a phone. */
@@ -35,7 +37,7 @@ export interface PageContent {
   loopbackHost: string | null
 }
 
-const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code', 'disowned']
+const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code', 'disowned', 'number']
 
 export function sessionPage(content: PageContent): string {
   const { language, environment, purpose, company, consent, side, canHandOver } = content
@@ -71,6 +73,7 @@ ${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
 ${content.passkey === null ? '' : passkeySection(content.passkey, say, button)}
 <section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
 ${canHandOver ? phoneSection(content, say, button) : ''}
+${canHandOver ? numberSection(say) : ''}
 <section id="over" hidden>
 <p role="status" tabindex="-1" id="outcome"></p>
 ${side === 'page' ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
@@ -90,7 +93,7 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
     main,
     styles: content.brand.styles,
     script: `page.${language}`,
-    attributes: `data-consented="${content.hasConsented}" data-needs-code="${needsCode}"${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
+    attributes: `data-consented="${content.hasConsented}" data-needs-code="${needsCode}"${content.needsNumber ? ' data-needs-number' : ''}${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
   })
 }
 
@@ -165,6 +168,17 @@ ${stay}
 </div>
 <p role="status" tabindex="-1" id="waiting" data-taken="${say('phone_taken')}">${say('phone_waiting')}</p>
 ${stay}
+</section>`
+}
+
+/** The part in which the person types the number that the phone shows. */
+function numberSection(say: ReturnType<typeof sayer>): string {
+  return `<section id="number" hidden>
+<form id="number-form" autocomplete="off">
+<p><label for="typed-number">${say('number_asks')}</label></p>
+<input id="typed-number" name="number" inputmode="numeric" maxlength="16" required>
+<div class="actions"><button class="primary">${say('code_button')}</button></div>
+</form>
 </section>`
 }
 

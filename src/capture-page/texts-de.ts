@@ -16,6 +16,11 @@ export const de: PageTexts = {
   code_button: 'Weiter',
   code_wrong:
     'Der Code ist falsch. Bitte prüfen Sie ihn: Nach fünf falschen Codes wird dieser Link ungültig.',
+  number_shown:
+    'Geben Sie diese Zahl auf dem Gerät ein, auf dem Sie begonnen haben. Geben Sie sie niemandem weiter: Wer danach fragt, will in Ihrem Namen weitermachen. Wenn Sie nicht selbst begonnen haben, schließen Sie diese Seite.',
+  number_asks: 'Bitte geben Sie die Zahl ein, die Ihr Smartphone jetzt zeigt.',
+  number_wrong:
+    'Das ist nicht die Zahl auf Ihrem Smartphone. Bitte prüfen Sie sie: Nach drei falschen Zahlen wird nichts bestätigt.',
   agree: 'Zustimmen und weiter',
   use_phone: 'Am Smartphone fortfahren',
   phone_hint: 'Scannen Sie diesen Code mit der Kamera Ihres Smartphones und machen Sie dort weiter.',
@@ -46,6 +51,8 @@ export const de: PageTexts = {
     'Nach mehreren erfolglosen Versuchen kann Ihr Gesicht vorübergehend nicht geprüft werden. Bitte gehen Sie zurück zu {company} und fragen Sie nach einem anderen Weg.',
   ended_code:
     'Der Code war fünfmal falsch, deshalb ist dieser Link nicht mehr gültig. Bitte gehen Sie zurück zu {company} und fordern Sie einen neuen an.',
+  ended_number:
+    'Die Zahl war dreimal falsch. Hier wurde nichts bestätigt. Bitte gehen Sie zurück zu {company} und beginnen Sie noch einmal.',
   began: 'Begonnen um {time}{browser}{address}. Haben Sie das begonnen?',
   began_browser: ' in {value}',
   began_address: ', von {value}',
@@ -54,6 +61,7 @@ export const de: PageTexts = {
     'Sie haben gesagt, dass jemand anderes das begonnen hat. Es wurde nichts bestätigt. Bitte sagen Sie {company} Bescheid.',
   heading_over: 'Abgeschlossen',
   heading_ended: 'Nicht bestätigt',
+  heading_number: 'Ihre Zahl',
   heading_not_found: 'Dieser Link ist nicht mehr gültig',
   heading_expired: 'Dieser Link ist abgelaufen',
   heading_elsewhere: 'Bereits in einem anderen Browser geöffnet',

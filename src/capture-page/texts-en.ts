@@ -15,6 +15,11 @@ export const en: PageTexts = {
   code_asks: 'Please enter the code that {company} gave you separately from this link.',
   code_button: 'Continue',
   code_wrong: 'That is not the right code. Please check it: after five wrong codes, this link stops working.',
+  number_shown:
+    'Type this number on the device where you started. Give it to nobody else: a person who asks you for it wants to go on in your name. If you did not begin this yourself, close this page.',
+  number_asks: 'Please type the number that your phone shows now.',
+  number_wrong:
+    'That is not the number on your phone. Please check it: after three wrong numbers, nothing is confirmed.',
   agree: 'Agree and continue',
   use_phone: 'Continue on your phone',
   phone_hint: 'Scan this code with your phone’s camera and continue there.',
@@ -43,6 +48,8 @@ export const en: PageTexts = {
     'After several unsuccessful tries, your face cannot be checked for a while. Please go back to {company} and ask for another way.',
   ended_code:
     'The code was wrong five times, so this link no longer works. Please go back to {company} and ask for a new one.',
+  ended_number:
+    'The number was wrong three times, so nothing was confirmed here. Please go back to {company} and begin again.',
   began: 'Began {time}{browser}{address}. Did you begin this?',
   began_browser: ' in {value}',
   began_address: ', from {value}',
@@ -50,6 +57,7 @@ export const en: PageTexts = {
   ended_disowned: 'You said that somebody else began this. Nothing was confirmed. Please tell {company}.',
   heading_over: 'Finished',
   heading_ended: 'Not confirmed',
+  heading_number: 'Your number',
   heading_not_found: 'This link is no longer valid',
   heading_expired: 'This link has expired',
   heading_elsewhere: 'Already open in another browser',

@@ -16,6 +16,11 @@ export const es: PageTexts = {
   code_button: 'Continuar',
   code_wrong:
     'El código no es correcto. Compruébelo, por favor: tras cinco códigos incorrectos, este enlace dejará de funcionar.',
+  number_shown:
+    'Escriba este número en el dispositivo en el que empezó. No se lo dé a nadie: quien se lo pida quiere continuar en su nombre. Si no lo ha iniciado usted, cierre esta página.',
+  number_asks: 'Escriba el número que muestra ahora su teléfono.',
+  number_wrong:
+    'Ese no es el número de su teléfono. Compruébelo: tras tres números incorrectos, no se confirma nada.',
   agree: 'Aceptar y continuar',
   use_phone: 'Continuar en su teléfono',
   phone_hint: 'Escanee este código con la cámara de su teléfono y continúe allí.',
@@ -44,6 +49,8 @@ export const es: PageTexts = {
     'Tras varios intentos sin éxito, su rostro no se puede comprobar durante un tiempo. Vuelva a {company} y pida otra opción.',
   ended_code:
     'El código fue incorrecto cinco veces, por lo que este enlace ya no es válido. Vuelva a {company} y pida uno nuevo.',
+  ended_number:
+    'El número fue incorrecto tres veces, por lo que aquí no se ha confirmado nada. Vuelva a {company} y empiece de nuevo.',
   began: 'Iniciado a las {time}{browser}{address}. ¿Lo ha iniciado usted?',
   began_browser: ' en {value}',
   began_address: ', desde {value}',
@@ -51,6 +58,7 @@ export const es: PageTexts = {
   ended_disowned: 'Ha indicado que otra persona lo inició. No se ha confirmado nada. Avise a {company}.',
   heading_over: 'Proceso terminado',
   heading_ended: 'No confirmado',
+  heading_number: 'Su número',
   heading_not_found: 'Este enlace ya no es válido',
   heading_expired: 'Este enlace ha caducado',
   heading_elsewhere: 'Ya está abierto en otro navegador',

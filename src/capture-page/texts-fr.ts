@@ -16,6 +16,11 @@ export const fr: PageTexts = {
   code_button: 'Continuer',
   code_wrong:
     'Ce code est incorrect. Veuillez le vérifier : après cinq codes incorrects, ce lien ne sera plus valable.',
+  number_shown:
+    'Saisissez ce numéro sur l’appareil où vous avez commencé. Ne le donnez à personne d’autre : qui vous le demande veut continuer en votre nom. Si ce n’est pas vous qui avez commencé, fermez cette page.',
+  number_asks: 'Veuillez saisir le numéro que votre téléphone affiche maintenant.',
+  number_wrong:
+    'Ce n’est pas le numéro affiché sur votre téléphone. Vérifiez-le : après trois numéros incorrects, rien n’est confirmé.',
   agree: 'Accepter et continuer',
   use_phone: 'Continuer sur votre téléphone',
   phone_hint: 'Scannez ce code avec l’appareil photo de votre téléphone, puis continuez sur votre téléphone.',
@@ -45,6 +50,8 @@ export const fr: PageTexts = {
     'Après plusieurs essais infructueux, votre visage ne peut pas être vérifié pour le moment. Revenez vers {company} et demandez un autre moyen.',
   ended_code:
     'Cinq codes incorrects ont été saisis : ce lien n’est plus valable. Revenez vers {company} et demandez-en un nouveau.',
+  ended_number:
+    'Trois numéros incorrects ont été saisis : rien n’a été confirmé ici. Revenez vers {company} et recommencez.',
   began: 'Commencé à {time}{browser}{address}. Est-ce vous qui avez commencé ?',
   began_browser: ' dans {value}',
   began_address: ', depuis {value}',
@@ -53,6 +60,7 @@ export const fr: PageTexts = {
     'Vous avez indiqué que quelqu’un d’autre a commencé. Rien n’a été confirmé. Veuillez prévenir {company}.',
   heading_over: 'Terminé',
   heading_ended: 'Non confirmé',
+  heading_number: 'Votre numéro',
   heading_not_found: 'Ce lien n’est plus valable',
   heading_expired: 'Ce lien a expiré',
   heading_elsewhere: 'Déjà ouvert dans un autre navigateur',

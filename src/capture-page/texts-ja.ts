@@ -15,6 +15,11 @@ export const ja: PageTexts = {
   code_asks: '{company} からこのリンクとは別に伝えられたコードを入力してください。',
   code_button: '次へ',
   code_wrong: 'コードが違います。もう一度お確かめください。5回間違えると、このリンクは使えなくなります。',
+  number_shown:
+    'この番号を、始めた端末に入力してください。ほかの人には教えないでください。番号を尋ねる人は、あなたの名前で手続きを進めようとしています。ご自身で始めていない場合は、このページを閉じてください。',
+  number_asks: 'スマートフォンに表示されている番号を入力してください。',
+  number_wrong:
+    'スマートフォンの番号と違います。もう一度お確かめください。3回間違えると、何も確認されません。',
   agree: '同意して続ける',
   use_phone: 'スマートフォンで続ける',
   phone_hint: 'スマートフォンのカメラでこのコードを読み取り、そちらで続けてください。',
@@ -42,6 +47,7 @@ export const ja: PageTexts = {
     'うまくいかない回数が続いたため、しばらくの間は顔を確認できません。{company} に戻り、別の方法をお尋ねください。',
   ended_code:
     'コードを5回間違えたため、このリンクは使えなくなりました。{company} に戻り、新しいリンクを受け取ってください。',
+  ended_number: '番号を3回間違えたため、何も確認されませんでした。{company} に戻り、もう一度始めてください。',
   began: '開始：{time}{browser}{address}。ご自身で開始しましたか？',
   began_browser: '、{value}',
   began_address: '、{value}',
@@ -49,6 +55,7 @@ export const ja: PageTexts = {
   ended_disowned: '他の人が開始したと回答されました。何も確認されていません。{company} にお知らせください。',
   heading_over: '終了しました',
   heading_ended: '確認できませんでした',
+  heading_number: 'あなたの番号',
   heading_not_found: 'このリンクはもう使えません',
   heading_expired: 'リンクの有効期限が切れました',
   heading_elsewhere: '別のブラウザで開かれています',

@@ -7,6 +7,8 @@ import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../ten
 import { messageRule } from '../tenants/keycloak-realm.js'
 import {
   DEFAULT_ACR,
+  HAND_OVERS,
+  type HandOver,
   type NewOpenIdClient,
   OPENID_PROFILES,
   type OpenIdClient,
@@ -21,6 +23,7 @@ import { operate } from './tenant/tenant-options.js'
 interface AddOptions extends OutputOptions {
   profile: OpenIdProfile | 'generic' | 'keycloak' | 'entra'
   helpUrl?: string
+  handOver: HandOver
   redirectUri?: string[]
   realmIssuer?: string
   realmUrl?: string
@@ -75,6 +78,14 @@ export function registerOpenIdCommands(openid: Command): void {
       '--help-url <url>',
       'address that a person sees who is not confirmed, such as a help page about enrollment',
     )
+    .addOption(
+      new Option(
+        '--hand-over <rule>',
+        'number: a computer may hand the capture over to a phone, which then shows a number to type at the computer',
+      )
+        .choices(HAND_OVERS)
+        .default('off'),
+    )
     .option('--sandbox', 'an application of the sandbox')
     .option('--json', 'print JSON')
     .action(
@@ -85,6 +96,7 @@ export function registerOpenIdCommands(openid: Command): void {
           openIdClients.add(found, COMMAND_LINE, environment, {
             ...{ name, redirectUris: options.redirectUri ?? [], acr: options.acr, jwks: keys },
             helpUrl: options.helpUrl,
+            handOver: options.handOver,
             ...(options.profile === 'entra' ? entraIn(options, keys) : profileIn(options)),
           }),
         )
@@ -103,6 +115,7 @@ export function registerOpenIdCommands(openid: Command): void {
             ['Least acr', view.acr],
             ...(made.entra ? [['Enroll as', entraUserId(made.entra, '<object id>')] as const] : []),
             ...(view.help_url === null ? [] : [['Help', view.help_url] as const]),
+            ['Hand-over', view.hand_over],
           ]),
         )
       }),
@@ -193,7 +206,7 @@ function channelPath({ record }: OpenIdClient): string {
 }
 
 function clientView(client: OpenIdClient) {
-  const { record, name, redirectUris, acr, profile, helpUrl, keycloak, entra } = client
+  const { record, name, redirectUris, acr, profile, helpUrl, handOver, keycloak, entra } = client
   return {
     client_id: record.id,
     name,
@@ -202,6 +215,7 @@ function clientView(client: OpenIdClient) {
     redirect_uris: redirectUris,
     acr,
     help_url: helpUrl ?? null,
+    hand_over: handOver ?? 'off',
     ...(keycloak
       ? {
           realm: keycloak.issuer,

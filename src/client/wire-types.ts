@@ -954,14 +954,15 @@ export interface AuditEntry {
   /**
    * Name of the event: enroll, verify, delete, erasure_scheduled, rotate_signing, key_revealed, key_created, key_revoked,
    * key_reissued, tenant_created, contract_changed, policy_changed, models_changed, drift_restarted,
-   * capture_page_changed, capture_consented, capture_code_failed, capture_disowned, consent_recorded, user_unlocked,
-   * ageing_undone, user_exported, users_compared, passkey_settings_changed, passkey_registered, passkey_revoked,
-   * passkey_recovery_cancelled, openid_client_added, openid_client_removed, openid_refused, openid_key_rotated,
-   * webhook_added, webhook_removed, webhook_redelivered, database_restored, working_keys_changed, verdict_key_rotated,
-   * audit_break_found, operator_password_reset, operator_added, operator_changed, operator_removed,
-   * operator_password_chosen, person_added, person_changed, person_password_reset, person_password_chosen,
-   * person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made, second_factor_added,
-   * second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed, tenant_deleted.
+   * capture_page_changed, capture_consented, capture_code_failed, capture_number_failed, capture_disowned,
+   * consent_recorded, user_unlocked, ageing_undone, user_exported, users_compared, passkey_settings_changed,
+   * passkey_registered, passkey_revoked, passkey_recovery_cancelled, openid_client_added, openid_client_removed,
+   * openid_refused, openid_key_rotated, webhook_added, webhook_removed, webhook_redelivered, database_restored,
+   * working_keys_changed, verdict_key_rotated, audit_break_found, operator_password_reset, operator_added,
+   * operator_changed, operator_removed, operator_password_chosen, person_added, person_changed, person_password_reset,
+   * person_password_chosen, person_removed, signed_in, sign_in_failed, login_link_made, operator_link_made,
+   * second_factor_added, second_factor_removed, identity_confirmed, sessions_ended, tenant_suspended, tenant_resumed,
+   * tenant_deleted.
    */
   event: string
   /** The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard. */

@@ -107,6 +107,7 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_acr: 400,
   invalid_name: 400,
   invalid_help_url: 400,
+  invalid_hand_over: 400,
   invalid_jwks: 400,
   secret_required: 400,
   client_exists: 409,

@@ -260,6 +260,7 @@ export class ApiServer {
       captureSession: context.internalCaller?.captureSession,
       display: context.internalCaller?.display,
       isDiscreet: context.internalCaller?.isDiscreet,
+      keepsDevice: context.internalCaller?.keepsDevice,
     }
     context.user = call.user ?? undefined
     context.isChallenge = isRecord(input) && input.challenge !== undefined

@@ -37,6 +37,8 @@ export interface InternalRequest {
   display?: ShownDisplay | undefined
   /** Whether the person must not learn whether the user exists. */
   isDiscreet?: boolean | undefined
+  /** Whether the page may not hand the capture over to a phone. */
+  keepsDevice?: boolean | undefined
 }
 
 export interface InternalAnswer {
@@ -63,6 +65,7 @@ export class InternalApi {
       captureSession,
       display,
       isDiscreet,
+      keepsDevice,
     }: InternalRequest,
   ): Promise<InternalAnswer> {
     const { store, tenancy, secrets, apis } = this.parts
@@ -84,7 +87,7 @@ export class InternalApi {
         signal,
         body: async () => body,
       },
-      { identity, captureSession, display, isDiscreet },
+      { identity, captureSession, display, isDiscreet, keepsDevice },
     )
     answer.afterwards?.()
     const text = answer.body.toString()

@@ -179,6 +179,7 @@ export const OPERATOR_ERRORS = {
   realm_exists: entry(KEYCLOAK, 'Use the application that exists, or remove it first.'),
   invalid_jwks: entry(OPENID, 'Give the public keys of the application as a JWK set.'),
   invalid_help_url: entry(OPENID, 'Name an https address.'),
+  invalid_hand_over: entry(OPENID, 'Leave out `--hand-over` for Entra ID and Keycloak.'),
   secret_required: entry(OPENID, 'Leave `--jwks` out.'),
   client_exists: entry(OPENID, '`countersign openid list <tenant>` shows the applications.'),
   client_not_found: entry(OPENID, '`countersign openid list <tenant>` shows the applications.'),

@@ -109,6 +109,7 @@ export class SignIn {
       method: 'POST',
       path: '/v1/capture-sessions',
       isDiscreet: true,
+      keepsDevice: client.handOver !== 'number',
       fields: {
         user_id: named.userId,
         action: actionOf(interaction.params.authorization_details, client.name),

@@ -28,6 +28,8 @@ export interface OpenIdClientSettings {
   profile?: OpenIdProfile | undefined
   /** Address of help that a person sees who is not confirmed; undefined for none. */
   helpUrl?: string | undefined
+  /** Whether a capture may be handed over to a phone, which then shows a number to type at the first device. Absent means `off`. */
+  handOver?: HandOver | undefined
   /** The realm of Keycloak that asks by its authentication channel; absent for applications that ask by OpenID Connect. */
   keycloak?: KeycloakRealm
   /** The tenant of Entra ID that asks by signed hints; absent for applications that ask by code and PKCE. */
@@ -37,6 +39,9 @@ export interface OpenIdClientSettings {
 /** Products whose requests differ from the generic ones. `okta`: Okta's IdP authenticator. */
 export const OPENID_PROFILES = ['okta'] as const
 export type OpenIdProfile = (typeof OPENID_PROFILES)[number]
+
+export const HAND_OVERS = ['off', 'number'] as const
+export type HandOver = (typeof HAND_OVERS)[number]
 
 export interface OpenIdClient extends OpenIdClientSettings {
   record: OpenIdClientRecord
@@ -49,6 +54,7 @@ export class OpenIdClientError extends CodedError<
   | 'invalid_acr'
   | 'invalid_name'
   | 'invalid_help_url'
+  | 'invalid_hand_over'
   | 'secret_required'
   | 'client_exists'
   | 'client_not_found'
@@ -144,6 +150,7 @@ function assertSettings({
   jwks,
   profile,
   helpUrl,
+  handOver,
   keycloak,
   entra,
 }: NewOpenIdClient): void {
@@ -175,6 +182,11 @@ function assertSettings({
     throw new OpenIdClientError(
       'invalid_help_url',
       'Entra ID shows a page of its own to a person who is not confirmed.',
+    )
+  if ((entra || keycloak) && handOver === 'number')
+    throw new OpenIdClientError(
+      'invalid_hand_over',
+      'A sign-in of Entra ID stays on one device, and a link of Keycloak leads nobody back.',
     )
   if (checksOf(acr) === null)
     throw new OpenIdClientError('invalid_acr', `${acr} is no acr of an approval, such as ${DEFAULT_ACR}.`)

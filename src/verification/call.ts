@@ -65,6 +65,8 @@ export interface Call<Input> {
    * is locked out. Only the service itself makes such calls.
    */
   readonly isDiscreet?: boolean | undefined
+  /** Whether the hosted page may not hand the capture over to a phone. Only the service itself makes such calls. */
+  readonly keepsDevice?: boolean | undefined
   /** Time on the axis of `performance.now()`, in milliseconds, after which nobody waits for the answer. */
   readonly deadlineMs: number
   /** Aborted when the caller hangs up. */

@@ -11,8 +11,9 @@ import { open, seal } from '../crypto/sealed-box.js'
 import type { Clock } from '../lib/clock.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { CaptureSessionResult } from '../webhooks/capture-session-events.js'
 import type { ShownDisplay } from './call.js'
-import { type CodeCheck, newCode } from './confirmation-code.js'
+import { type CodeCheck, MAX_NUMBER_TRIES, newCode } from './confirmation-code.js'
 
 /** The capture that a session asks a person for. */
 export interface CaptureRequest {
@@ -40,6 +41,8 @@ export interface CaptureRequest {
   consent?: { version: string; text: string } | undefined
   /** Facts about the visitor who began; undefined where the page does not say where the session began. */
   began?: Began | undefined
+  /** Whether the capture may not be handed over to a phone. */
+  keepsDevice?: boolean | undefined
 }
 
 /** The visitor who began a session. */
@@ -50,7 +53,10 @@ export interface Began {
 }
 
 /** Reason, shown to the person, why a session ended without success. */
-export type CaptureEnding = 'refused' | 'locked_out' | 'code' | 'disowned'
+export type CaptureEnding = 'refused' | 'locked_out' | 'code' | DerivedEnding
+
+/** Endings that the rest of the session says: services of an earlier version, which may read it, know no name for them. */
+type DerivedEnding = 'disowned' | 'number'
 
 /** The person who has to act after a session whose own person has done everything that was asked. */
 export type CaptureSuccessor = 'second_person'
@@ -66,11 +72,18 @@ interface Content {
   /** State of the confirmation code; null where none is asked for, absent in sessions of earlier versions. */
   code?: CodeCheck | null
   /** How the session ended; absent before the end, after a success, and where the person went back. */
-  ending?: Exclude<CaptureEnding, 'disowned'>
+  ending?: Exclude<CaptureEnding, DerivedEnding>
   /** The person who has to act now. This is no ending: services of an earlier version may read the same session, and know no other endings. */
   waitsFor?: CaptureSuccessor
-  /** The proof of the browser that captured, and the device of that browser; absent before the end, and where the record has no digest. */
-  proof?: { value: string; side: CaptureSide }
+  /** The proof that the first device carries back; absent before the end, and where the record has no digest. */
+  proof?: string
+  /** Device at which the person agreed to the text that the record names; absent before that. */
+  agreedAt?: CaptureSide
+  /**
+   * The number that the phone shows after its capture. The session goes on only at the first device, where the person types it. Absent
+   * before that, and where no phone has captured.
+   */
+  number?: CodeCheck & { value: string; result: CaptureSessionResult | null }
 }
 
 /** Device of a link: `page` for the first link, `phone` for the link that handed the capture over to a phone. */
@@ -174,24 +187,38 @@ export class CaptureSessionBook {
     return secret !== undefined && timingSafeEqual(bound, digestOf(secret))
   }
 
-  /** Makes the proof that the browser which captured carries back, in an ended session whose result needs one. */
-  prove({ record, content, side }: CaptureSession): void {
-    const value = randomBytes(SECRET_BYTES).toString('base64url')
-    record.proof = digestOf(value)
-    content.proof = { value, side }
+  /** Makes the proof that the first device carries back, in an ended session whose result needs one. */
+  prove({ record, content }: CaptureSession): void {
+    content.proof = randomBytes(SECRET_BYTES).toString('base64url')
+    record.proof = digestOf(content.proof)
+  }
+
+  /** Draws the number that the phone shows. @param result of the phone's capture, which is reported once the number was typed */
+  drawNumber({ content }: CaptureSession, result: CaptureSessionResult | null): void {
+    const { code: value, check } = newCode()
+    content.number = { ...check, value, result }
   }
 
   /** Makes a link for a phone, which replaces an earlier one. @returns its token */
-  handOver(session: CaptureSession): string {
-    const { link, token } = newLink(session.record.id, session.dataKey)
-    Object.assign(session.record, { phoneLink: link, phoneBrowser: null })
+  handOver({ record, content, dataKey }: CaptureSession): string {
+    const { link, token } = newLink(record.id, dataKey)
+    Object.assign(record, { phoneLink: link, phoneBrowser: null })
+    // Another phone may be another person's, who has agreed to nothing.
+    if (content.agreedAt === 'phone') Object.assign(record, { consentVersion: null, consentedAt: null })
     return token
   }
 }
 
-/** Why a session ended without success; undefined where it did not. Services of an earlier version do not know the column. */
+/** Whether the person has agreed at the device of this link. The person in front of another camera has seen no text. */
+export function hasAgreed({ record, content, side }: CaptureSession): boolean {
+  return record.consentedAt !== null && (content.agreedAt ?? 'page') === side
+}
+
+/** Why a session ended without success; undefined where it did not. */
 export function endingOf({ record, content }: CaptureSession): CaptureEnding | undefined {
-  return record.disownedAt === null ? content.ending : 'disowned'
+  if (record.disownedAt !== null) return 'disowned'
+  const { number } = content
+  return number && !number.isConfirmed && number.tries >= MAX_NUMBER_TRIES ? 'number' : content.ending
 }
 
 const LINK_OF = { page: 'link', phone: 'phoneLink' } as const

@@ -1,9 +1,14 @@
-/** Confirmation code of the hosted page. The backend sends it to the person by another channel, so that the link is useless without it. */
+/**
+ * Six digits that a person types on the hosted page: the confirmation code, which the backend sends by another channel than the link, and
+ * the number by which a phone that captured gives the result to the first device.
+ */
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 
 const DIGITS = 6
 /** Largest number of guesses in one session. With six digits, somebody who uses them all opens one link in 200,000. */
-export const MAX_CODE_TRIES = 5
+const MAX_CODE_TRIES = 5
+/** Largest number of guesses at the number that the phone shows. */
+export const MAX_NUMBER_TRIES = 3
 
 /** The state of the code of one session. */
 export interface CodeCheck {
@@ -24,15 +29,19 @@ export function newCode(): { code: string; check: CodeCheck } {
  * Compares a typed code in constant time, and counts the try before that. Spaces and hyphens in `typed` do not matter. The caller
  * keeps `check` in the same transaction, so that parallel guesses are counted one by one.
  */
-export function tryCode(check: CodeCheck, typed: string): 'right' | 'wrong' | 'no_tries_left' {
-  if (check.tries >= MAX_CODE_TRIES) return 'no_tries_left'
+export function tryCode(
+  check: CodeCheck,
+  typed: string,
+  maxTries = MAX_CODE_TRIES,
+): 'right' | 'wrong' | 'no_tries_left' {
+  if (check.tries >= maxTries) return 'no_tries_left'
   check.tries++
   const digest = digestOf(typed.replace(/[\s-]/g, ''))
   if (timingSafeEqual(digest, Buffer.from(check.digest, 'hex'))) {
     check.isConfirmed = true
     return 'right'
   }
-  return check.tries >= MAX_CODE_TRIES ? 'no_tries_left' : 'wrong'
+  return check.tries >= maxTries ? 'no_tries_left' : 'wrong'
 }
 
 /** Whether the page may go on: the code was confirmed, or none is asked for. */

@@ -93,12 +93,6 @@ describe('a session for the same browser', () => {
     expect(await other.status()).toMatchObject({ status: 403, body: { code: 'opened_elsewhere' } })
   })
 
-  it('cannot be handed over to a phone, whose capture would bring this browser no result', async () => {
-    const { visitor } = await begun()
-    expect((await visitor.open()).text).not.toContain('id="hand-over"')
-    expect((await visitor.post('phone')).status).toBe(409)
-  })
-
   it('keeps no proof in the clear', async () => {
     const { proof } = await confirmed()
     withDatabase(running, (database) => {

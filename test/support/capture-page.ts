@@ -114,6 +114,19 @@ export class Visitor {
     return this.post('code', { code })
   }
 
+  /** Hands the capture over to a phone. @returns the phone, whose page has begun */
+  async handOver(): Promise<Visitor> {
+    const { body } = await this.post('phone')
+    const phone = new Visitor(body.url)
+    await phone.open()
+    return phone
+  }
+
+  /** The number that the page shows; undefined where it shows none. */
+  async number(): Promise<string | undefined> {
+    return /<p class="number">(\d{6})<\/p>/.exec((await this.open()).text)?.[1]
+  }
+
   /** To the text that the page showed. */
   agree(shown: { version?: string; sha256?: string } = {}) {
     return this.post('consent', { agree: true, ...this.shown, ...shown })

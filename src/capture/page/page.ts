@@ -11,9 +11,10 @@ type Answer =
   | { state: 'code'; message: string }
   | { state: 'challenge'; challenge: CaptureChallenge; passkey: PasskeyOptions | null }
   | { state: 'again'; message: string }
-  | { state: 'over'; return_url: string | null; ending?: string; waits_for?: string }
+  | { state: 'number'; message?: string }
+  | { state: 'over'; return_url: string | null; ending?: string; waits_for?: string; number?: true }
 
-const PARTS = ['confirm', 'consent', 'capture', 'passkey', 'checking', 'phone', 'over'] as const
+const PARTS = ['confirm', 'consent', 'capture', 'passkey', 'checking', 'phone', 'number', 'over'] as const
 type Part = (typeof PARTS)[number]
 
 const POLL_MS = 2000
@@ -47,7 +48,8 @@ function show(part: Part): void {
   const handOver = find('hand-over')
   // A phone does not offer to hand the capture to a phone.
   if (handOver)
-    handOver.hidden = ['phone', 'confirm', 'passkey'].includes(part) || !matchMedia('(pointer: fine)').matches
+    handOver.hidden =
+      ['phone', 'confirm', 'passkey', 'number'].includes(part) || !matchMedia('(pointer: fine)').matches
 }
 
 /** Asks the service for a step. Resolves with undefined when the page is loaded again, which then shows the state of the session. */
@@ -87,7 +89,7 @@ async function attempt(work: () => Promise<void>): Promise<void> {
 
 function retryWith(text: string): void {
   message.textContent = text
-  if (shown === 'consent' || shown === 'confirm') return
+  if (shown === 'consent' || shown === 'confirm' || shown === 'number') return
   capture.cancel()
   again.hidden = false
   show('capture')
@@ -97,7 +99,15 @@ function retryWith(text: string): void {
 function follow(answer: Answer | undefined): void {
   if (!answer) return
   if (answer.state === 'again' || answer.state === 'code') retryWith(answer.message)
+  else if (answer.state === 'number') askNumber(answer.message)
   else if (answer.state === 'over') end(answer)
+}
+
+/** The phone has captured, and shows a number. */
+function askNumber(text = ''): void {
+  capture.cancel()
+  message.textContent = text
+  show('number')
 }
 
 /** After a success the page leads back at once. After any other ending the person reads the reason and goes back by the button. */
@@ -105,8 +115,14 @@ function end({
   return_url: returnUrl,
   ending,
   waits_for: waitsFor,
+  number,
 }: Extract<Answer, { state: 'over' }>): void {
   capture.cancel()
+  // The page that is loaded then shows the number.
+  if (number) {
+    location.reload()
+    return
+  }
   const outcomes = find<HTMLTemplateElement>('outcomes')!.content
   const saidOf = (name: string) => outcomes.querySelector(`[data-ending="${name}"]`)
   // A page of an earlier version of the service has not every text.
@@ -134,6 +150,16 @@ find('code-form')!.addEventListener('submit', (event) => {
     // The page that is loaded then says what is to be confirmed.
     if (answer?.state === 'open') location.reload()
     else follow(answer)
+  })
+})
+
+find('number-form')?.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const typed = find<HTMLInputElement>('typed-number')!
+  void attempt(async () => {
+    const answer = await ask('number', { code: typed.value })
+    typed.value = ''
+    follow(answer)
   })
 })
 
@@ -249,7 +275,7 @@ async function waitForPhone(): Promise<void> {
     // A failed request does not end the waiting: the next one may succeed.
     const answer = await ask('status').catch((): Answer => ({ state: 'open' }))
     if (!answer) return
-    if (answer.state === 'over') end(answer)
+    if (answer.state === 'over' || answer.state === 'number') follow(answer)
     else if (answer.state === 'open' && answer.phone) takeOver()
   }
 }
@@ -266,9 +292,9 @@ function takeOver(): void {
 
 capture.detector = guidance(`${address}/guidance`)
 
-const { consented, needsCode, display } = document.querySelector('main')!.dataset
-show(needsCode === 'true' ? 'confirm' : 'consent')
-if (consented === 'true') {
+const { consented, needsCode, needsNumber, display } = document.querySelector('main')!.dataset
+show(needsNumber === undefined ? (needsCode === 'true' ? 'confirm' : 'consent') : 'number')
+if (consented === 'true' && needsNumber === undefined) {
   again.hidden = true
   show('capture')
 }

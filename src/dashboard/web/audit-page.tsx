@@ -30,6 +30,7 @@ const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
   capture_page_changed: { text: 'Capture page changed', isOfUser: false },
   capture_consented: { text: 'Consent given', isOfUser: true },
   capture_code_failed: { text: 'Wrong codes at a capture link', isOfUser: false },
+  capture_number_failed: { text: 'Wrong numbers after a capture on a phone', isOfUser: false },
   capture_disowned: { text: 'Begun by somebody else, said the person', isOfUser: true },
   ageing_undone: { text: 'References restored as enrolled', isOfUser: true },
   user_exported: { text: 'Facts exported', isOfUser: true },

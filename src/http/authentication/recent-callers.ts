@@ -18,6 +18,8 @@ export interface InternalCaller {
   display?: ShownDisplay | undefined
   /** Whether the person must not learn whether the user exists. */
   isDiscreet?: boolean | undefined
+  /** Whether the page may not hand the capture over to a phone. */
+  keepsDevice?: boolean | undefined
 }
 
 const MAX_CALLERS = 100
