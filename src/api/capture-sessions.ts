@@ -20,7 +20,7 @@ import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { decidingProvider } from '../verification/deciding-model.js'
 import { assertLivenessOffered } from '../verification/opened-challenge.js'
-import { assertMovementsMeet } from '../verification/policy-check.js'
+import { assertBindingMeets, assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, assertPayees } from './action.js'
 import { payeesField } from './challenge-display.js'
@@ -234,6 +234,7 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
         if (!call.isDiscreet) await assertVerifiable(services, call)
         const terms = await termsOf(services, services.store.read, call)
         assertMovementsMeet(terms, provider, input.modes ?? MODES)
+        assertBindingMeets(terms, input.browser ?? 'same')
       } else await assertEnrollable(services, call)
       await assertPasskeyOffered(services, call, purpose, origin)
       return async (tx) => {

@@ -20,6 +20,8 @@ export interface PolicyRequirements {
    * the report of the capture.
    */
   integrity?: 'review'
+  /** `same`: the capture was made by a session of the hosted page with `browser: "same"`. */
+  capture_binding?: 'same'
   /** Another user of the tenant must have approved the same action. */
   second_approver?: {
     /** Greatest age of the other user's approval. */

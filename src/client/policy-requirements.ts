@@ -19,6 +19,8 @@ export interface PolicyFacts {
   images: number
   /** Whether the request brings the report of the capture, without which nobody knows of signals. */
   isReported: boolean
+  /** Binding of the hosted page's session that captured; null for any other capture. */
+  binding: 'same' | 'any' | null
   /** False match rate at which faces are compared. */
   fmr: number
   /** The user's reference; null for a user who is not enrolled, whom only the sandbox verifies. */
@@ -36,7 +38,7 @@ export interface UnmetRequirement {
 
 /** @returns an entry for each requirement that is not met; none where the approval may be given */
 export function unmetOf(required: PolicyRequirements, facts: PolicyFacts): UnmetRequirement[] {
-  const { acr, images, isReported, fmr, reference, at } = facts
+  const { acr, images, isReported, binding, fmr, reference, at } = facts
   const details: UnmetRequirement[] = []
   const refuse = (requirement: UnmetRequirement['requirement'], path: string, issue: string) =>
     details.push({ path, issue, requirement })
@@ -59,6 +61,14 @@ export function unmetOf(required: PolicyRequirements, facts: PolicyFacts): Unmet
     refuse('min_photos', 'images', `has ${images}; at least ${required.min_photos} are required`)
   if (required.integrity !== undefined && !isReported)
     refuse('integrity', 'capture_integrity', 'is missing; the report of the capture is required')
+  if (required.capture_binding !== undefined && binding !== required.capture_binding)
+    refuse(
+      'capture_binding',
+      'browser',
+      binding === null
+        ? 'is missing; a session of the hosted page with "same" is required'
+        : `is "${binding}"; "same" is required`,
+    )
   // A user of the sandbox who is not enrolled has no reference that could be too old.
   if (!reference) return details
   const { max_reference_age_days: maxDays, min_reference_photos: minPhotos, consent_id: wanted } = required

@@ -22,6 +22,7 @@ const WORDS: Words = {
   min_reference_photos: (count) => ['Photos of the reference', `at least ${count}`],
   consent_id: (id) => ['Consent', id],
   integrity: () => ['Signals of the capture', 'a person looks at a capture that has any'],
+  capture_binding: () => ['Hosted page', 'the result goes to the browser that captured'],
   second_approver: ({ within_minutes, user_ids }) => [
     'Second person',
     `within ${counted(within_minutes, 'minute')}${user_ids ? `: ${joined(user_ids, 'or')}` : ''}`,

@@ -27,6 +27,7 @@ const requirements = Type.Object(
     min_photos: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
     consent_id: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     integrity: Type.Optional(Type.Literal('review')),
+    capture_binding: Type.Optional(Type.Literal('same')),
     second_approver: Type.Optional(
       Type.Object(
         {

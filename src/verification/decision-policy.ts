@@ -264,7 +264,7 @@ export class DecisionPolicy {
     const unmet = [
       ...unmetRequirements(
         terms,
-        { acr, images: images.length, isReported: integrity !== null, subject, at },
+        { acr, images: images.length, isReported: integrity !== null, binding: bindingOf(call), subject, at },
         vault,
       ),
       ...(await secondApproval.faultsOf(store.read, call, terms, at)),
@@ -286,7 +286,11 @@ export class DecisionPolicy {
     const acr = acrOf(comparison!.sample.liveness, call.input.challenge !== undefined, possession)
     const images = imageCount(call.input)
     const isReported = integrity !== null
-    const unmet = unmetRequirements(terms, { acr, images, isReported, subject, at }, vault)
+    const unmet = unmetRequirements(
+      terms,
+      { acr, images, isReported, binding: bindingOf(call), subject, at },
+      vault,
+    )
     if (unmet.length > 0) return { ...verdict, unmet }
     if (needsReview(terms, integrity)) return { ...verdict, reason: 'review_required' }
     if (!needsSecondApprover(terms)) return verdict
@@ -353,4 +357,8 @@ function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs 
     waitMs,
     unmet: [],
   }
+}
+
+function bindingOf({ captureSession }: VerifyCall) {
+  return captureSession?.binding ?? null
 }

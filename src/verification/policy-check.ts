@@ -2,6 +2,7 @@
 import type { Mode } from '../biometrics/challenge/steps.js'
 import { unmetMovements, unmetOf } from '../client/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
+import type { CaptureBinding } from '../storage/records.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
@@ -18,6 +19,8 @@ export interface Offered {
   images: number
   /** Whether the request brings the report of the capture, without which nobody knows of signals. */
   isReported: boolean
+  /** Binding of the hosted page's session that captured; null for any other capture. */
+  binding: CaptureBinding | null
   /** The user; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** Time of the verdict, in milliseconds since the Unix epoch. */
@@ -42,7 +45,7 @@ export function offeredAcr(
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
 export function unmetRequirements(
   { policy, point, model }: VerdictTerms,
-  { acr, images, isReported, subject, at }: Offered,
+  { acr, images, isReported, binding, subject, at }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
   if (!policy) return []
@@ -55,7 +58,7 @@ export function unmetRequirements(
       return { photoCount, consentId: consent?.id ?? null }
     },
   }
-  const facts = { acr, images, isReported, fmr: point.fmr, reference: reference ?? null, at }
+  const facts = { acr, images, isReported, binding, fmr: point.fmr, reference: reference ?? null, at }
   return unmetOf(policy.rule.require, facts)
 }
 
@@ -77,6 +80,14 @@ export function assertMovementsMeet(
   if (!terms.policy) return
   const unmet = unmetMovements(terms.policy.rule.require, offeredAcr(provider, modes))
   if (unmet.length > 0) throw policyNotMet(terms, unmet)
+}
+
+/** Refuses a session of the capture page that the policy would give no approval. @throws DomainError policy_not_met */
+export function assertBindingMeets(terms: VerdictTerms, binding: CaptureBinding): void {
+  const required = terms.policy?.rule.require.capture_binding
+  if (required === undefined || required === binding) return
+  const issue = `is "${binding}"; "${required}" is required`
+  throw policyNotMet(terms, [{ path: 'browser', issue, requirement: 'capture_binding' }])
 }
 
 /** @param details requirements that are not met */

@@ -1,5 +1,7 @@
 /** The result of a session goes to the browser that captured: only its way back holds the proof. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import type { PolicyRule } from '../../src/client/action-policy.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { withDatabase } from '../support/database.js'
 import { base64 } from '../support/faces.js'
@@ -111,6 +113,32 @@ it('a session for any browser gives its result without a proof', async () => {
   const { body } = await look(id)
   expect([body.browser, body.result.body.verdict, body.result_withheld]).toEqual(['any', 'approved', null])
   expect((await look(id, 'A'.repeat(43))).body.result.body.verdict).toBe('approved')
+})
+
+it('a policy can demand a session for the same browser', async () => {
+  const { operations, tenancy } = running.service.core
+  const set = async (rules: PolicyRule[] | null) =>
+    operations.policies.set(await tenancy.find(tenant.id), COMMAND_LINE, rules && { rules }, ['sandbox'])
+  await set([{ name: 'bound', require: { capture_binding: 'same' } }])
+  try {
+    const { id, proof } = await confirmed()
+    expect((await look(id, proof!)).body.result.body.verdict).toBe('approved')
+    const user_id = `person-${++users}+match`
+    const any = await askForSession(tenant.sandbox, { user_id, browser: 'any' })
+    const photo = await tenant.sandbox.verify({ user_id, image: blank, action: 'pay' })
+    for (const { status, body } of [any, photo])
+      expect([status, body.code, body.details[0].requirement]).toEqual([
+        ...[422, 'policy_not_met', 'capture_binding'],
+      ])
+    // A session that was made before the policy gets no approval either.
+    await set(null)
+    const early = await begun({ browser: 'any' })
+    await set([{ name: 'bound', require: { capture_binding: 'same' } }])
+    await early.visitor.capture(blank)
+    expect((await look(early.id)).body.result.body.code).toBe('policy_not_met')
+  } finally {
+    await set(null)
+  }
 })
 
 describe('the claim of the session', () => {

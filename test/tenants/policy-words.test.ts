@@ -18,6 +18,7 @@ describe('a policy in words', () => {
       min_photos: 2,
       consent_id: 'terms-2026',
       integrity: 'review',
+      capture_binding: 'same',
       second_approver: { within_minutes: 1 },
     }
     const words = requirementsInWords(all)

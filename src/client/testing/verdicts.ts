@@ -97,7 +97,8 @@ export class FakeVerdicts {
     const count = challenge?.frames.length ?? images?.length ?? (image ? 1 : 0)
     const reference = user ? policyReference(user) : null
     const isReported = call.body.capture_integrity !== undefined
-    const facts = { acr, images: count, isReported, fmr: FMR, reference, at }
+    const binding = call.captureSession?.binding ?? null
+    const facts = { acr, images: count, isReported, binding, fmr: FMR, reference, at }
     this.service.policy.assertOffered(terms, facts, call)
   }
 
