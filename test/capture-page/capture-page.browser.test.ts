@@ -325,6 +325,27 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     expect((await look(id)).status).toBe('completed')
   })
 
+  it('goes on at the first device with the number that the phone shows', async () => {
+    const { url } = await session({ browser: 'same' })
+    const desk = await visit(url)
+    await click('Continue on your phone')
+    const link = await desk.locator('#link').getAttribute('href')
+    const phone = await visit(link!, {
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await click('Agree and continue')
+    await capture((on) => on.locator('.number').isVisible())
+    const number = await phone.locator('.number').textContent()
+    await desk.getByLabel('Please type the number').fill('000000')
+    await click('Continue', desk)
+    await desk.getByText('That is not the number').waitFor()
+    await desk.getByLabel('Please type the number').fill(number!)
+    await click('Continue', desk)
+    await desk.waitForURL(/capture_proof=/)
+  })
+
   it('shows no QR code for an address that a phone cannot reach, and says why', async () => {
     const alone = await startService({
       COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
