@@ -54,6 +54,7 @@ const RULES = {
   '+too_bright': fault('too_bright'),
   '+blurred': fault('blurred'),
   '+not_frontal': fault('not_frontal'),
+  '+not_upright': fault('not_upright'),
   '+wrong_direction': fault('wrong_direction'),
   '+turn_more': fault('turn_more'),
   '+nod_more': fault('nod_more'),

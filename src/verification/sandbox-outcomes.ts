@@ -38,6 +38,7 @@ export const SANDBOX_EFFECTS: Readonly<Record<SandboxOutcome, string>> = {
   '+too_bright': FRAMES_AND_GUIDANCE,
   '+blurred': FRAMES_AND_GUIDANCE,
   '+not_frontal': FRAMES_AND_GUIDANCE,
+  '+not_upright': FRAMES_AND_GUIDANCE,
   '+wrong_direction': FRAMES_AND_GUIDANCE,
   '+turn_more': FRAMES_AND_GUIDANCE,
   '+nod_more': FRAMES_AND_GUIDANCE,

@@ -1,4 +1,5 @@
 /** The report of a browser about a capture: in the answer, the audit log and the metrics, and never in the verdict. */
+import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { PolicyRequirements } from '../../src/client/action-policy.js'
@@ -108,7 +109,7 @@ describe('a rule that asks for a person’s look at signals', () => {
 
   beforeAll(async () => {
     await production.enroll({ user_id, image: ada })
-    await production.enroll({ user_id: 'second', image: ada })
+    await production.enroll({ user_id: 'second', image: base64(await face('grace')) })
   })
   beforeEach(() => setRule({ integrity: 'review' }))
   afterAll(() => setRule(null))
@@ -189,8 +190,9 @@ describe('a rule that asks for a person’s look at signals', () => {
     const clean = { capture_integrity: { signals: [] } }
     const noticed = await verify({ capture_integrity: report })
     expect(noticed.body.reason).toBe('review_required')
+    const image = base64(await sharp(await face('grace')).jpeg({ quality: 40 }).toBuffer())
     const second = (fields: Record<string, unknown>) =>
-      production.verify({ user_id: 'second', image: again, action: 'x', ...fields })
+      production.verify({ user_id: 'second', image, action: 'x', ...fields })
     const refused = await second({ ...clean, approval_id: noticed.body.verification_id })
     expect(unmetOf(refused)).toEqual([['second_approver', 'approval_id']])
     // A capture that was seen before would leave no approval either.

@@ -9,6 +9,7 @@ import { seededRandom } from '../../src/evaluation/random.js'
 import { type StrangerPairs, strangerPairs } from '../../src/evaluation/stranger-pairs.js'
 import { fitTail, scoreAbove, shareAbove } from '../../src/evaluation/tail-fit.js'
 import { UsersRates } from '../../src/evaluation/users-rates.js'
+import { uprightMeasurement } from '../support/packs.js'
 import { cosinePack, DIMENSIONS, normals, population } from './synthetic.js'
 
 /** A face in a direction at random: the cosine of two of them has the density (1 - t²)^((d - 3) / 2). */
@@ -229,7 +230,8 @@ describe('a calibration from users', () => {
   })
 
   it('signs an extrapolated rate as such, and its pack is of evaluation grade there', () => {
-    const pack = { ...cosinePack(), calibration }
+    const upright = uprightMeasurement(DIMENSIONS)
+    const pack = { ...cosinePack(), calibration: { ...calibration, upright } }
     expect(thresholdForFmr(pack, 1e-4).basis).toBe('measured')
     expect(gradeOf(pack, 1e-4)).toEqual({ grade: 'production', reasons: [] })
     expect(thresholdForFmr(pack, 5e-5).basis).toBe('extrapolated')

@@ -139,7 +139,7 @@ describe('webhooks about a capture session', () => {
     expect(await told()).toEqual([
       {
         type: 'capture_session.cancelled',
-        data: { session_id: id, purpose: 'verify', attempts: 0 },
+        data: { session_id: id, purpose: 'verify', attempts: 0, disowned: false },
       },
     ])
     running.clock.advance(TTL_MS + GRACE_MS)

@@ -6,6 +6,7 @@
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { FrameGuidance } from '../../capture/guidance-codes.js'
+import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'
 import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
@@ -14,7 +15,6 @@ import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
 import { adviceOn, assessQuality, faultsOf } from '../pipeline/quality-bounds.js'
-import { notUpright } from '../pipeline/upright.js'
 import {
   BiometricError,
   type CallOptions,
@@ -166,7 +166,7 @@ export class Engine {
       const { looks, alignments, liveness, timingsMs } = await this.lookAtAll(images, { notes, steps }, call)
       const verdict = timed(timingsMs, () => judgeGeometry(looks, notes, steps, { activeLiveness, quality }))
       if (!verdict.keys) {
-        await this.assertUpright(images, { looks, alignments }, call)
+        await this.assertUpright(images[0]!, call)
         return { fault: verdict.fault, liveness, samples: [], score: null, timingsMs }
       }
       const { keys } = verdict
@@ -201,23 +201,16 @@ export class Engine {
   }
 
   /**
-   * Refuses a failed challenge that was filmed by a camera that is not upright, in which every movement looks wrong. Its first face is
-   * embedded for that.
+   * Refuses a failed challenge that was filmed by a camera that is not upright, in which every movement looks wrong. Its first frame is
+   * judged like a photo for that.
    * @throws BiometricError face_not_upright
    */
-  private async assertUpright(
-    images: readonly Uint8Array[],
-    { looks, alignments }: Pick<Awaited<ReturnType<Engine['lookAtAll']>>, 'looks' | 'alignments'>,
-    call: CallOptions & PackChoice,
-  ): Promise<void> {
-    const turned = looks.find((look) => 'code' in look && look.code === 'face_not_upright')
-    if (turned) throw notUpright(turned.imageIndex)
-    const imageIndex = alignments.findIndex((alignment) => alignment !== null)
-    if (imageIndex < 0) return
+  private async assertUpright(first: Uint8Array, call: CallOptions & PackChoice): Promise<void> {
     const { decideBy } = this.packsOf(call)
-    const frame = { images: [images[imageIndex]!] as const, imageIndex, alignment: alignments[imageIndex]! }
-    const task = { type: 'embed' as const, ...frame, ...(decideBy === undefined ? {} : { decideBy }) }
-    await this.dispatcher.performMore([task], call)
+    const task = { type: 'verify' as const, images: [first], ...(decideBy === undefined ? {} : { decideBy }) }
+    await this.dispatcher.performMore([task], call).catch((error) => {
+      if (error.code === 'face_not_upright' || !IMAGE_ERROR_CODES.includes(error.code)) throw error
+    })
   }
 
   /**

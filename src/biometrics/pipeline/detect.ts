@@ -10,7 +10,6 @@ import { ImagePyramid } from './image-pyramid.js'
 import type { Network, NetworkOutput } from './network.js'
 import { toPlaneFormat } from './pixel-input.js'
 import { ScratchBuffer } from './scratch-buffer.js'
-import { smallLevel, withBorder } from './second-look.js'
 
 /** Position of the picture in the network's input: at its top left, `ratio` network pixels per image pixel. */
 interface Letterbox {
@@ -35,28 +34,24 @@ export class FaceDetector {
 
   /**
    * Returns every face, best score first, in pixels of the pyramid's base; doubtful faces only if there is no other.
-   * Where none is found, the picture is searched once more with a border: a face that fills the picture leaves the network nothing
-   * around it. Of what is found then, only sure faces count.
    */
   async detect(pyramid: ImagePyramid): Promise<Detection[]> {
-    const faces = await this.search(pyramid)
-    if (faces.length > 0) return faces
-    const { pixels, exponent } = smallLevel(pyramid)
-    const { picture, margin } = withBorder(pixels)
-    const inside = (await this.search(new ImagePyramid(picture))).filter((face) => this.isSure(face))
-    return inside.map((face) => rescale(moved(face, -margin), 2 ** exponent))
+    const faces = await this.search(pyramid, this.spec.sizes)
+    const sure = faces.filter((face) => this.isSure(face))
+    return sure.length > 0 ? sure : faces
   }
 
-  /** Whether a sure face is found in the picture as it is. */
-  async showsFace(picture: Pixels): Promise<boolean> {
-    return (await this.search(new ImagePyramid(picture))).some((face) => this.isSure(face))
+  /** Returns the sure faces of a picture of a second look, at the pack's first size only. */
+  async detectAgain(picture: Pixels): Promise<Detection[]> {
+    const faces = await this.search(new ImagePyramid(picture), this.spec.sizes.slice(0, 1))
+    return faces.filter((face) => this.isSure(face))
   }
 
-  private async search(pyramid: ImagePyramid): Promise<Detection[]> {
+  private async search(pyramid: ImagePyramid, sizes: readonly number[]): Promise<Detection[]> {
     const found: Detection[] = []
     const { width, height } = pyramid.base
     const { sufficientFacePx } = this.spec
-    for (const size of this.spec.sizes) {
+    for (const size of sizes) {
       const letterbox = this.letterbox(width, height, size)
       const outputs = await this.network.run(this.fill(pyramid, letterbox), [
         1,
@@ -71,9 +66,7 @@ export class FaceDetector {
         box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity)
       if (found.some((face) => this.isSure(face) && isSufficient(face))) break
     }
-    const faces = suppressOverlaps(found, this.spec.nmsIou)
-    const sure = faces.filter((face) => this.isSure(face))
-    return sure.length > 0 ? sure : faces
+    return suppressOverlaps(found, this.spec.nmsIou)
   }
 
   private isSure({ score }: Detection): boolean {
@@ -172,13 +165,5 @@ function rescale({ box, score, points }: Detection, factor: number): Detection {
     },
     score,
     points: points?.map((value) => value * factor) ?? null,
-  }
-}
-
-function moved({ box, score, points }: Detection, by: number): Detection {
-  return {
-    box: { ...box, x: box.x + by, y: box.y + by },
-    score,
-    points: points?.map((value) => value + by) ?? null,
   }
 }

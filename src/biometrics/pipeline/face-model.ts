@@ -24,6 +24,8 @@ export interface FindOptions {
   clock: StageClock
   /** Limits of the picture and its face. */
   limits: ImageLimits
+  /** Looks once more where no face is found, which costs four detections. Default false: a film has many such frames. */
+  looksAgain?: boolean
 }
 
 /** A face in pixels of the pyramid's base, and its points as the pack's alignment names them. */
@@ -102,10 +104,17 @@ export class FaceModel {
    * Returns the main face and its points.
    * @throws BiometricError face_not_found, face_not_upright, multiple_faces, face_too_small
    */
-  async find(scene: Scene, { imageIndex, clock, limits }: FindOptions): Promise<FoundFace> {
+  async find(
+    scene: Scene,
+    { imageIndex, clock, limits, looksAgain = false }: FindOptions,
+  ): Promise<FoundFace> {
     const { detector, landmarks } = this.stages
-    const found = facesBy(this.pack.manifest.detector, await scene.detect(detector, clock))
-    if (found.length === 0 && (await scene.showsTurnedFace(detector, clock))) throw notUpright(imageIndex)
+    let found = facesBy(this.pack.manifest.detector, await scene.detect(detector, clock))
+    if (found.length === 0 && looksAgain) {
+      const again = await scene.detectAgain(detector, clock)
+      if (again === null) throw notUpright(imageIndex)
+      found = again
+    }
     const { width, height } = scene.pyramid.base
     const { sourceScale } = scene.image
     const { face, faces } = chooseFace(found, { width, height, sourceScale }, limits, imageIndex)

@@ -13,13 +13,13 @@ import {
 } from '../types.js'
 import { decodeImage } from './decode.js'
 import type { DecodedImage } from './decode-pixels.js'
-import { FaceModel } from './face-model.js'
+import { FaceModel, type MeasuredFace } from './face-model.js'
 import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
 import { LIVENESS_UNCHECKED } from './liveness.js'
 import { Mutex } from './mutex.js'
 import { loadNetwork, type NetworkOpener } from './network.js'
 import { withBounds } from './quality-bounds.js'
-import { assertLive, assertQuality } from './refusals.js'
+import { assertLive, assertQuality, isClear } from './refusals.js'
 import { Scene } from './scene.js'
 import { StageClock } from './stage-clock.js'
 import { StageShelf } from './stage-shelf.js'
@@ -56,8 +56,8 @@ interface LookOptions {
   /** Index among the frames. */
   imageIndex: number
   checkLiveness: boolean
-  /** Refuses a face that is not upright, for which it has to be embedded. Default false: `embed` refuses it. */
-  checkUpright?: boolean
+  /** Looks once more where no face is found, and embeds a face to refuse one that is not upright. Default false. */
+  isUncertain?: boolean
   clock: StageClock
   /** Limits of the frame. Default: those of every image. */
   limits?: ImageLimits
@@ -65,7 +65,7 @@ interface LookOptions {
   decideBy?: string | undefined
 }
 
-interface EmbedOptions extends Omit<LookOptions, 'checkLiveness' | 'checkUpright'> {
+interface EmbedOptions extends Omit<LookOptions, 'checkLiveness' | 'isUncertain'> {
   /** Packs that follow, and the box of the face in pixels of the source. Default: none. */
   following?: (Following & { box: Box }) | undefined
 }
@@ -137,8 +137,13 @@ export class FacePipeline {
     const model = this.modelOf(options.decideBy)
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     const { face, coming } = await this.inTurn(image, clock, true, async (scene) => {
-      const { face, chip, found } = await model.measure(scene, { imageIndex, clock, limits })
-      const liveness = await unlessTurned(model, chip, imageIndex, async () => {
+      const { face, chip, found } = await model.measure(scene, {
+        imageIndex,
+        clock,
+        limits,
+        looksAgain: true,
+      })
+      const liveness = await unlessTurned(model, { face, chip }, async () => {
         assertQuality(face, withBounds(model.pack.manifest.quality, bounds?.quality))
         const liveness = await model.checkLiveness(scene, found.box, clock)
         if (strictLiveness) assertLive(liveness, imageIndex)
@@ -157,12 +162,14 @@ export class FacePipeline {
    * @throws BiometricError with `imageIndex`, when the frame shows no usable face
    */
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
-    const { imageIndex, checkLiveness, checkUpright = false, clock, limits = this.limits } = options
+    const { imageIndex, checkLiveness, isUncertain = false, clock, limits = this.limits } = options
     const model = this.modelOf(options.decideBy)
     const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     return this.inTurn(image, clock, false, async (scene) => {
-      const { face, alignment, chip, found } = await model.measure(scene, { imageIndex, clock, limits })
-      if (checkUpright) await model.assertUprightChip(chip, imageIndex)
+      const measured = await model.measure(scene, { imageIndex, clock, limits, looksAgain: isUncertain })
+      const { face, alignment, chip, found } = measured
+      if (isUncertain && isClear(face, model.pack.manifest.quality))
+        await model.assertUprightChip(chip, imageIndex)
       const liveness = checkLiveness ? await model.checkLiveness(scene, found.box, clock) : LIVENESS_UNCHECKED
       const { width, height } = image
       return { face: { ...face, width, height }, alignment, liveness }
@@ -232,20 +239,23 @@ export class FacePipeline {
 }
 
 /**
- * Judges a face, and lets the refusal of a turned picture come before any other: advice about light or pose misleads where the picture
- * has to be turned. The face is embedded for that only where it is refused anyway.
+ * Judges a face, and lets the refusal of a turned picture come before any other: advice about the pose misleads where the picture has to
+ * be turned. The face is embedded for that only where it is refused anyway.
  */
 async function unlessTurned<T>(
   model: FaceModel,
-  chip: Float32Array,
-  imageIndex: number,
+  { face, chip }: Pick<MeasuredFace, 'face' | 'chip'>,
   judge: () => Promise<T>,
 ): Promise<T> {
   try {
     return await judge()
   } catch (error) {
-    if (error instanceof BiometricError && error.code !== 'cancelled')
-      await model.assertUprightChip(chip, imageIndex)
+    if (
+      error instanceof BiometricError &&
+      error.code !== 'cancelled' &&
+      isClear(face, model.pack.manifest.quality)
+    )
+      await model.assertUprightChip(chip, face.imageIndex)
     throw error
   }
 }

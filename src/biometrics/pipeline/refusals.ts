@@ -12,6 +12,15 @@ export function assertQuality(
   if (faults.length > 0) throw new BiometricError('low_quality', adviceOn(faults), imageIndex, { faults })
 }
 
+/**
+ * Whether nothing but the pose is wrong with a face. The embedding of a blurred or dark one says too little to call it turned, and the
+ * pose of a turned one is never right.
+ */
+export function isClear({ quality }: Pick<FaceSample, 'quality'>, spec: QualitySpec | undefined): boolean {
+  const findings = assessQuality(quality.components, 'verify', spec)
+  return findings.every(({ component, passed }) => passed || component.startsWith('head_pose_'))
+}
+
 /** @throws BiometricError liveness_failed */
 export function assertLive({ passed, guidance }: Liveness, imageIndex: number): void {
   if (passed !== false) return

@@ -4,7 +4,7 @@ import type { FaceDetector } from './detect.js'
 import type { Detection } from './detection.js'
 import { ImagePyramid } from './image-pyramid.js'
 import type { LandmarkFinder } from './landmarks.js'
-import { QUARTER_TURNS, smallLevel, turned } from './second-look.js'
+import { QUARTER_TURNS, smallLevel, turned, withBorder, withoutBorder } from './second-look.js'
 import type { StageClock } from './stage-clock.js'
 
 export class Scene {
@@ -25,13 +25,19 @@ export class Scene {
     return found
   }
 
-  /** Whether the detector is sure of a face once the picture is turned by a quarter or by half. */
-  async showsTurnedFace(detector: FaceDetector, clock: StageClock): Promise<boolean> {
-    const { pixels } = smallLevel(this.pyramid)
+  /**
+   * Looks once more where no face was found: with a border around the picture, then at the picture turned.
+   * @returns null where only a turned picture shows a face
+   */
+  async detectAgain(detector: FaceDetector, clock: StageClock): Promise<Detection[] | null> {
+    const { pixels, exponent } = smallLevel(this.pyramid)
     return clock.measure('detect', async () => {
+      const { picture, margin } = withBorder(pixels)
+      const found = await detector.detectAgain(picture)
+      if (found.length > 0) return found.map((face) => withoutBorder(face, margin, 2 ** exponent))
       for (const quarters of QUARTER_TURNS)
-        if (await detector.showsFace(turned(pixels, quarters))) return true
-      return false
+        if ((await detector.detectAgain(turned(pixels, quarters))).length > 0) return null
+      return []
     })
   }
 

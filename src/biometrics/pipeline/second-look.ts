@@ -1,5 +1,6 @@
 /** Pictures for a second look where no face was found: with a border, and turned by quarters. */
 import type { Pixels } from '../kernels/planes.js'
+import type { Detection } from './detection.js'
 import type { ImagePyramid } from './image-pyramid.js'
 
 /** Least long side of a picture that is looked at again: a face that was missed is large enough in it. */
@@ -23,6 +24,16 @@ export function withBorder({ data, width, height }: Pixels): { picture: Pixels; 
     picture.data.set(row, 3 * ((y + margin) * picture.width + margin))
   }
   return { picture, margin }
+}
+
+/** A face that was found inside a border, in pixels of the pyramid's base. @param scale base pixels per pixel of the level */
+export function withoutBorder({ box, score, points }: Detection, margin: number, scale: number): Detection {
+  const at = (value: number) => (value - margin) * scale
+  return {
+    box: { x: at(box.x), y: at(box.y), width: box.width * scale, height: box.height * scale },
+    score,
+    points: points?.map(at) ?? null,
+  }
 }
 
 /** Clockwise quarter turns, the likelier ones first: a camera that is held sideways, then one that hangs upside down. */

@@ -175,7 +175,7 @@ async function guide(
     const options = {
       imageIndex,
       checkLiveness: false,
-      checkUpright: imageIndex === 0,
+      isUncertain: imageIndex === 0,
       clock,
       limits,
       decideBy,

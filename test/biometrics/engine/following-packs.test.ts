@@ -269,22 +269,21 @@ it('packs that share a detector keep their own idea of a doubtful face', async (
   const own = await loadPipeline(dirs.baseline)
   const lenient = await loadPipeline(dirs.shifted)
   const onFailure = () => expect.unreachable()
-  const finds = (from: typeof own, photo: Buffer) =>
+  const outcome = (from: typeof own, photo: Buffer) =>
     from.analyse(photo).then(
-      () => true,
-      () => false,
+      () => 'found',
+      ({ code }) => code as string,
     )
-  let doubtful: Buffer | null = null
-  for (let sigma = 4; sigma < 60 && !doubtful; sigma += 2) {
-    const photo = await sharp(ada).blur(sigma).jpeg().toBuffer()
-    if ((await finds(lenient, photo)) && !(await finds(own, photo))) doubtful = photo
+  let seen: Array<string | Float32Array | null | undefined> = []
+  for (let degrees = 40; degrees < 64 && seen[0] !== null; degrees++) {
+    const photo = await sharp(ada).rotate(degrees, { background: '#808080' }).jpeg().toBuffer()
+    if ((await outcome(lenient, photo)) !== 'found') continue
+    const following = { models: [BASELINE], onFailure }
+    const { others } = await pipeline.analyse(photo, { decideBy: SHIFTED, following })
+    seen = [others![BASELINE], await outcome(pipeline, photo), await outcome(own, photo)]
   }
-  const { others } = await pipeline.analyse(doubtful!, {
-    decideBy: SHIFTED,
-    following: { models: [BASELINE], onFailure },
-  })
-  expect(others).toEqual({ [BASELINE]: null })
-  await expect(pipeline.analyse(doubtful!)).rejects.toMatchObject({ code: 'face_not_found' })
+  // The turned picture shows the strict pack a face, which is why it names another reason than `face_not_found`.
+  expect(seen).toEqual([null, 'face_not_upright', 'face_not_upright'])
   for (const each of [pipeline, own, lenient]) await each.release()
 })
 
