@@ -190,7 +190,11 @@ describe('a rule that asks for a person’s look at signals', () => {
     const clean = { capture_integrity: { signals: [] } }
     const noticed = await verify({ capture_integrity: report })
     expect(noticed.body.reason).toBe('review_required')
-    const image = base64(await sharp(await face('grace')).jpeg({ quality: 40 }).toBuffer())
+    const image = base64(
+      await sharp(await face('grace'))
+        .jpeg({ quality: 40 })
+        .toBuffer(),
+    )
     const second = (fields: Record<string, unknown>) =>
       production.verify({ user_id: 'second', image, action: 'x', ...fields })
     const refused = await second({ ...clean, approval_id: noticed.body.verification_id })
