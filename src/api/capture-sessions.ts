@@ -276,6 +276,8 @@ export function createCaptureSession(services: Parts): UserEndpoint<Input> {
             browser: binding,
             expires_at: isoTime(expiresAt),
           },
+          // Link and code: a holder of the database and the service's keys must not be able to use them.
+          onlyForCaller: true,
         }
       }
     },

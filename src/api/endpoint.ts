@@ -46,6 +46,8 @@ export interface Outcome {
   keptBody?: Record<string, unknown>
   /** Subject whose data key seals the kept response. By default the service's own key seals it. Either way it is erased with the user. */
   sealedFor?: { id: string; dataKey: Buffer } | null
+  /** Whether only a caller who repeats the request with its idempotency key can read the kept response. */
+  onlyForCaller?: boolean | undefined
   observed?: Observed
   /** Tokens of the rate limit that the request cost in addition to its first one and to those of its size. Default 0. */
   furtherTokens?: number

@@ -150,8 +150,8 @@ function settle(done: Outcome | Refusal, call: Call<unknown>): Outcome {
   return { ...outcome, ...facts, body: serialize(outcome.body) }
 }
 
-function keptResponse({ status, body, keptBody }: Outcome): KeptResponse {
-  return { status, body: serialize(keptBody ?? body) }
+function keptResponse({ status, body, keptBody, onlyForCaller }: Outcome): KeptResponse {
+  return { status, body: serialize(keptBody ?? body), onlyForCaller }
 }
 
 /** Every kept response of a request about a user is erased with the user, a refusal as well. */

@@ -34,7 +34,7 @@
  */
 import { createHmac } from 'node:crypto'
 import type { Environment } from '../config/config.js'
-import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
+import { open, openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
 import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
@@ -48,11 +48,18 @@ import { LocalClaims } from './local-claims.js'
 const WINDOW_MS = DAY_MS
 /** 1 to 255 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,255}$/
+/** First byte of every body that is kept as it is: bodies are JSON objects, and a sealed box begins with its version. */
+const JSON_OBJECT = 0x7b
 
 export interface KeptResponse {
   status: number
   /** The body as it was first sent, byte for byte. */
   body: string
+  /**
+   * Whether only the caller's idempotency key opens the body, which holds something that nobody else may read. The database has that key
+   * only as an HMAC.
+   */
+  onlyForCaller?: boolean | undefined
 }
 
 /** The scope of an idempotency key: two requests are the same one where all of these are the same. */
@@ -116,7 +123,7 @@ export class Idempotency {
     if ('holderHash' in claim) {
       // The holder may have kept its response already, and be about to release the claim.
       const record = await this.store.read.idempotencyRecord(scope, this.clock.now())
-      if (record) return { replay: await this.replayOf(record, payloadHash) }
+      if (record) return { replay: await this.replayOf(record, payloadHash, request) }
       if (!claim.holderHash.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
       // A caller whose service has just died asks another one: no earlier than the claim can be taken over.
       throw new DomainError('idempotency_in_progress', { retryAfterMs: claim.leaseSeconds * SECOND_MS })
@@ -128,7 +135,8 @@ export class Idempotency {
         return {
           execution: {
             release,
-            keep: async (tx, { status, body }, owner) => {
+            keep: async (tx, { status, body, onlyForCaller }, owner) => {
+              const content = Buffer.from(body)
               await tx.insertIdempotencyRecord({
                 scope,
                 blindIndex: owner?.blindIndex ?? null,
@@ -137,7 +145,7 @@ export class Idempotency {
                 status,
                 sealed: seal(
                   owner?.subject?.dataKey ?? this.keys.idempotency.current,
-                  Buffer.from(body),
+                  onlyForCaller ? seal(this.callerKey(request), content, name) : content,
                   name,
                 ),
                 createdAt,
@@ -147,7 +155,7 @@ export class Idempotency {
           },
         }
       release()
-      return { replay: await this.replayOf(record, payloadHash) }
+      return { replay: await this.replayOf(record, payloadHash, request) }
     } catch (error) {
       release()
       throw error
@@ -157,24 +165,38 @@ export class Idempotency {
   /** Response that an earlier execution kept for the key, for any payload; null where none is kept. */
   async kept(request: IdempotentRequest): Promise<KeptResponse | null> {
     const record = await this.store.read.idempotencyRecord(this.scopeOf(request), this.clock.now())
-    return record ? this.responseOf(record) : null
+    return record ? this.responseOf(record, request) : null
   }
 
-  private scopeOf({ tenantId, environment, method, path, key }: IdempotentRequest): Buffer {
+  private scopeOf(request: IdempotentRequest): Buffer {
+    return this.digestOf('idempotency', request)
+  }
+
+  /** Key that nobody can compute who has the database and all keys of the service, but not the caller's idempotency key. */
+  private callerKey(request: IdempotentRequest): Buffer {
+    return this.digestOf('idempotency-caller', request)
+  }
+
+  private digestOf(purpose: string, { tenantId, environment, method, path, key }: IdempotentRequest): Buffer {
     return createHmac('sha256', this.keys.lookup)
-      .update(`idempotency\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
+      .update(`${purpose}\0${tenantId}\0${environment}\0${method}\0${path}\0${key}`)
       .digest()
   }
 
-  private async replayOf(record: IdempotencyRecord, payloadHash: Buffer): Promise<KeptResponse> {
+  private async replayOf(
+    record: IdempotencyRecord,
+    payloadHash: Buffer,
+    request: IdempotentRequest,
+  ): Promise<KeptResponse> {
     if (!record.payloadHash.equals(payloadHash)) throw new DomainError('idempotency_key_reused')
-    return this.responseOf(record)
+    return this.responseOf(record, request)
   }
 
-  private async responseOf(record: IdempotencyRecord): Promise<KeptResponse> {
+  private async responseOf(record: IdempotencyRecord, request: IdempotentRequest): Promise<KeptResponse> {
     const context = record.scope.toString('hex')
-    const body = openWithAny(await this.sealingKey(record), record.sealed, context).toString()
-    return { status: record.status, body }
+    const content = openWithAny(await this.sealingKey(record), record.sealed, context)
+    const body = content[0] === JSON_OBJECT ? content : open(this.callerKey(request), content, context)
+    return { status: record.status, body: body.toString() }
   }
 
   /** @throws StoreUnavailableError where the user was erased since the record was read */

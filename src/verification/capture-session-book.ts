@@ -109,7 +109,7 @@ export class CaptureSessionBook {
 
   /**
    * Opens a session.
-   * @returns its id, the token of its link and the confirmation code, if any; neither token nor code can be read again
+   * @returns its id, the token of its link and the confirmation code, if any; the session's record holds neither
    */
   async issue(
     tx: StoreTransaction,

@@ -64,6 +64,18 @@ overTransports((transport) => {
       })
     })
 
+    it('is the same one with the same link and code where its request is repeated', async () => {
+      const fields = { user_id: newUser(), action: ACTION, return_url: RETURN_ORIGIN, confirmation: 'code' }
+      const ask = () =>
+        tenant.sandbox.call('POST', '/v1/capture-sessions', fields, {
+          headers: { 'X-Svc-Idempotency-Key': fields.user_id },
+        })
+      const first = await ask()
+      const second = await ask()
+      expect([second.status, second.text]).toEqual([201, first.text])
+      expect(second.headers.get('x-svc-idempotent-replay')).toBe('true')
+    })
+
     it.each([
       ['https://evil.example/', 'return_url_not_allowed'],
       ['http://bank.example/', 'return_url_not_allowed'],

@@ -60,12 +60,8 @@ const TABLES: Record<string, Reach> = {
   // Only the link opens the content of a session, and the database has no link.
   capture_session: { before: 'index session', after: '', copy: 'index session' },
   consent_text: { before: 'id', after: 'id', copy: 'id' },
-  idempotency: {
-    before: 'id index key secret session',
-    after: '',
-    copy: 'index key',
-    archive: 'id index key secret session',
-  },
+  // Only the caller's idempotency key opens the answer with link and code.
+  idempotency: { before: 'id index key', after: '', copy: 'index key' },
   webhook_delivery: { before: 'id index key', after: '', copy: 'index key' },
   // Only the code, the token or the browser's cookie opens a state.
   openid_state: { before: 'index', after: '', copy: '', archive: 'index' },
@@ -380,8 +376,11 @@ function shownIn(tables: Tables, keys: Buffer[]): Record<string, Shown> {
 function contentsOf(cell: unknown, keys: Buffer[]): Buffer[] {
   const bytes = Buffer.isBuffer(cell) ? cell : Buffer.from(`${cell ?? ''}`)
   // The sandbox's ids in the request log are boxes in base64.
-  const boxes = Buffer.isBuffer(cell) ? [cell] : [Buffer.from(bytes.toString(), 'base64')]
-  return [bytes, ...boxes.flatMap((box) => keys.map((key) => decrypted(key, box)))].flatMap((content) => [
+  const box = Buffer.isBuffer(cell) ? cell : Buffer.from(bytes.toString(), 'base64')
+  const opened = keys.map((key) => decrypted(key, box))
+  // A box in a box under one of the same keys would be none to their holder.
+  const within = opened.flatMap((inner) => keys.map((key) => decrypted(key, inner)))
+  return [bytes, ...opened, ...within].flatMap((content) => [
     content,
     ...[...content.toString('latin1').matchAll(/\beyJ[\w-]+\.([\w-]+)/g)].map(([, claims]) =>
       Buffer.from(claims!, 'base64url'),
