@@ -50,9 +50,9 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
       await tests.signInByLink(page, tenant, 'audit?event=verify')
       await page.getByRole('button', { name: 'More about entry' }).click()
       expect(await fact(page, 'Checked').textContent()).toContain(
-        'the face and a passkey that counts as a key in hardware',
+        'the face and a passkey (urn:countersign:acr:face-swk)',
       )
-      expect(await fact(page, 'Possession').textContent()).toContain('hardware')
+      expect(await fact(page, 'Possession').textContent()).toContain('software')
       expect(await fact(page, 'Rule').textContent()).toBe('everything')
       const signals = await fact(page, 'Signals of the capture').textContent()
       expect(signals).toContain('the name of a virtual camera')

@@ -84,6 +84,7 @@ async function agreementOf(
       face: 'largest',
       secondFaceRatio: Number.MAX_VALUE,
       minFacePx: 1,
+      acceptTurned: true,
     },
   })
 }
