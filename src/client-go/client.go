@@ -461,7 +461,7 @@ func (c *Client) VerifyVerdict(ctx context.Context, token VerdictToken, expected
 }
 
 // VerifyWebhook gives the event of a webhook of this client's environment. See the function VerifyWebhook.
-func (c *Client) VerifyWebhook(headers http.Header, body []byte) (*WebhookEvent, error) {
+func (c *Client) VerifyWebhook(headers Headers, body []byte) (*WebhookEvent, error) {
 	return VerifyWebhook(headers, body, c.trust.SigningSecrets, WebhookOptions{
 		Environment: c.environment, SignatureTolerance: c.signatureTolerance, Now: c.trust.Now,
 	})

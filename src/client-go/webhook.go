@@ -1,9 +1,9 @@
 package countersign
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 )
 
@@ -29,9 +29,12 @@ type WebhookOptions struct {
 	Now func() time.Time
 }
 
+// base64Object is how an object of JSON begins in base64. No JSON begins in this way.
+var base64Object = []byte("eyJ")
+
 // VerifyWebhook gives the event once its signature holds, and else fails with a SignatureError. The body is the raw one, because
 // the signature covers its bytes. An event may come more than once, with the same ID.
-func VerifyWebhook(headers http.Header, body []byte, secrets SigningSecrets, options WebhookOptions) (*WebhookEvent, error) {
+func VerifyWebhook(headers Headers, body []byte, secrets SigningSecrets, options WebhookOptions) (*WebhookEvent, error) {
 	if options.Environment == "" {
 		options.Environment = Production
 	}
@@ -45,11 +48,22 @@ func VerifyWebhook(headers http.Header, body []byte, secrets SigningSecrets, opt
 	if err != nil {
 		return nil, err
 	}
-	id := headers.Get("X-Svc-Webhook-Id")
+	id, err := headerOf(headers, "X-Svc-Webhook-Id")
+	if err != nil {
+		return nil, err
+	}
+	signature, err := headerOf(headers, "X-Svc-Signature")
+	if err != nil {
+		return nil, err
+	}
+	if signature != "" && bytes.HasPrefix(body, base64Object) {
+		return nil, &SignatureError{"signature_invalid", "The body is base64, and not the JSON that was signed: " +
+			"decode it first, as a serverless host asks for with isBase64Encoded."}
+	}
 	head := func(environment, timestamp string) string {
 		return fmt.Sprintf("webhook:v2:%s:%s:%s:", environment, timestamp, id)
 	}
-	if err := assertSigned(headers.Get("X-Svc-Signature"), held, options.Environment, head, body, options.Now(), options.SignatureTolerance); err != nil {
+	if err := assertSigned(signature, held, options.Environment, head, body, options.Now(), options.SignatureTolerance); err != nil {
 		return nil, err
 	}
 	var event WebhookEvent

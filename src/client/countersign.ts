@@ -14,6 +14,7 @@ import {
 } from './client-options.js'
 import { clockTolerance } from './clock-tolerance.js'
 import { SignatureError, VerdictError } from './errors.js'
+import type { WebhookHeaders } from './headers.js'
 import { encodePhoto, encodePhotos } from './image.js'
 import { observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore } from './replay-store.js'
@@ -70,7 +71,7 @@ import {
   verifyVerdict,
 } from './verdict.js'
 import { findSigned, type VerdictTokens } from './verdict-token.js'
-import { verifyWebhook, type WebhookHeaders } from './webhook.js'
+import { verifyWebhook } from './webhook.js'
 
 /** The body of an answer. The non-enumerable `response` holds its status, request id and number of attempts. */
 export type Answer<T> = T & { readonly response: ResponseInfo }

@@ -1,4 +1,5 @@
 /** Encodes photos, in any form that an application holds them in, as the API takes them. */
+import { bytesOf, kindOf } from './bytes.js'
 import type { ChallengeAnswer, ImageInput, Photos } from './types.js'
 
 /** Bytes of one call of String.fromCharCode: its arguments lie on the stack, which is limited. */
@@ -37,14 +38,7 @@ async function encodeFrames({
 /** @throws TypeError that names the photo where it is missing, empty or of a type that holds no photo */
 export async function encodePhoto(photo: ImageInput | null | undefined, path: string): Promise<string> {
   if (photo === undefined || photo === null) throw new TypeError(`${path} is required: a photo`)
-  if (
-    !(
-      typeof photo === 'string' ||
-      photo instanceof Uint8Array ||
-      photo instanceof ArrayBuffer ||
-      isBlob(photo)
-    )
-  )
+  if (typeof photo !== 'string' && bytesOf(photo) === null && !isBlob(photo))
     throw new TypeError(`${path} must be a Blob, an ArrayBuffer, a Uint8Array or base64`)
   if (typeof photo === 'string' && FILE_NAME.test(photo))
     throw new TypeError(`${path} looks like a file's name: pass its bytes`)
@@ -53,18 +47,40 @@ export async function encodePhoto(photo: ImageInput | null | undefined, path: st
   return base64
 }
 
-/** Looks at the method, not the class: a Blob of another realm has another class. */
+/** Looks at what it has, not at its class: a Blob of another realm has another class. */
 function isBlob(photo: unknown): photo is Blob {
-  return typeof (photo as Partial<Blob>).arrayBuffer === 'function'
+  return typeof (photo as Partial<Blob>).arrayBuffer === 'function' || isBareBlob(photo)
+}
+
+/** A Blob without methods that read it, as those of jsdom are. */
+function isBareBlob(photo: unknown): boolean {
+  return 'FileReader' in globalThis && /^(Blob|File)$/.test(kindOf(photo))
+}
+
+/** The part of the Web's class that is used here: the types of Node lack it. */
+interface Reader {
+  result: unknown
+  error: unknown
+  onload: () => void
+  onerror: () => void
+  readAsArrayBuffer(blob: Blob): void
+}
+
+function readBlob(blob: Blob): Promise<unknown> {
+  if (typeof blob.arrayBuffer === 'function') return blob.arrayBuffer()
+  const { FileReader } = globalThis as unknown as { FileReader: new () => Reader }
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(reader.result)
+    reader.onerror = () => reject(reader.error)
+    reader.readAsArrayBuffer(blob)
+  })
 }
 
 /** @returns base64 with padding; a text without its `data:` prefix */
 export async function toBase64(image: ImageInput): Promise<string> {
   if (typeof image === 'string') return image.replace(/^data:[^,]*;base64,/, '')
-  const bytes =
-    image instanceof Uint8Array
-      ? image
-      : new Uint8Array(image instanceof ArrayBuffer ? image : await image.arrayBuffer())
+  const bytes = bytesOf(image) ?? new Uint8Array((await readBlob(image as Blob)) as ArrayBuffer)
   let binary = ''
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES)
     binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES))

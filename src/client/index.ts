@@ -21,6 +21,7 @@ export {
   VerdictError,
   type VerdictErrorCode,
 } from './errors.js'
+export type { HeaderValue, WebhookHeaders } from './headers.js'
 export { type PaymentBatch, paymentBatch, typedAction } from './make-action.js'
 export { CURRENCIES, minorUnits } from './money.js'
 export type { Hooks, Logger, ResponseEvent, ResponseInfo, RetryEvent } from './observer.js'
@@ -52,4 +53,4 @@ export {
   verifyVerdict,
 } from './verdict.js'
 export type { VerdictTokens } from './verdict-token.js'
-export { verifyWebhook, type WebhookHeaders, type WebhookOptions } from './webhook.js'
+export { verifyWebhook, type WebhookOptions } from './webhook.js'

@@ -1,17 +1,19 @@
 /** Checks `X-Svc-Signature`: HMAC-SHA256 over a response and the request that it answers. */
+import { bytesOf } from './bytes.js'
 import { signedText } from './clock-tolerance.js'
 import { SignatureError } from './errors.js'
-import { candidates, notSignedText, type SigningSecret } from './signing-secret.js'
+import { type HeaderValue, onlyValue } from './headers.js'
+import { candidates, hmacKey, notSignedText, type SigningSecret } from './signing-secret.js'
 import type { Environment } from './types.js'
 
 /** A response with everything that its signature covers. */
 export interface SignedResponse {
   /** The environment that was called: that of the API key. */
   environment: Environment
-  /** Header `X-Svc-Signature`, or null where it is absent. */
-  signature: string | null
-  /** Header `X-Request-Id`, or null where it is absent. */
-  requestId: string | null
+  /** Header `X-Svc-Signature`, also as a list of one; null where it is absent. */
+  signature: HeaderValue | null
+  /** Header `X-Request-Id`, also as a list of one; null where it is absent. */
+  requestId: HeaderValue | null
   status: number
   method: string
   /** Path with query, as the service sees it: it begins with /v1. */
@@ -53,7 +55,11 @@ export async function assertResponseSignature(
   secrets: readonly SigningSecret[],
   options: SignatureOptions = {},
 ): Promise<void> {
-  const { signature, environment, requestId, status, method, target, body } = response
+  const { environment, status, method, target } = response
+  const signature = onlyValue(response.signature, 'x-svc-signature')
+  const requestId = onlyValue(response.requestId, 'x-request-id')
+  const body = bytesOf(response.body)
+  if (body === null) throw new TypeError('body must be the bytes of the response')
   const headAt: SignedHead = (env, timestamp) =>
     `v2:${env}:${timestamp}:${requestId}:${status}:${method}:${target}:`
   await assertSignature({ signature, environment, headAt, body }, secrets, options)
@@ -109,12 +115,8 @@ async function isSigned(
 ): Promise<boolean> {
   for (const { kid, mac } of signatures)
     for (const { secret } of candidates(secrets, kid)) {
-      const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-      const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [
-        'verify',
-      ])
       // WebCrypto compares in constant time.
-      if (await crypto.subtle.verify('HMAC', key, mac, signed)) return true
+      if (await crypto.subtle.verify('HMAC', await hmacKey(secret, 'verify'), mac, signed)) return true
     }
   return false
 }

@@ -51,6 +51,12 @@ export function candidates(secrets: readonly SigningSecret[], kid: string | unde
   return secrets.filter(({ id }) => id === undefined || id === kid)
 }
 
+/** Makes the secret a CryptoKey, because jose refuses bytes of another realm's class, such as those under jsdom. */
+export function hmacKey(secret: string, usage: 'sign' | 'verify') {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  return crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [usage])
+}
+
 /** @returns why a signature is invalid: its secret is not configured, or the body is not the one that it signed */
 export function notSignedText(kids: readonly string[], secrets: readonly SigningSecret[]): string {
   const configured = kids.find((kid) => secrets.some(({ id }) => id === kid))

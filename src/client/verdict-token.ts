@@ -1,7 +1,7 @@
 /** Finds the token of a verdict that a configured secret made. */
 import { compactVerify, decodeProtectedHeader, errors } from 'jose'
 import { VerdictError } from './errors.js'
-import { candidates, type SigningSecret } from './signing-secret.js'
+import { candidates, hmacKey, type SigningSecret } from './signing-secret.js'
 
 /** The tokens of an answer of `verify`: during a rotation, `jwt_next` has the same claims under the new secret. */
 export interface VerdictTokens {
@@ -14,7 +14,7 @@ export interface VerdictTokens {
 export interface SignedToken {
   jwt: string
   /** The HMAC key that made it. */
-  key: Uint8Array
+  key: Awaited<ReturnType<typeof hmacKey>>
 }
 
 /**
@@ -29,7 +29,7 @@ export async function findSigned(
   const { jwt: first, jwt_next: next } = typeof tokens === 'string' ? { jwt: tokens } : tokens
   for (const jwt of next ? [first, next] : [first])
     for (const { secret } of candidates(secrets, keyId(jwt))) {
-      const key = new TextEncoder().encode(secret)
+      const key = await hmacKey(secret, 'verify')
       try {
         await compactVerify(jwt, key, { algorithms: ['HS256'] })
         return { jwt, key }

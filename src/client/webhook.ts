@@ -1,11 +1,13 @@
 /** Checks whether a webhook was sent by the service, in this environment, within the last minutes. */
+import { bytesOf } from './bytes.js'
 import { SignatureError } from './errors.js'
+import { headerOf, type WebhookHeaders } from './headers.js'
 import { assertSignature, type SignatureOptions, type SignedHead } from './response-signature.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import type { Environment, WebhookEvent } from './types.js'
 
-/** Headers of a request: those of the Web's `Request`, or of Node's. */
-export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
+/** How an object of JSON begins in base64. No JSON begins in this way. */
+const BASE64_OBJECT = /^eyJ/
 
 /** Options of `verifyWebhook`. */
 export interface WebhookOptions {
@@ -31,10 +33,12 @@ export async function verifyWebhook(
   signingSecret: SigningSecretSource,
   { environment = 'production', now, signatureToleranceSeconds }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
+  if (typeof headers !== 'object' || headers === null)
+    throw new TypeError("headers must be the request's headers")
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : bytesOf(body)
   // A body that a framework has parsed cannot be checked: its bytes are gone.
-  if (typeof body !== 'string' && !(body instanceof Uint8Array))
+  if (bytes === null)
     throw new TypeError('body must be the raw body of the request, bytes or text, and not parsed JSON')
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const eventId = headerOf(headers, 'x-svc-webhook-id')
   const options: SignatureOptions = {
     ...(now === undefined ? {} : { now }),
@@ -43,15 +47,15 @@ export async function verifyWebhook(
   const headAt: SignedHead = (env, timestamp) => `webhook:v2:${env}:${timestamp}:${eventId}:`
   const secrets = await readSecrets(signingSecret)
   const signature = headerOf(headers, 'x-svc-signature')
+  const text = new TextDecoder().decode(bytes)
+  if (signature !== null && BASE64_OBJECT.test(text))
+    throw new SignatureError(
+      'signature_invalid',
+      'The body is base64, and not the JSON that was signed: decode it first, as a serverless host asks for with isBase64Encoded.',
+    )
   await assertSignature({ signature, environment, headAt, body: bytes }, secrets, options)
-  const event = JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent
+  const event = JSON.parse(text) as WebhookEvent
   if (event.id !== eventId)
     throw new SignatureError('response_mismatch', 'The body is of another event than its header says.')
   return event
-}
-
-function headerOf(headers: WebhookHeaders, name: string): string | null {
-  if (headers instanceof Headers) return headers.get(name)
-  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? []
-  return typeof value === 'string' ? value : null
 }

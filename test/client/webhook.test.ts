@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
+  assertResponseSignature,
   type Environment,
   SignatureError,
+  type SignedResponse,
   verifyWebhook,
+  type WebhookHeaders,
   type WebhookOptions,
 } from '../../src/client/index.js'
 import { FakeCountersign } from '../../src/client/testing.js'
@@ -88,6 +91,68 @@ it('refuses the signature of a response as that of a webhook', async () => {
   expect(await code({ 'X-Svc-Webhook-Id': 'evt_1', 'X-Svc-Signature': signResponse(parts, [secret]) })).toBe(
     'signature_invalid',
   )
+})
+
+describe('headers of hosting adapters', () => {
+  const id = 'evt_1'
+  const signature = headers()['X-Svc-Signature']
+  const asked = (held: Record<string, unknown>) => ({
+    get: (name: string) => held[name.toLowerCase()] ?? null,
+  })
+
+  it.each<[string, WebhookHeaders]>([
+    ['with lists of one', { 'X-Svc-Webhook-Id': [id], 'x-svc-signature': [signature] }],
+    ['of the Web', new Headers(headers())],
+    ['in a Map', new Map(Object.entries(headers()))],
+    ['in pairs', Object.entries(headers())],
+    ['in a class that has only get()', asked({ 'x-svc-webhook-id': id, 'x-svc-signature': signature })],
+    ['from get() in lists of one', asked({ 'x-svc-webhook-id': [id], 'x-svc-signature': [signature] })],
+  ])('are read %s', async (_form, given) => {
+    expect(await verifyWebhook(given, body, secret, { now: NOW })).toEqual(event)
+  })
+
+  it.each<[string, string, unknown]>([
+    [
+      'several of one name',
+      'signature_malformed',
+      { ...headers(), 'X-Svc-Signature': [signature, signature] },
+    ],
+    ['two spellings of one name', 'signature_malformed', { ...headers(), 'x-svc-signature': signature }],
+    ['an empty list', 'signature_missing', { 'X-Svc-Webhook-Id': id, 'X-Svc-Signature': [] }],
+    ['none at all', 'signature_missing', {}],
+    ['undefined', "TypeError: headers must be the request's headers", undefined],
+    ['a text', "TypeError: headers must be the request's headers", signature],
+  ])('are refused where they are %s', async (_form, refusal, given) => {
+    expect(await code(given as Record<string, string>)).toBe(refusal)
+  })
+
+  it('may be lists of one where they are those of a response', async () => {
+    const parts = {
+      environment: 'production',
+      requestId: 'r-1',
+      status: 200,
+      method: 'GET',
+      target: '/',
+    } as const
+    const signed = signResponse({ ...parts, timestamp: NOW, body }, [secret])
+    const check = (given: Pick<SignedResponse, 'signature' | 'requestId'>) =>
+      assertResponseSignature({ ...parts, body: Buffer.from(body), ...given }, [secret], { now: NOW })
+    await check({ signature: [signed], requestId: ['r-1'] })
+    await expect(check({ signature: [signed, signed], requestId: 'r-1' })).rejects.toMatchObject({
+      code: 'signature_malformed',
+    })
+  })
+})
+
+it.each([
+  ['text', (text: string) => text],
+  ['bytes', (text: string) => Buffer.from(text)],
+])('names base64 as the cause where the body was passed as base64 in %s', async (_form, make) => {
+  const encoded = make(Buffer.from(body).toString('base64'))
+  await expect(verifyWebhook(headers(), encoded, secret, { now: NOW })).rejects.toMatchObject({
+    code: 'signature_invalid',
+    message: expect.stringContaining('isBase64Encoded'),
+  })
 })
 
 it('throws a TypeError for a body that was parsed', async () => {

@@ -43,6 +43,7 @@ from .body_limit import DEFAULT_MAX_BODY_BYTES, assert_body_fits
 from .canonical_json import Action, action_hash, assert_action
 from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS, checked_clock_tolerance
 from .errors import SignatureError, VerdictError
+from .headers import Headers
 from .photo import Photo, encode_photo, encode_photos
 from .replay_store import MemoryReplayStore, ReplayStore
 from .retry import RetryPolicy
@@ -623,7 +624,7 @@ class Countersign:
         )
 
     def verify_webhook(
-        self, headers: Mapping[str, str], body: Union[bytes, bytearray, memoryview]
+        self, headers: Headers, body: Union[bytes, bytearray, memoryview]
     ) -> WebhookEvent:
         """The event of a webhook of this client's environment, once its signature holds; else raises SignatureError."""
         return verify_webhook(

@@ -6,10 +6,11 @@ import hashlib
 import hmac
 import re
 import time
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple, Union
 
 from .clock_tolerance import signed_text
 from .errors import SignatureError
+from .headers import only_value
 from .signing_secret import SigningSecret, candidates, not_signed_text
 
 DEFAULT_SIGNATURE_TOLERANCE_SECONDS = 300.0
@@ -21,23 +22,25 @@ _MAX_SIGNATURES = 8
 
 
 def assert_response_signature(
-    signature: Optional[str],
+    signature: Union[str, Sequence[str], None],
     secrets: Sequence[SigningSecret],
     *,
     environment: str,
     method: str,
     target: str,
     status: int,
-    request_id: Optional[str],
+    request_id: Union[str, Sequence[str], None],
     body: bytes,
     now: Optional[float] = None,
     signature_tolerance_seconds: float = DEFAULT_SIGNATURE_TOLERANCE_SECONDS,
 ) -> None:
     """Returns when one of the secrets signed this answer to this request in this environment; else raises SignatureError.
 
-    `signature` is `X-Svc-Signature`, `request_id` is `X-Request-Id`, `target` is path with query and begins with /v1,
+    `signature` is `X-Svc-Signature`, `request_id` is `X-Request-Id`, each of them also as a list of one; `target` is path with query and begins with /v1,
     `body` holds the bytes as received. `now` is in unix seconds.
     """
+    signature = only_value(signature, "x-svc-signature")
+    request_id = only_value(request_id, "x-request-id")
 
     def head(env: str, timestamp: str) -> str:
         return f"v2:{env}:{timestamp}:{request_id}:{status}:{method}:{target}:"

@@ -7,6 +7,7 @@ import type { Challenge, ChallengeStep, DisplayedText, Liveness } from '../types
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseRequest, refuseUnseen } from './requests.js'
 import { fakeId } from './signatures.js'
+import { base64url } from './tokens.js'
 
 /** Life of a challenge, in seconds. */
 const TTL_SECONDS = 90
@@ -154,6 +155,5 @@ function randomBit(): 0 | 1 {
 
 /** @returns 32 random bytes in base64url */
 export function randomNonce(): string {
-  const bytes = String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32)))
-  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return base64url(crypto.getRandomValues(new Uint8Array(32)))
 }

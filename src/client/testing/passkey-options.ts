@@ -1,6 +1,7 @@
 /** Options of WebAuthn that the service in memory makes for a browser, and the challenge in them. */
 import { sha256 } from '../canonical-json.js'
 import type { PasskeyCreationOptions, PasskeyDescriptor, PasskeyRequestOptions } from '../types.js'
+import { base64url } from './tokens.js'
 
 interface Asked {
   rpId: string
@@ -49,11 +50,4 @@ async function passkeyChallenge(nonce: string, action: string): Promise<string> 
     one.charCodeAt(0),
   )
   return base64url(await sha256(new Uint8Array([...random, ...actionHash])))
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
 }

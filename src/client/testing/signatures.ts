@@ -1,8 +1,8 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
-import { SignJWT } from 'jose'
 import { actionHash } from '../canonical-json.js'
 import { SANDBOX_MODEL } from '../sandbox-rules.js'
-import type { SigningSecret } from '../signing-secret.js'
+import { hmacKey, type SigningSecret } from '../signing-secret.js'
+import { TOKEN_TYPE } from '../token-type.js'
 import type {
   ActionLike,
   CaptureBinding,
@@ -15,6 +15,7 @@ import type {
   WebhookEvent,
 } from '../types.js'
 import { acrOf } from './acr-of.js'
+import { jsonPart, signedToken } from './tokens.js'
 
 /** An answer of the service in memory before it is signed. */
 export interface FakeAnswer {
@@ -200,9 +201,9 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     ...policy,
   }
   const { id, secret } = issued.secret
-  return new SignJWT(claims)
-    .setProtectedHeader({ alg: 'HS256', typ: 'stepup+jwt', ...(id === undefined ? {} : { kid: id }) })
-    .sign(new TextEncoder().encode(secret))
+  const key = await hmacKey(secret, 'sign')
+  const header = { alg: 'HS256', typ: TOKEN_TYPE, ...(id === undefined ? {} : { kid: id }) }
+  return signedToken(header, jsonPart(claims), (input) => crypto.subtle.sign('HMAC', key, input))
 }
 
 /** The statement of a capture whose liveness was not checked. */
@@ -236,9 +237,7 @@ export function fakeId(prefix: string): string {
 }
 
 async function hmac(secret: string, text: string): Promise<string> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const encoder = new TextEncoder()
-  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
-  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
+  const signed = new TextEncoder().encode(text)
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', await hmacKey(secret, 'sign'), signed))
   return Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

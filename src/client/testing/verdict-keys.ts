@@ -1,6 +1,7 @@
 /** The key of the service in memory that signs public verdicts (ES256), and the documents by which a verifier finds it. */
 import { TOKEN_TYPE } from '../token-type.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
+import { signedToken } from './tokens.js'
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' }
 
@@ -20,11 +21,10 @@ export class FakeVerdictKeys {
   async sign(token: string): Promise<string> {
     const { kid } = this
     const { privateKey } = await this.keys()
-    const header = base64url(new TextEncoder().encode(JSON.stringify({ alg: 'ES256', typ: TOKEN_TYPE, kid })))
-    const input = `${header}.${token.split('.')[1]}`
     const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
-    const signature = await crypto.subtle.sign(algorithm, privateKey, new TextEncoder().encode(input))
-    return `${input}.${base64url(new Uint8Array(signature))}`
+    return signedToken({ alg: 'ES256', typ: TOKEN_TYPE, kid }, token.split('.')[1]!, (input) =>
+      crypto.subtle.sign(algorithm, privateKey, input),
+    )
   }
 
   /** @returns the document at a path without /v1, or null */
@@ -66,11 +66,4 @@ function cacheable(body: object, contentType: string, maxAgeSeconds: number): Fa
     body,
     headers: { 'Content-Type': contentType, 'Cache-Control': `public, max-age=${maxAgeSeconds}` },
   }
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
 }
