@@ -20,7 +20,7 @@ import {
   verifyModelPack,
 } from '../pack/model-pack.js'
 import { networkFiles } from '../pack/network-files.js'
-import type { NetworkFile } from '../pack/pack-schema.js'
+import type { NetworkFile, PackManifest } from '../pack/pack-schema.js'
 import { findCataloguePack } from './catalogue.js'
 import type { PackSource } from './pack-source.js'
 
@@ -82,17 +82,17 @@ export async function installPack(
         onProgress?.(index, total, network.file)
         await writeFile(join(workingDir, network.file), await readChecked(source, origin, network))
       }
-      onProgress?.(total - 1, total, 'trying every network')
-      await tryNetworks(workingDir).catch(explainUnusable)
-      // Last: thresholds that were measured with other networks are the least that can be wrong with them.
       const calibration = await source.read(CALIBRATION_JSON)
-      if (calibration) {
-        const path = `${CALIBRATION_JSON} of ${origin}`
-        assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
-      }
+      const mismatch = calibration && mismatchOf(calibration, origin, manifest)
       // A calibration that was measured here takes precedence over the one that the pack brings.
       const isKept = await keepCalibration(dir, workingDir, manifest)
-      if (calibration && !isKept) await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
+      if (calibration && !mismatch && !isKept)
+        await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
+      onProgress?.(total - 1, total, 'trying every network')
+      // The calibration is there already: it says what the networks have to compute.
+      await tryNetworks(workingDir).catch(explainUnusable)
+      // Last: thresholds that were measured with other networks are the least that can be wrong with them.
+      if (mismatch) throw mismatch
     },
   })
   return loadModelPack(dir)
@@ -112,6 +112,18 @@ async function readChecked(
       `${file} has SHA-256 ${actual}, ${PACK_JSON} says ${sha256}`,
     )
   return bytes
+}
+
+/** Returns why the calibration cannot be the pack's, or null. */
+function mismatchOf(calibration: Buffer, origin: string, manifest: PackManifest): ModelPackError | null {
+  const path = `${CALIBRATION_JSON} of ${origin}`
+  try {
+    assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
+    return null
+  } catch (error) {
+    if (error instanceof ModelPackError) return error
+    throw error
+  }
 }
 
 function explainUnusable(cause: Error): never {

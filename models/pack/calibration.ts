@@ -33,11 +33,24 @@ const Rates = {
   fnmr_ci95: Interval,
 }
 
+/** [dimensions] float32, little-endian, in base64. */
+const Vector = Type.String({ pattern: '^[A-Za-z0-9+/]+=*$', maxLength: 22_000 })
+
+/** Embedding that came out where the scores were measured, to notice a machine on which a network computes something else. */
+const CheckSchema = Type.Object(
+  {
+    /** SHA-256 of the picture's file. */
+    picture: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    embedding: Vector,
+  },
+  strict,
+)
+
 /** Rule that refuses faces that are not upright, and its rates on turned copies of the photos, one a person. */
 const UprightSchema = Type.Object(
   {
-    /** [dimensions] float32, little-endian, in base64, of length 1: Fisher's linear discriminant of upright and turned faces. */
-    axis: Type.String({ pattern: '^[A-Za-z0-9+/]+=*$', maxLength: 22_000 }),
+    /** Of length 1: Fisher's linear discriminant of upright and turned faces. */
+    axis: Vector,
     /** A face whose embedding has at least this cosine with the axis is refused as not upright. */
     bound: Type.Number({ minimum: -1, maximum: 1 }),
     /** One entry for each turn of the pictures, clockwise, in degrees; 0 are the upright pictures. */
@@ -94,6 +107,7 @@ export const CalibrationSchema = Type.Object(
       },
       strict,
     ),
+    check: Type.Optional(CheckSchema),
     upright: Type.Optional(UprightSchema),
     /** Rule of the thresholds: the false match rate is below the requested one at the upper end of the interval. */
     points: Type.Array(
@@ -184,10 +198,16 @@ export async function readCalibration(dir: string, manifest: PackManifest): Prom
   if (text === null) return null
   const calibration = parseCalibration(text, path)
   assertMeasuredWith(calibration, manifest, path)
-  const bytes = Buffer.from(calibration.upright?.axis ?? '', 'base64').length
   const { dimensions } = manifest.embedder
-  if (calibration.upright && bytes !== 4 * dimensions)
-    throw invalid(path, `upright.axis has ${bytes / 4} numbers, and the embedder gives ${dimensions}`)
+  const { upright, check } = calibration
+  for (const [field, text] of [
+    ['upright.axis', upright?.axis],
+    ['check.embedding', check?.embedding],
+  ]) {
+    const bytes = Buffer.from(text ?? '', 'base64').length
+    if (text !== undefined && bytes !== 4 * dimensions)
+      throw invalid(path, `${field} has ${bytes / 4} numbers, and the embedder gives ${dimensions}`)
+  }
   return calibration
 }
 

@@ -7,6 +7,8 @@ export type ModelPackErrorCode =
   | 'pack_invalid'
   | 'pack_file_missing'
   | 'pack_file_mismatch'
+  | 'network_unusable'
+  | 'pack_computes_otherwise'
   | 'calibration_invalid'
   | 'calibration_mismatch'
 

@@ -6,6 +6,7 @@ import { type Calibration, readCalibration } from './calibration.js'
 import { ModelPackError } from './model-pack-error.js'
 import { networkFiles, type PackPlace, readNetwork } from './network-files.js'
 import { type PackManifest, PackSchema } from './pack-schema.js'
+import { assertRunnable } from './runnable-network.js'
 
 export { ModelPackError, type ModelPackErrorCode } from './model-pack-error.js'
 
@@ -90,11 +91,12 @@ export function readPackManifest(text: string, origin: string): PackManifest {
 }
 
 /**
- * Checks the SHA-256 of every file the pack names.
- * @throws ModelPackError pack_file_missing, pack_file_mismatch
+ * Checks the SHA-256 of every file the pack names, and that each is a network that can run here.
+ * @throws ModelPackError pack_file_missing, pack_file_mismatch, network_unusable
  */
 export async function verifyModelPack(pack: ModelPack): Promise<void> {
-  for (const network of networkFiles(pack.manifest)) await readNetwork(pack, network)
+  for (const network of networkFiles(pack.manifest))
+    assertRunnable(await readNetwork(pack, network), join(pack.dir, network.file))
 }
 
 /** Basis of a false match rate: all calibration points behind it were measured, or not. */

@@ -55,6 +55,7 @@ export function calibrateFromUsers(input: UsersInput): UsersCalibration {
       source: 'users',
       ...(pack.calibration?.provider ? { provider: pack.calibration.provider } : {}),
       // References cannot be turned: what was measured on photos stays.
+      ...(pack.calibration?.check ? { check: pack.calibration.check } : {}),
       ...(pack.calibration?.upright ? { upright: pack.calibration.upright } : {}),
       date: new Date(now).toISOString().slice(0, 10),
       data: {

@@ -101,7 +101,8 @@ async function embed(
   provider: string,
   precision: Precision,
 ): Promise<Embeddings> {
-  const chosen = withPrecision(pack, precision)
+  // Without the check vector of the calibration: what a graph computes otherwise is reported, not refused.
+  const { calibration: _, ...chosen } = withPrecision(pack, precision)
   if (provider !== 'cpu') return embedInLane(chosen, provider, photos, limits)
   const pipeline = await FacePipeline.load(chosen, { provider, limits })
   try {

@@ -6,8 +6,10 @@ import type { Calibration, CalibrationPoint, UprightMeasurement } from '../../mo
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { dot, normalizeLength } from '../biometrics/kernels/vector-math.js'
+import { FacePipeline } from '../biometrics/pipeline/face-pipeline.js'
 import { scoreOf } from '../biometrics/pipeline/match.js'
-import { likenessToTurned, vectorText } from '../biometrics/pipeline/upright.js'
+import { likenessToTurned } from '../biometrics/pipeline/upright.js'
+import { vectorText } from '../biometrics/pipeline/vector-text.js'
 import { BiometricError, type EngineOptions } from '../biometrics/types.js'
 import { calibrate } from './calibrate.js'
 import type { DataSet } from './data-set.js'
@@ -197,9 +199,24 @@ function solve(apply: (vector: Float64Array) => Float64Array, b: Float64Array): 
   return x
 }
 
-/** The calibration of an evaluation, with what was measured on turned copies of its photos. */
+/** The embedding that the pack gives here for the check picture; undefined where it finds no face in it. */
+export async function measureCheckVector({
+  packDir,
+  limits,
+}: Pick<EngineOptions, 'packDir' | 'limits'>): Promise<Calibration['check'] | undefined> {
+  const { calibration: _, ...pack } = await loadModelPack(packDir)
+  const pipeline = await FacePipeline.load(pack, { provider: 'cpu', limits })
+  try {
+    return await pipeline.warmUp()
+  } finally {
+    await pipeline.release()
+  }
+}
+
+/** The calibration of an evaluation, with the check vector and what was measured on turned copies of its photos. */
 export async function calibrationOf(run: EvaluationRun): Promise<Calibration> {
   const calibration = calibrate(run, run.groups, run.data.name)
   const upright = await measureUpright(run.data, run.engine, calibration.points)
-  return upright ? { ...calibration, upright } : calibration
+  const check = await measureCheckVector(run.engine)
+  return { ...calibration, ...(check ? { check } : {}), ...(upright ? { upright } : {}) }
 }

@@ -31,6 +31,7 @@ const ACCURACY = 'guides/accuracy.md'
 const PAD = 'guides/liveness.md'
 const PACKS = 'model-packs.md#the-packs-known-by-name'
 const PACK_JSON = 'model-packs.md#packjson'
+const NETWORKS = 'model-packs.md#what-a-network-must-be'
 const PULLED = 'model-packs.md#pulled-packs'
 const MASTER_KEY = 'operations/keys-and-backups.md#the-master-key'
 const VERDICT_KEYS = 'guides/rotation.md#the-keys-of-public-verdicts'
@@ -236,6 +237,14 @@ export const OPERATOR_ERRORS = {
   calibration_mismatch: entry(ACCURACY, 'Calibrate this pack: `countersign models calibrate`.'),
   unknown_pack: entry(PACKS, '`countersign models list` shows the names.'),
   no_pack: entry(PULLED, 'Give a folder or an archive that holds one pack.json.'),
+  network_unusable: entry(
+    NETWORKS,
+    'Export the network again as the message says, and import the pack again.',
+  ),
+  pack_computes_otherwise: entry(
+    NETWORKS,
+    'Take the networks as they were exported, without the optimisations of another machine, or calibrate on this machine.',
+  ),
   pack_unusable: entry(PACK_JSON, 'Correct pack.json, or take another version of the networks.'),
   pack_unreadable: entry(PACKS, 'Change owner or mode of the folder, or set COUNTERSIGN_MODELS_DIR.'),
   folder_occupied: entry(PACKS, 'Name an empty folder, or remove what is in it.'),

@@ -207,6 +207,22 @@ describe('doctor', () => {
     })
   })
 
+  it('warns of a calibration without a check vector, and of no other', async () => {
+    expect((await examine()).of('check vector')).toBeUndefined()
+    const models = place.path('older-models')
+    await cp(inject('modelsDir'), models, { recursive: true })
+    const file = `${models}/baseline/calibration.json`
+    const { check: _, ...calibration } = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify(calibration))
+    const { ok, of } = await examine({ COUNTERSIGN_MODELS_DIR: models })
+    expect(ok).toBe(true)
+    expect(of('check vector')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('holds no check vector'),
+      remedy: expect.stringContaining('countersign models calibrate baseline'),
+    })
+  })
+
   it('reports a corrupted pack', async () => {
     const dir = place.path('models')
     await cp(inject('modelsDir'), dir, { recursive: true })

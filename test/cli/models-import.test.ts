@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { foreignNode, outputOfType, withOpset } from '../support/changed-networks.js'
 import { type Workplace, workplace } from '../support/command.js'
-import { writeBroughtPack } from '../support/packs.js'
+import { changeEmbedder, writeBroughtPack } from '../support/packs.js'
 
 let place: Workplace
 let env: Record<string, string>
@@ -92,6 +93,47 @@ describe('models import of a wrong pack', () => {
       expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
       expect(installed()).toEqual([])
     })
+
+  const networks: Record<string, [change: (embedder: Buffer) => Buffer, text: string]> = {
+    'whose output is float16': [
+      (embedder) => outputOfType(embedder, 'half', 10),
+      'embedder.onnx has the output "half" of type float16',
+    ],
+    'whose graph was optimised for one processor': [
+      (embedder) => foreignNode(embedder, 'com.microsoft.nchwc'),
+      'embedder.onnx holds nodes of the domain com.microsoft.nchwc',
+    ],
+    'that was made for a newer opset': [
+      () => Buffer.from(withOpset(27, 13)),
+      'embedder.onnx was made for opset 27 and IR version 13; this version of Countersign runs up to opset 26',
+    ],
+  }
+  for (const [what, [change, text]] of Object.entries(networks))
+    it(`refuses a network ${what} at import, and names it in verify`, async () => {
+      await write('pack')
+      await changeEmbedder(place.path('pack'), change)
+      const result = await run(place.path('pack'))
+      expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'network_unusable' } })
+      expect(result.error?.message).toContain(text)
+      expect(result.error?.message).not.toContain('onnxruntime_src')
+      expect(installed()).toEqual([])
+      const verified = await place.run(['models', 'verify', place.path('pack'), '--json'], env)
+      expect(verified).toMatchObject({ code: 1, json: { ok: false, problem: expect.stringContaining(text) } })
+    })
+
+  it('refuses a pack whose embedder computes something else than its calibration was measured with', async () => {
+    await write('pack')
+    const file = place.path('pack', 'calibration.json')
+    const calibration = JSON.parse(readFileSync(file, 'utf8'))
+    const embedding = Buffer.from(calibration.check.embedding, 'base64').reverse().toString('base64')
+    writeFileSync(file, JSON.stringify({ ...calibration, check: { ...calibration.check, embedding } }))
+    const result = await run(place.path('pack'))
+    expect(result).toMatchObject({ code: 1, stdout: '' })
+    expect(result.error?.message).toContain('compute something else here')
+    expect(installed()).toEqual([])
+    const verified = await place.run(['models', 'verify', place.path('pack'), '--json'], env)
+    expect(verified.json.problem).toContain('compute something else here')
+  })
 
   it('refuses a pack that does not exist', async () => {
     const result = await run(place.path('none'))

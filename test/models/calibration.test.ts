@@ -1,4 +1,5 @@
 /** The calibration that comes with a pack was measured with the pack's networks. */
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { baselinePackDocument } from '../../models/baseline/pack-document.js'
 import { type CalibratedPack, shippedCalibration } from '../../models/calibration/shipped.js'
@@ -6,6 +7,7 @@ import { findCataloguePack } from '../../models/install/catalogue.js'
 import { assertMeasuredWith } from '../../models/pack/calibration.js'
 import { parsePackManifest, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { standardPackDocument } from '../../models/standard/pack-document.js'
+import { samplePhoto } from '../../src/lib/sample-photo.js'
 
 const recommended = findCataloguePack('recommended')
 const DOCUMENTS: Record<CalibratedPack, object> = {
@@ -15,6 +17,15 @@ const DOCUMENTS: Record<CalibratedPack, object> = {
 }
 /** Maximum misses at a shown false match rate of one in 10,000, where NIST SP 800-63B-4 requires fewer than 5 %. */
 const MISSES = { standard: 0.045, recommended: 0.03, baseline: 0.45 }
+
+test.each(['baseline', 'standard'] as const)(
+  'the check vector of %s is that of the photo which the installation has',
+  async (pack) => {
+    const photo = await samplePhoto('sample2.jpg')
+    const { check } = shippedCalibration(pack)
+    expect(check?.picture).toBe(createHash('sha256').update(photo).digest('hex'))
+  },
+)
 
 test.each(Object.entries(DOCUMENTS))(
   'the calibration of %s was measured with its networks',

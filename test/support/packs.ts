@@ -1,4 +1,5 @@
 /** Model packs for tests of the command line. */
+import { createHash } from 'node:crypto'
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Calibration, packFingerprint } from '../../models/pack/calibration.js'
@@ -15,6 +16,22 @@ export async function writeBroughtPack(
   const file = join(dir, 'pack.json')
   const manifest = JSON.parse(await readFile(file, 'utf8'))
   await writeFile(file, JSON.stringify({ ...manifest, id: 'brought', ...changes(manifest) }))
+}
+
+/** Changes the embedder's file of a pack, and names it in its pack.json and calibration.json as the author of the pack would. */
+export async function changeEmbedder(dir: string, change: (embedder: Buffer) => Buffer): Promise<void> {
+  const [manifestFile, calibrationFile] = [join(dir, 'pack.json'), join(dir, 'calibration.json')]
+  const manifest = JSON.parse(await readFile(manifestFile, 'utf8')) as PackManifest
+  const { quantised: _, ...embedder } = manifest.embedder
+  const path = join(dir, embedder.file)
+  const bytes = change(await readFile(path))
+  await writeFile(path, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const changed = { ...manifest, embedder: { ...embedder, sha256 } }
+  await writeFile(manifestFile, JSON.stringify(changed))
+  const calibration = JSON.parse(await readFile(calibrationFile, 'utf8')) as Calibration
+  const pack = { ...calibration.pack, sha256: packFingerprint(changed) }
+  await writeFile(calibrationFile, JSON.stringify({ ...calibration, pack }))
 }
 
 /**

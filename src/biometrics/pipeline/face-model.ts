@@ -87,17 +87,24 @@ export class FaceModel {
     return this.stages.embedder
   }
 
-  /** Runs every stage once on a picture without a face, so that the first caller does not pay for first-time work. */
-  async warmUp(scene: Scene, clock: StageClock): Promise<void> {
+  /**
+   * Runs every stage once, so that the first caller does not pay for first-time work.
+   * @returns the embedding of the picture's surest face; null where it has none
+   */
+  async warmUp(scene: Scene, clock: StageClock): Promise<Float32Array | null> {
     const { detector, landmarks, aligner, embedder, liveness } = this.stages
     const { pyramid } = scene
     // The box is small enough that no bound keeps the liveness networks from running.
     const box = { x: 290, y: 210, width: 48, height: 48 }
     const fivePoints = Float64Array.of(290, 220, 350, 220, 320, 255, 295, 290, 345, 290)
-    await scene.detect(detector, clock)
-    await landmarks?.find(pyramid, box)
+    const [face] = await scene.detect(detector, clock)
+    const found = await landmarks?.find(pyramid, face?.box ?? box)
     await liveness?.check(pyramid, box)
-    await embedder.embed(aligner.align(pyramid, landmarks ? spread68(box) : fivePoints))
+    const points = face ? (found ?? face.points) : null
+    const embedding = await embedder.embed(
+      aligner.align(pyramid, points ?? (landmarks ? spread68(box) : fivePoints)),
+    )
+    return points ? embedding : null
   }
 
   /**

@@ -2,6 +2,7 @@
  * Takes one image through the engine: decode, detect, choose, align, judge, check liveness, embed. One pack decides about
  * the image; other packs may follow, which add embeddings of the same face and refuse nothing.
  */
+import type { Calibration } from '../../../models/pack/calibration.js'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Alignment, Box, FrameFace } from '../measurements.js'
 import {
@@ -11,6 +12,7 @@ import {
   type Liveness,
   type OtherBounds,
 } from '../types.js'
+import { assertComputesAsMeasured, checkVectorOf, readCheckPicture } from './check-vector.js'
 import { decodeImage } from './decode.js'
 import type { DecodedImage } from './decode-pixels.js'
 import { FaceModel, type MeasuredFace } from './face-model.js'
@@ -104,7 +106,7 @@ export class FacePipeline {
   /**
    * Loads every network of the packs on one execution provider, checking each file's hash as it is read, and runs each
    * once. Blocks the calling thread for most of the time.
-   * @throws ModelPackError pack_file_missing, pack_file_mismatch; ONNX Runtime's error when the provider cannot serve
+   * @throws ModelPackError pack_file_missing, pack_file_mismatch, pack_computes_otherwise; ONNX Runtime's error when the provider cannot serve
    */
   static async load(pack: ModelPack, options: PipelineOptions): Promise<FacePipeline> {
     const { provider, open = (from, file) => loadNetwork(from, file, provider) } = options
@@ -122,12 +124,22 @@ export class FacePipeline {
     }
   }
 
-  /** Runs every stage once on a gray picture, so that the first caller does not pay for first-time work. */
-  async warmUp(): Promise<void> {
-    const [width, height] = [640, 480]
-    const data = new Uint8Array(width * height * 3).fill(128)
-    const scene = new Scene({ pixels: { data, width, height }, sourceScale: 1, format: 'png', width, height })
-    for (const model of this.models.values()) await model.warmUp(scene, new StageClock())
+  /**
+   * Runs every stage once, so that the first caller does not pay for first-time work, on the picture whose embedding shows that
+   * the packs compute here what was measured.
+   * @returns the check vector of the primary pack; undefined where it finds no face in the picture
+   * @throws ModelPackError pack_computes_otherwise
+   */
+  async warmUp(): Promise<Calibration['check'] | undefined> {
+    const picture = await readCheckPicture()
+    const scene = new Scene(picture.image)
+    const embeddings = new Map<FaceModel, Float32Array | null>()
+    for (const model of this.models.values()) {
+      embeddings.set(model, await model.warmUp(scene, new StageClock()))
+      assertComputesAsMeasured(model.pack, picture, embeddings.get(model)!)
+    }
+    scene.release()
+    return checkVectorOf(picture, embeddings.get(this.modelOf())!)
   }
 
   /** @throws BiometricError with `imageIndex`, when the image cannot be used by the pack that decides */

@@ -5,6 +5,7 @@
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import { dot } from '../kernels/vector-math.js'
 import { BiometricError } from '../types.js'
+import { vectorFrom } from './vector-text.js'
 
 /** A pack's rule: a face whose embedding lies at least so far along the axis is not upright. */
 export interface UprightRule {
@@ -39,17 +40,4 @@ export function notUpright(imageIndex: number): BiometricError {
 /** @throws BiometricError face_not_upright */
 export function assertUpright(rule: UprightRule, embedding: Float32Array, imageIndex: number): void {
   if (likenessToTurned(rule.axis, embedding) >= rule.bound) throw notUpright(imageIndex)
-}
-
-/** Reads a vector of a calibration, whose length was checked when it was read: float32, little-endian, in base64. */
-function vectorFrom(text: string): Float32Array {
-  const bytes = Buffer.from(text, 'base64')
-  return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i))
-}
-
-/** Writes a vector as a calibration holds it. */
-export function vectorText(vector: Float32Array): string {
-  const bytes = Buffer.alloc(4 * vector.length)
-  for (const [i, value] of vector.entries()) bytes.writeFloatLE(value, 4 * i)
-  return bytes.toString('base64')
 }

@@ -64,6 +64,20 @@ export async function checkModels(config: Config): Promise<Finding> {
   }
 }
 
+/** Warns of a calibration that cannot show whether the networks compute here what was measured; a pack that cannot be read has its finding. */
+export async function checkVector(config: Config): Promise<Finding[]> {
+  const pack = await loadModelPack(modelPackDir(config)).catch(() => null)
+  if (!pack?.calibration || pack.calibration.check) return []
+  return [
+    {
+      check: 'check vector',
+      status: 'warning',
+      detail: `the calibration of ${pack.modelId} holds no check vector: a graph that computes something else on this machine would not be noticed`,
+      remedy: `measure it again with this version: countersign models calibrate ${pack.manifest.id} <photos>; see ${docPath('model-packs.md#what-a-network-must-be')}`,
+    },
+  ]
+}
+
 /** Says on whom a calibration between users was measured, as a clause; empty for any other. */
 function describeUsers({ calibration }: ModelPack): string {
   if (calibration?.source !== 'users') return ''

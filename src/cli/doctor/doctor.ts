@@ -14,6 +14,7 @@ import {
   checkMasterKeyChange,
   checkModels,
   checkNodes,
+  checkVector,
 } from './doctor-data.js'
 import type { Finding } from './doctor-finding.js'
 import {
@@ -55,6 +56,7 @@ export function registerDoctorCommand(command: Command): void {
         checkByteNetworks(),
         ...(loads('onnxruntime-node') ? await checkProviders(config) : []),
         await checkModels(config),
+        ...(await checkVector(config)),
         ...(await checkFollowingPacks(config)),
         ...(config.masterKeyCommand ? [await checkKeyCommand(config)] : []),
         ...(isPostgres(config) || loads('better-sqlite3')

@@ -21,7 +21,9 @@ interface VerifyOptions extends OutputOptions {
 export function registerVerifyCommand(models: Command): void {
   models
     .command('verify [pack]')
-    .description('check every file of a pack against its SHA-256 (default: the configured pack)')
+    .description(
+      'check every file of a pack against its SHA-256, and run its networks (default: the configured pack)',
+    )
     .option('--agree', 'compare the scores of its 8-bit, float32 and accelerator graphs as well')
     .option('--photos <file...>', 'photos of faces for the comparison (default: the bundled ones)')
     .option('--json', 'print JSON')
@@ -29,7 +31,7 @@ export function registerVerifyCommand(models: Command): void {
       action(async (name: string | undefined, options: VerifyOptions) => {
         const config = loadConfig(name ? { ...process.env, COUNTERSIGN_MODEL_PACK: name } : process.env)
         const pack = await loadModelPack(modelPackDir(config)).catch(explainMissing)
-        const problem = await problemOf(pack)
+        const problem = await problemOf(pack, config)
         const agreement = problem === null && options.agree ? await agreementOf(pack, config, options) : null
         if (problem !== null || agreement?.graphs.some(({ agrees }) => agrees === false))
           process.exitCode = EXIT.failed
@@ -54,14 +56,28 @@ export function registerVerifyCommand(models: Command): void {
     )
 }
 
-async function problemOf(pack: ModelPack): Promise<string | null> {
+async function problemOf(pack: ModelPack, config: Config): Promise<string | null> {
   try {
     await verifyModelPack(pack)
+    await runNetworks(pack, config)
     return null
   } catch (error) {
     if (error instanceof ModelPackError) return error.message
     throw error
   }
+}
+
+/** Loads and runs every network in this process. @throws ModelPackError pack_computes_otherwise, network_unusable */
+async function runNetworks(pack: ModelPack, config: Config): Promise<void> {
+  const { FacePipeline } = await import('../../biometrics/pipeline/face-pipeline.js')
+  const { engineOptions } = await import('../../app/engine-options.js')
+  const { limits } = engineOptions(config)
+  const pipeline = await FacePipeline.load(pack, { provider: 'cpu', limits }).catch((cause: Error) => {
+    if (cause instanceof ModelPackError) throw cause
+    const text = `the networks do not run as pack.json says: ${cause.message}`
+    throw new ModelPackError('network_unusable', text, { cause })
+  })
+  await pipeline.release()
 }
 
 /** Imported late: the runtime of the networks takes longer to load than checking files needs. */

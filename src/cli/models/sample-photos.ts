@@ -1,13 +1,6 @@
-/** Photos that every installation has: the samples inside @vladmandic/face-api, whose version is pinned. */
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+/** Photos of faces for the comparison of graphs, made of the sample pictures that every installation has. */
 import sharp, { type Sharp } from 'sharp'
-
-export async function samplePhoto(file: string): Promise<Buffer> {
-  const root = dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json'))
-  return readFile(join(root, 'demo', file))
-}
+import { samplePhoto } from '../../lib/sample-photo.js'
 
 const SAMPLES = ['sample1.jpg', 'sample2.jpg', 'sample3.jpg', 'sample4.jpg', 'sample5.jpg', 'sample6.jpg']
 

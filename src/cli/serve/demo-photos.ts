@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
-import { samplePhoto } from '../models/sample-photos.js'
+import { samplePhoto } from '../../lib/sample-photo.js'
 
 const SIDE_PX = 440
 /** Factor by which more is cut out of a picture that is then rotated, so that no corner is empty. */
