@@ -49,7 +49,7 @@ const CheckSchema = Type.Object(
 /** Rule that refuses faces that are not upright, and its rates on turned copies of the photos, one a person. */
 const UprightSchema = Type.Object(
   {
-    /** Of length 1: Fisher's linear discriminant of upright and turned faces. */
+    /** A vector of length 1, Fisher's linear discriminant of upright and turned faces. */
     axis: Vector,
     /** A face whose embedding has at least this cosine with the axis is refused as not upright. */
     bound: Type.Number({ minimum: -1, maximum: 1 }),

@@ -33,7 +33,7 @@ export async function readCheckPicture(): Promise<CheckPicture> {
   }
 }
 
-/** What a calibration holds. @param embedding of the picture's face, or null where none was found */
+/** Returns what a calibration holds. @param embedding of the picture's face, or null where none was found */
 export function checkVectorOf(
   { sha256 }: CheckPicture,
   embedding: Float32Array | null,

@@ -26,8 +26,8 @@ function refusal(bytes: Uint8Array): string {
   return 'accepted'
 }
 
-describe('a network of a pack', () => {
-  it('is accepted as it was exported, in 8 bits, and as saved at the level "extended"', async () => {
+describe('the check of a network', () => {
+  it('accepts it as it was exported, in 8 bits, and as saved at the level "extended"', async () => {
     expect(refusal(embedder)).toBe('accepted')
     expect(refusal(readFileSync(join(inject('modelsDir'), 'baseline', 'embedder-int8.onnx')))).toBe(
       'accepted',
@@ -49,13 +49,13 @@ describe('a network of a pack', () => {
     ['int64', 7],
     ['uint8', 2],
     ['number 99', 99],
-  ])('with an output of type %s is refused, with file, tensor, type and a way out', (type, number) => {
+  ])('refuses an output of type %s, with file, tensor, type and a way out', (type, number) => {
     expect(refusal(outputOfType(embedder, 'half', number))).toBe(
       `a.onnx has the output "half" of type ${type}, and every output has to be float32. Export it with float32 at its border, or add a Cast to float32 there; inside it may compute in other types.`,
     )
   })
 
-  it('with an input of another type is refused, unless a constant gives its value', () => {
+  it('refuses an input of another type, unless a constant gives its value', () => {
     const input = (name: string) =>
       new BinaryWriter()
         .tag(7, WireType.LengthDelimited)
@@ -79,7 +79,7 @@ describe('a network of a pack', () => {
   })
 
   it.each(['com.microsoft.nchwc', 'com.ms.internal.nhwc'])(
-    'with nodes of the domain %s is refused, in a nested graph too',
+    'refuses nodes of the domain %s, in a nested graph too',
     (domain) => {
       const message = `a.onnx holds nodes of the domain ${domain}: it was saved with the optimisations of one processor and gives useless results on others. Ship the graph as it was exported, or save it again at the level "extended".`
       expect(refusal(foreignNode(embedder, domain))).toBe(message)
@@ -87,7 +87,7 @@ describe('a network of a pack', () => {
     },
   )
 
-  it('for a newer opset or IR version is refused, with the newest that run', async () => {
+  it('refuses a newer opset or IR version, and names the newest that run', async () => {
     const message =
       'this version of Countersign runs up to opset 26 and IR version 13. Export it again with opset 17 to 26.'
     expect(refusal(withOpset(27, 13))).toBe(`a.onnx was made for opset 27 and IR version 13; ${message}`)
@@ -95,7 +95,7 @@ describe('a network of a pack', () => {
     expect(refusal(withOpset(26, 13))).toBe('accepted')
   })
 
-  it('may have exactly the versions that the installed ONNX Runtime loads', async () => {
+  it('accepts exactly the versions that the installed ONNX Runtime loads', async () => {
     await expect(InferenceSession.create(withOpset(26, 13))).resolves.toBeDefined()
     const quietly = { logSeverityLevel: 4 } as const
     await expect(InferenceSession.create(withOpset(27, 13), quietly)).rejects.toThrow(/opset 27/i)
@@ -106,11 +106,11 @@ describe('a network of a pack', () => {
     ['nothing', Buffer.alloc(0)],
     ['a text', Buffer.from('version https://git-lfs.github.com/spec/v1\n')],
     ['zeros', Buffer.alloc(64)],
-  ])('that is %s is refused as no ONNX file', (_, bytes) => {
+  ])('refuses %s, which is no ONNX file', (_, bytes) => {
     expect(refusal(bytes)).toMatch(/^a\.onnx is no ONNX file: /)
   })
 
-  it('that was cut off is refused as no ONNX file', () => {
+  it('refuses a file that was cut off', () => {
     for (const share of [0.1, 0.5, 0.99])
       expect(refusal(embedder.subarray(0, Math.floor(share * embedder.length)))).toMatch(/is no ONNX file/)
   })
