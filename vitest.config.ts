@@ -40,6 +40,7 @@ const CONTRACT = [
   'test/admin/inactive-users.test.ts',
   'test/audit/*.test.ts',
   'test/cli/calibrate-from-users.test.ts',
+  'test/capture-page/own-consent.test.ts',
   'test/crypto/external-signer.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
   'test/dashboard/{models,people,second-factor,sessions,users}.test.ts',

@@ -7,7 +7,7 @@ import type { Store } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { TemplateRecord, Templates } from '../users/templates.js'
 import type { UserAddress, UserOperations } from './user-operations.js'
-import { optionalTime } from './views.js'
+import { consentTextView, optionalTime } from './views.js'
 
 /** Entries of the audit log that are read at once: the API's callers wait for about a millisecond meanwhile. */
 const PAGE = 100
@@ -39,9 +39,10 @@ export class ExportUser {
     ])
     if (!user || !subject) throw new DomainError('reference_not_found')
     const now = clock.now()
-    const [captures, passkeys, activity, entries] = await Promise.all([
+    const [captures, passkeys, texts, activity, entries] = await Promise.all([
       store.read.captureHistory(subject.record.id, [], now - DAY_MS, MAX_CAPTURES),
       store.read.passkeysOf(subject.record.id),
+      store.read.ownConsentTextsOf(subject.record.id),
       store.read.activity(blindIndex),
       this.entriesOf(tenant.id, subject.pseudonym),
     ])
@@ -68,6 +69,8 @@ export class ExportUser {
         created_at: isoTime(createdAt),
         last_used_at: optionalTime(lastUsedAt),
       })),
+      /** Consent texts that capture sessions of the user brought as their own. */
+      consent_texts: texts.map((text) => consentTextView(vault.openOwnConsent(subject, text))),
       last_used_at: optionalTime(activity?.usedAt ?? null),
       erasure_announced_at: optionalTime(activity?.noticeAt ?? null),
       /** Name of the user in the audit log. */

@@ -18,7 +18,7 @@ import { scopesOf } from '../tenants/key-scopes.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
 import type { Passkey } from '../users/passkey-vault.js'
-import type { Consent, ReferenceContent, Subject } from '../users/template-vault.js'
+import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 
@@ -187,6 +187,17 @@ export function inspectedPasskeyView(passkey: Passkey) {
 
 function consentView(consent: Consent | null) {
   return consent && { id: consent.id, agreed_at: consent.at }
+}
+
+/** A text that people have agreed to on the hosted capture page. */
+export function consentTextView({ sha256, version, language, text, firstAgreedAt }: AgreedText) {
+  return {
+    sha256: sha256.toString('hex'),
+    version,
+    language,
+    first_agreed_at: isoTime(firstAgreedAt),
+    text,
+  }
 }
 
 export function webhookView(endpoint: WebhookEndpointRecord) {

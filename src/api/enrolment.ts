@@ -197,6 +197,8 @@ export class Enrolment {
     const { reference, following, consent, audit, endpoints } = parts
     const { model } = decidingProvider(this.services.provider, call.tenant)
     await noteUse(vault, tx, call, subject, this.services.clock.now())
+    const ownConsent = call.captureSession?.ownConsent
+    if (ownConsent) await vault.keepOwnConsent(tx, subject, ownConsent)
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
     if (following)
       await vault.putFollowing(tx, subject, record.id, following.model, { ...following.reference, consent })

@@ -11,7 +11,7 @@ import { isConfirmed, MAX_NUMBER_TRIES, tryCode } from '../verification/confirma
 import { lockoutReason } from '../verification/lockout.js'
 import { resultOf } from '../webhooks/capture-session-events.js'
 import { type CaptureOutcome, MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
-import { consentOf } from './consent-text.js'
+import { consentOf, ownAgreedText } from './consent-text.js'
 import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import type { ChallengeBody, ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
 import { PAGE_TEXTS } from './page-languages.js'
@@ -91,7 +91,8 @@ export class CaptureFlow {
   }
 
   /**
-   * Records the agreement to the text that the page showed, and keeps that text.
+   * Records the agreement to the text that the page showed, and keeps that text: the tenant's or the page's own for all, a text of this
+   * session's own for this user. Of a user who is not enrolled yet, the session holds it until the enrollment is committed.
    * @throws CaptureFlowError consent_changed where the page showed another text than the present one
    */
   async consent(token: string, shown: ConsentBody, language: CaptureLanguage): Promise<PageState> {
@@ -118,15 +119,19 @@ export class CaptureFlow {
       content.agreedAt = side
       if (record.environment !== 'production') return
       const { version, text, sha256 } = present
-      await tx.keepConsentText({
-        tenantId: record.tenantId,
-        sha256: Buffer.from(sha256, 'hex'),
-        version,
-        language,
-        text,
-        firstAgreedAt: now,
-      })
       const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
+      const own = ownAgreedText(session, language)
+      if (own) {
+        if (subject) await vault.keepOwnConsent(tx, subject, own)
+      } else
+        await tx.keepConsentText({
+          tenantId: record.tenantId,
+          sha256: Buffer.from(sha256, 'hex'),
+          version,
+          language,
+          text,
+          firstAgreedAt: now,
+        })
       const facts: AuditFacts = {
         event: 'capture_consented',
         capture_session: record.id,
@@ -163,21 +168,15 @@ export class CaptureFlow {
     if (record.attempts >= MAX_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
     if (content.challenges >= MAX_CHALLENGES) return this.end(token, 'refused')
     const { purpose } = record
-    const { status, body } = await this.calls.post(
-      session,
-      request,
-      '/v1/challenges',
-      {
-        user_id: captureRequest.userId,
-        purpose,
-        ...given({
-          action: captureRequest.action,
-          modes: captureRequest.modes,
-          passkey: captureRequest.passkey,
-        }),
-      },
-      null,
-    )
+    const { status, body } = await this.calls.post(session, request, '/v1/challenges', {
+      user_id: captureRequest.userId,
+      purpose,
+      ...given({
+        action: captureRequest.action,
+        modes: captureRequest.modes,
+        passkey: captureRequest.passkey,
+      }),
+    })
     if (outcomeOf({ status, body }).advice === 'busy')
       return { state: 'again', message: PAGE_TEXTS[language].busy }
     // The user was locked out or erased meanwhile.
@@ -238,8 +237,11 @@ export class CaptureFlow {
               consent: { id: record.id, agreed_at: isoTime(record.consentedAt!) },
             }),
       },
-      captureAnswerKey(record.id, challenge.id),
-      challenge.display,
+      {
+        idempotencyKey: captureAnswerKey(record.id, challenge.id),
+        display: challenge.display,
+        ownConsent: ownAgreedText(session, language),
+      },
     )
     const { isJudged, isFinal, ending, waitsFor, advice } = outcomeOf(answer, captureRequest.isDiscreet)
     let triesLeft = 0
@@ -316,7 +318,7 @@ export class CaptureFlow {
       user_id: session.content.captureRequest.userId,
       ...(frontal === undefined ? {} : { frontal: String(frontal) }),
     }
-    return this.calls.post(session, request, '/v1/guidance', fields, null)
+    return this.calls.post(session, request, '/v1/guidance', fields)
   }
 
   cancel(token: string): Promise<PageState> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { TenantRecord } from '../storage/records.js'
 import { type ConsentText, capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
+import type { AgreedText } from '../users/template-vault.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { ownConsent } from './session-page.js'
 
@@ -26,5 +27,19 @@ export function consentOf(
     version: `${OWN_VERSION}.${record.purpose}.${language}`,
     text: ownConsent(language, record.purpose, companyOf(tenant)),
   }
-  return { version, text, language, sha256: createHash('sha256').update(text).digest('hex') }
+  return { version, text, language, sha256: sha256Of(text).toString('hex') }
+}
+
+/** The session's own text, which may name the user, once the person has agreed to it in production; undefined for any other text. */
+export function ownAgreedText(
+  { record, content }: CaptureSession,
+  language: CaptureLanguage,
+): AgreedText | undefined {
+  const { consent } = content.captureRequest
+  if (!consent || record.consentedAt === null || record.environment !== 'production') return undefined
+  return { ...consent, language, sha256: sha256Of(consent.text), firstAgreedAt: record.consentedAt }
+}
+
+function sha256Of(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

@@ -1,7 +1,12 @@
 /** Calls the API on behalf of the hosted page, with the key that created the session. */
-import { type InternalAnswer, InternalApi, type InternalApiParts } from '../http/internal-api.js'
+import {
+  type InternalAnswer,
+  InternalApi,
+  type InternalApiParts,
+  type InternalRequest,
+} from '../http/internal-api.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
-import type { ShownDisplay } from '../verification/call.js'
+import type { CapturedBy } from '../verification/call.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 
 export type { InternalAnswer }
@@ -16,8 +21,8 @@ export class InternalCalls {
 
   /**
    * @param request the browser's request, which is answered with the result of the call
-   * @param idempotencyKey key under which the answer is stored, or null to store none
-   * @param display text that the page showed for the action
+   * @param capture what goes along with a capture: the key under which its answer is stored, the text that the page showed for the action,
+   * and the session's own consent text
    * @throws DomainError when the key that created the session is no longer valid
    */
   post(
@@ -25,14 +30,16 @@ export class InternalCalls {
     request: IncomingRequest,
     path: string,
     fields: Record<string, unknown>,
-    idempotencyKey: string | null,
-    display?: ShownDisplay,
+    {
+      ownConsent,
+      ...capture
+    }: Pick<InternalRequest, 'idempotencyKey' | 'display'> & Pick<CapturedBy, 'ownConsent'> = {},
   ): Promise<InternalAnswer> {
     const { id, binding } = record
     const { isDiscreet } = content.captureRequest
     return this.api.send(record, request, {
       method: 'POST',
-      ...{ path, fields, idempotencyKey, captureSession: { id, binding }, display, isDiscreet },
+      ...{ path, fields, ...capture, captureSession: { id, binding, ownConsent }, isDiscreet },
     })
   }
 }

@@ -1,6 +1,7 @@
 /** The routes that show and export the audit log. */
 
-import { isoTime } from '../lib/clock.js'
+import { consentTextsOf } from '../admin/consent-texts.js'
+import { consentTextView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from './audit-query.js'
 import * as bodies from './bodies.js'
@@ -51,7 +52,7 @@ export const AUDIT_ROUTES = {
     },
   },
 
-  /** Finds the consent texts with the hash that an audit entry names; none when the text was not kept. */
+  /** Finds the consent texts with the hash that an audit entry names; 404 `consent_text_not_found` when none is kept, or none any more. */
   'GET /audit/consent-text': {
     async answer({ services, tenant, query }) {
       const sha256 = query.get('sha256')
@@ -59,15 +60,8 @@ export const AUDIT_ROUTES = {
         throw new DomainError('invalid_request', {
           details: [{ path: 'sha256', issue: 'must be 64 hex digits' }],
         })
-      const texts = await services.core.store.read.consentText(tenant.id, Buffer.from(sha256, 'hex'))
-      return {
-        texts: texts.map(({ version, language, text, firstAgreedAt }) => ({
-          version,
-          language,
-          first_agreed_at: isoTime(firstAgreedAt),
-          text,
-        })),
-      }
+      const texts = await consentTextsOf(services.core, tenant.id, Buffer.from(sha256, 'hex'))
+      return { texts: texts.map(consentTextView) }
     },
   },
 

@@ -750,6 +750,7 @@ export interface ConsentTextQuery {
 
 /** A text that people have agreed to on the hosted capture page. */
 export interface ConsentTextView {
+  sha256: string
   version: string
   /** Language of the page that showed the text first. */
   language: string

@@ -1,6 +1,7 @@
 /** Turns refusals of the dashboard's API, its own and those of the parts that it calls, into the service's common error body. */
 
 import { PackGradeError } from '../../models/pack/pack-grade.js'
+import { ConsentTextError } from '../admin/consent-texts.js'
 import { ModelOperationError } from '../admin/model-operations.js'
 import { PersonError } from '../admin/people-operations.js'
 import { PolicyOperationError } from '../admin/policy-operations.js'
@@ -80,6 +81,7 @@ const OPERATION_ERRORS = [
   PasskeySettingsError,
   PolicyError,
   PolicyOperationError,
+  ConsentTextError,
   VerdictKeyError,
   ModelOperationError,
 ]
@@ -139,6 +141,7 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_aaguid: 400,
   invalid_policy: 400,
   policy_not_found: 404,
+  consent_text_not_found: 404,
   services_outdated: 409,
   no_model_migration: 409,
   model_migration_under_way: 409,

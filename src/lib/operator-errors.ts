@@ -115,7 +115,7 @@ export const OPERATOR_ERRORS = {
   invalid_certificate: entry(KEYS, 'Give a SHA-256 fingerprint, or a common name as CN=payments.'),
   consent_text_not_found: entry(
     AUDIT,
-    'Copy the hash from an entry of this audit log: `consent_sha256` of an enrollment.',
+    'Copy the hash from an entry of this audit log: `consent_sha256`. The text that a session brought as its own is deleted with its user.',
   ),
   invalid_policy: entry(POLICY, 'Correct the place that the message names.'),
   policy_not_found: entry(

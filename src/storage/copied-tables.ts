@@ -38,6 +38,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'aged_reference', key: ['id'] },
   { name: 'model_migration', key: ['id'] },
   { name: 'passkey', key: ['id'] },
+  { name: 'own_consent_text', key: ['subject_id', 'sha256', 'version'] },
   // Captures are ordered by SQLite's row number, in which they were seen.
   { name: 'capture', key: ['rowid'] },
   { name: 'challenge', key: ['id'] },

@@ -415,7 +415,7 @@ export interface ApprovalRecord {
   usedAt: number | null
 }
 
-/** A text that people have agreed to on the hosted capture page. It is kept as long as the audit log that names its hash. */
+/** A text of a tenant or of the page that people have agreed to on the hosted capture page. It is kept as long as the audit log that names its hash. */
 export interface ConsentTextRecord {
   tenantId: string
   /** SHA-256 hash of the text. */
@@ -425,6 +425,12 @@ export interface ConsentTextRecord {
   language: string
   text: string
   firstAgreedAt: number
+}
+
+/** A text that capture sessions of one user brought as their own, sealed under the user's data key. It is deleted with the user. */
+export interface OwnConsentTextRecord extends Omit<ConsentTextRecord, 'text'> {
+  subjectId: string
+  sealed: Buffer
 }
 
 /** Length of a counted interval of traffic. */

@@ -33,6 +33,7 @@ import type {
   IdempotencyRecord,
   KeyringRecord,
   LoginLinkRecord,
+  OwnConsentTextRecord,
   PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
@@ -126,10 +127,17 @@ export interface StoreReader
   /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
   unreportedExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
   captureLogo(tenantId: string): Promise<CaptureLogoRecord | undefined>
-  /** Texts that people have agreed to, the latest first. */
+  /** Texts of the tenant and of the page that people have agreed to, the latest first. */
   consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
   /** The text with this hash, once for each version under which it was shown. */
   consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
+  /** The text with this hash that sessions brought as their own, as the user who was first to agree to it has it. */
+  ownConsentText(
+    tenantId: string,
+    sha256: Buffer,
+  ): Promise<{ subject: SubjectRecord; text: OwnConsentTextRecord } | undefined>
+  /** Texts that sessions of the user brought as their own and the user agreed to, oldest first. */
+  ownConsentTextsOf(subjectId: string): Promise<OwnConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
   erasure(blindIndex: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
@@ -286,11 +294,13 @@ export interface StoreTransaction
   deleteCaptureLogo(tenantId: string): Promise<void>
   /** Inserts the text unless it exists. */
   keepConsentText(text: ConsentTextRecord): Promise<void>
+  /** Inserts the text unless the user has it. */
+  keepOwnConsentText(text: OwnConsentTextRecord): Promise<void>
   /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
-   * Deletes the subject with its key, reference, captures, passkeys, kept responses and sign-ins, and the webhooks that are to report
-   * something about it.
+   * Deletes the subject with its key, reference, captures, passkeys, own consent texts, kept responses and sign-ins, and the webhooks that
+   * are to report something about it.
    * @returns how many references with the templates next to them, captures, passkeys and kept responses were deleted
    */
   eraseSubject(

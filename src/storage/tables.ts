@@ -21,6 +21,7 @@ import type {
   OpenIdCallbackRecord,
   OpenIdClientRecord,
   OpenIdStateRecord,
+  OwnConsentTextRecord,
   PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
@@ -269,6 +270,16 @@ export const CONSENT_TEXT = table<ConsentTextRecord>('consent_text', {
   version: 'version',
   language: 'language',
   text: 'text',
+  firstAgreedAt: 'first_agreed_at',
+})
+
+export const OWN_CONSENT_TEXT = table<OwnConsentTextRecord>('own_consent_text', {
+  tenantId: 'tenant_id',
+  subjectId: 'subject_id',
+  sha256: 'sha256',
+  version: 'version',
+  language: 'language',
+  sealed: 'sealed',
   firstAgreedAt: 'first_agreed_at',
 })
 

@@ -7,7 +7,13 @@ import { open, openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { FollowingReferenceRecord, ReferenceRecord, SubjectRecord } from '../storage/records.js'
+import type {
+  ConsentTextRecord,
+  FollowingReferenceRecord,
+  OwnConsentTextRecord,
+  ReferenceRecord,
+  SubjectRecord,
+} from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { aligned, bytesOf, type Consent, packTemplate, TRANSFORM, unpackTemplate } from './sealed-template.js'
 import { TemplateTransform } from './template-transform.js'
@@ -34,6 +40,9 @@ export interface ReferenceContent {
   weight: number
   consent: Consent | null
 }
+
+/** A consent text that a person has agreed to. */
+export type AgreedText = Omit<ConsentTextRecord, 'tenantId'>
 
 const DROPPED = 'The template was deleted with its model pack: enroll the user again with `"replace": true`.'
 
@@ -308,6 +317,24 @@ export class TemplateVault {
     return open(dataKey, sealed, 'user-id').toString()
   }
 
+  /** Keeps a consent text that a session of the user brought as its own, until the user is erased. */
+  async keepOwnConsent(
+    tx: StoreTransaction,
+    { record: { id: subjectId, tenantId }, dataKey }: Pick<Subject, 'record' | 'dataKey'>,
+    { text, ...agreed }: AgreedText,
+  ): Promise<void> {
+    const sealed = seal(dataKey, Buffer.from(text), consentContext(agreed.sha256))
+    await tx.keepOwnConsentText({ tenantId, subjectId, ...agreed, sealed })
+  }
+
+  openOwnConsent(
+    { dataKey }: Pick<Subject, 'dataKey'>,
+    { sha256, version, language, sealed, firstAgreedAt }: OwnConsentTextRecord,
+  ): AgreedText {
+    const text = open(dataKey, sealed, consentContext(sha256)).toString()
+    return { sha256, version, language, text, firstAgreedAt }
+  }
+
   /** @param model that embedded the capture */
   sealCapture(subject: Subject, capture: Float32Array, model: string): Buffer {
     const tag = Buffer.alloc(MODEL_TAG_BYTES)
@@ -355,6 +382,10 @@ export class TemplateVault {
 /** Keys of everything else that is sealed for a user and erased with the user. */
 export function ownerOf({ record, dataKey }: Subject): { blindIndex: Buffer; id: string; dataKey: Buffer } {
   return { blindIndex: record.blindIndex, id: record.id, dataKey }
+}
+
+function consentContext(sha256: Buffer): string {
+  return `consent ${sha256.toString('hex')}`
 }
 
 function pseudonym(dataKey: Buffer, userId: string): string {

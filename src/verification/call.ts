@@ -7,6 +7,7 @@ import type { ErrorCode } from '../lib/error-codes.js'
 import type { CaptureSessionRecord, TenantRecord } from '../storage/records.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
+import type { AgreedText } from '../users/template-vault.js'
 import type { ReportedCapture } from './capture-integrity.js'
 import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
@@ -31,7 +32,10 @@ export interface ShownDisplay {
 }
 
 /** The session of the hosted page that makes a call. */
-export type CapturedBy = Pick<CaptureSessionRecord, 'id' | 'binding'>
+export interface CapturedBy extends Pick<CaptureSessionRecord, 'id' | 'binding'> {
+  /** The session's own consent text that the person has agreed to, which an enrollment keeps; undefined where it showed a text for all. */
+  ownConsent?: AgreedText | undefined
+}
 
 export interface Call<Input> {
   /** The body, query and path parameters, checked against the endpoint's schema. */

@@ -82,9 +82,12 @@ describe('the audit log', () => {
     )
     const shown = await get(`/consent-text?sha256=${sha256.toString('hex')}`)
     expect(shown.body).toEqual({
-      texts: [{ ...text, first_agreed_at: new Date(firstAgreedAt).toISOString() }],
+      texts: [
+        { ...text, sha256: sha256.toString('hex'), first_agreed_at: new Date(firstAgreedAt).toISOString() },
+      ],
     })
-    expect((await get(`/consent-text?sha256=${'0'.repeat(64)}`)).body).toEqual({ texts: [] })
+    const unknown = await get(`/consent-text?sha256=${'0'.repeat(64)}`)
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'consent_text_not_found'])
     expect((await get('/consent-text?sha256=x')).body.code).toBe('invalid_request')
   })
 

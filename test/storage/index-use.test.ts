@@ -85,6 +85,19 @@ const FILLING: Array<[table: string, rows: number, columns: Record<string, strin
     { id: "'aged_' || i", reference_id: "'ref_' || i", model: "'m'", sealed: "b('s')", created_at: 'i' },
   ],
   [
+    'own_consent_text',
+    MANY,
+    {
+      tenant_id: 'OWNER',
+      subject_id: "'sub_' || i",
+      sha256: "b('hash ' || (i % 1000))",
+      version: "'1'",
+      language: "'en'",
+      sealed: "b('s')",
+      first_agreed_at: 'i',
+    },
+  ],
+  [
     'capture',
     MANY,
     {
@@ -336,6 +349,8 @@ async function work(database: Connection): Promise<void> {
   await tx.putShadow({ ...shadowed, counts: '{}' })
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)
+  expect((await tx.ownConsentText('ten_7', bytes('hash 6')))?.subject.id).toBe('sub_6')
+  expect(await tx.ownConsentTextsOf('sub_7')).toHaveLength(1)
   await tx.captureLogo('ten_7')
   await tx.putCaptureLogo({ tenantId: 'ten_7', sha256: bytes('s'), image: bytes('i') })
   await tx.deleteCaptureLogo('ten_7')

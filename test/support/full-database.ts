@@ -148,6 +148,10 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), version: "1'", language: 'ja' },
       ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: 1_790_000_000_001 },
     })
+    await tx.keepOwnConsentText({
+      ...{ tenantId: 'ten_a', subjectId: 'sub_eve', sha256: Buffer.from([0, 255, 92, 39]), version: "1'" },
+      ...{ language: 'ja', sealed: Buffer.from([0, 255, 92, 39]), firstAgreedAt: 1_790_000_000_001 },
+    })
     await tx.putCaptureLogo({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
     })

@@ -59,7 +59,8 @@ const TABLES: Record<string, Reach> = {
   approval: { before: 'index', after: '', copy: 'index' },
   // Only the link opens the content of a session, and the database has no link.
   capture_session: { before: 'index session', after: '', copy: 'index session' },
-  consent_text: { before: 'id', after: 'id', copy: 'id' },
+  // A session's own consent text, which names its user. Texts for all name nobody.
+  own_consent_text: { before: 'id key', after: '', copy: 'key' },
   // Only the caller's idempotency key opens the answer with link and code.
   idempotency: { before: 'id index key', after: '', copy: 'index key' },
   webhook_delivery: { before: 'id index key', after: '', copy: 'index key' },
@@ -77,7 +78,15 @@ const TABLES: Record<string, Reach> = {
 const OF_NO_USER = [
   ...['tenant', 'keyring', 'verdict_key', 'openid_key', 'openid_client', 'operator', 'person', 'api_key'],
   ...['signing_secret', 'login_link', 'second_factor', 'operator_link', 'person_link', 'dashboard_session'],
-  ...['model_migration', 'capture_logo', 'policy_version', 'retention_start', 'webhook_endpoint', 'traffic'],
+  ...[
+    'model_migration',
+    'capture_logo',
+    'consent_text',
+    'policy_version',
+    'retention_start',
+    'webhook_endpoint',
+    'traffic',
+  ],
   ...['drift', 'shadow', 'last_backup', 'audit_walk', 'audit_seal'],
 ]
 const REACHES: Record<string, Reach> = {
@@ -194,7 +203,13 @@ async function live(environment: 'production' | 'sandbox', client: ApiClient): P
   const { core } = running.service
   const user_id = PERSON[environment]
   const image = base64(await face('ada'))
+  const consent = { id: 'own', text: `${user_id} agrees.` }
+  // The text of a session of somebody who is not enrolled yet.
+  const enrolling = { user_id, purpose: 'enroll', action: undefined, confirmation: 'none', consent }
+  const enrollment = await askForSession(client, enrolling)
+  await agreeAt(enrollment.body.url)
   const answers = [
+    enrollment,
     await client.enroll({ user_id, image, consent: { id: 'v1', agreed_at: '2026-11-01T00:00:00Z' } }),
     await client.verify(
       { user_id, image, action: `pay for ${user_id}` },
@@ -207,15 +222,19 @@ async function live(environment: 'production' | 'sandbox', client: ApiClient): P
       { ...{ user_id, action: ACTION, return_url: `${RETURN_ORIGIN}/done` }, confirmation: 'code' },
       { headers: { 'X-Svc-Idempotency-Key': 'b' } },
     ),
-    await askForSession(client, { user_id, consent: { id: 'own', text: `${user_id} agrees.` } }),
+    await askForSession(client, { user_id, consent }),
   ]
   expect(answers.map(({ status, text }) => (status < 300 ? 'done' : text))).toEqual(answers.map(() => 'done'))
-  const [, , , withCode, withText] = answers.map(({ body }) => body)
-  note('secret', linkOf(withCode.url), `"${withCode.confirmation_code}"`, linkOf(withText.url))
-  note('session', withCode.session_id, withText.session_id)
-  const visitor = new Visitor(withText.url)
-  await visitor.open()
-  expect((await visitor.agree()).body.state).not.toBe('consent')
+  const [, , , , withCode, withText] = answers.map(({ body }) => body)
+  note(
+    'secret',
+    linkOf(enrollment.body.url),
+    linkOf(withCode.url),
+    `"${withCode.confirmation_code}"`,
+    linkOf(withText.url),
+  )
+  note('session', withCode.session_id, withText.session_id, enrollment.body.session_id)
+  await agreeAt(withText.url)
   await registered(client, user_id)
   const blindIndex = core.vault.blindIndex(tenant.id, environment, user_id)
   const subject = (await core.vault.find(core.store.read, blindIndex, user_id))!
@@ -227,6 +246,12 @@ async function live(environment: 'production' | 'sandbox', client: ApiClient): P
   await keepRareRows(environment, subject, user_id)
   await signIn(environment, user_id)
   await askByKeycloak(environment, user_id)
+}
+
+async function agreeAt(url: string): Promise<void> {
+  const visitor = new Visitor(url)
+  await visitor.open()
+  expect((await visitor.agree()).body).toEqual({ state: 'open' })
 }
 
 /** Rows that come about only after days, by other settings, or with another face. */

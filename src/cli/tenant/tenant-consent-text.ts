@@ -1,8 +1,8 @@
 /** `countersign tenant consent-text`: shows the texts to which people have agreed on the hosted capture page. */
 import type { Command } from 'commander'
-import { isoTime } from '../../lib/clock.js'
-import type { ConsentTextRecord } from '../../storage/records.js'
-import { action, CommandError, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { consentTextsOf } from '../../admin/consent-texts.js'
+import { consentTextView } from '../../admin/views.js'
+import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { listing } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
 
@@ -13,7 +13,7 @@ export function registerTenantConsentText(tenant: Command): void {
   tenant
     .command('consent-text <tenant> [sha256]')
     .description(
-      'show the text whose hash an audit entry names, or list the texts that people have agreed to',
+      'show the text whose hash an audit entry names, or list the texts for all that people have agreed to',
     )
     .option('--json', 'print JSON')
     .action(
@@ -23,17 +23,12 @@ export function registerTenantConsentText(tenant: Command): void {
             'wrong_usage',
             `${JSON.stringify(sha256)} is not a hash: expected the 64 hex digits of consent_sha256.`,
           )
-        const texts = await withCore(async ({ tenancy, store }) => {
+        const texts = await withCore(async ({ tenancy, store, vault }) => {
           const { id } = await tenancy.find(name)
           return sha256 === undefined
             ? store.read.consentTexts(id, MAX_LISTED)
-            : store.read.consentText(id, Buffer.from(sha256, 'hex'))
+            : consentTextsOf({ store, vault }, id, Buffer.from(sha256, 'hex'))
         })
-        if (sha256 !== undefined && texts.length === 0)
-          throw new CommandError(
-            'consent_text_not_found',
-            `Nobody has agreed to a text with this hash at ${name}, or it was before version 0.1.0, which first kept texts.`,
-          )
         print(options, texts.map(consentTextView), () =>
           sha256 === undefined
             ? listing(
@@ -47,14 +42,4 @@ export function registerTenantConsentText(tenant: Command): void {
         )
       }),
     )
-}
-
-function consentTextView({ sha256, version, language, text, firstAgreedAt }: ConsentTextRecord) {
-  return {
-    sha256: sha256.toString('hex'),
-    version,
-    language,
-    first_agreed_at: isoTime(firstAgreedAt),
-    text,
-  }
 }

@@ -259,19 +259,12 @@ function Entries({ tenantId, entries, actorName }: EntriesProps) {
 /** The consent text whose hash an entry names. */
 function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) {
   const { value, error } = useData(tenantAddress(tenantId, 'GET /audit/consent-text', { sha256 }))
-  if (value === null) return error ? <Problem message={error} /> : <Loading />
-  const [kept] = value.texts
-  if (!kept)
-    return (
-      <p class="muted">
-        The text with this hash was not stored: it was agreed to before consent texts were stored.
-      </p>
-    )
+  if (value === null) return error ? <p class="muted">{error}</p> : <Loading />
   return (
     <>
       <p>The person agreed to this text:</p>
       <pre tabIndex={0} dir="auto">
-        {kept.text}
+        {value.texts[0]?.text}
       </pre>
     </>
   )

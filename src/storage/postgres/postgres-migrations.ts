@@ -10,6 +10,16 @@ import type { ClientBase } from 'pg'
 import { isLockTimeout } from './postgres-errors.js'
 import { createIndexes } from './postgres-indexes.js'
 
+/**
+ * Deletes the texts of sessions' own that builds between releases kept in clear, and nobody can seal any more. Their hashes stay in the audit
+ * log. Texts of the page (`countersign-…`) and texts that the log names as a tenant's stay.
+ */
+export const DELETE_OWN_CONSENT_TEXTS = `
+  DELETE FROM consent_text WHERE version NOT LIKE 'countersign-%' AND NOT EXISTS (
+    SELECT 1 FROM audit WHERE audit.tenant_id = consent_text.tenant_id AND event = 'capture_page_changed'
+      AND position('"consent_sha256":"' || encode(sha256, 'hex') || '"' IN entry) > 0
+  )`
+
 const STEPS: string[] = [
   `
   -- The lock under which all writing is done; the token tells whose commit was the last.
@@ -722,6 +732,21 @@ const STEPS: string[] = [
   // When the person of a capture session said that somebody else had begun it.
   `
   ALTER TABLE capture_session ADD COLUMN disowned_at bigint;
+  `,
+  // Texts that capture sessions brought as their own, which may name their user and are deleted with the user.
+  `
+  CREATE TABLE own_consent_text (
+    tenant_id text COLLATE "C" NOT NULL,
+    subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    sha256 bytea NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    language text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    first_agreed_at bigint NOT NULL,
+    PRIMARY KEY (subject_id, sha256, version)
+  );
+  CREATE INDEX own_consent_text_hash ON own_consent_text (tenant_id, sha256, first_agreed_at);
+  ${DELETE_OWN_CONSENT_TEXTS};
   `,
 ]
 

@@ -1,6 +1,16 @@
 /** The schema of the SQLite store, as numbered steps: step n takes a database from `user_version` n - 1 to n. Steps are never edited. */
 import type { Database } from 'better-sqlite3'
 
+/**
+ * Deletes the texts of sessions' own that builds between releases kept in clear, and nobody can seal any more. Their hashes stay in the audit
+ * log. Texts of the page (`countersign-…`) and texts that the log names as a tenant's stay.
+ */
+export const DELETE_OWN_CONSENT_TEXTS = `
+  DELETE FROM consent_text WHERE version NOT LIKE 'countersign-%' AND NOT EXISTS (
+    SELECT 1 FROM audit WHERE audit.tenant_id = consent_text.tenant_id AND event = 'capture_page_changed'
+      AND instr(entry, '"consent_sha256":"' || lower(hex(sha256)) || '"') > 0
+  )`
+
 const MIGRATIONS: string[] = [
   `
   CREATE TABLE tenant (
@@ -635,6 +645,21 @@ const MIGRATIONS: string[] = [
   // When the person of a capture session said that somebody else had begun it.
   `
   ALTER TABLE capture_session ADD COLUMN disowned_at INTEGER;
+  `,
+  // Texts that capture sessions brought as their own, which may name their user and are deleted with the user.
+  `
+  CREATE TABLE own_consent_text (
+    tenant_id TEXT NOT NULL,
+    subject_id TEXT NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    sha256 BLOB NOT NULL,
+    version TEXT NOT NULL,
+    language TEXT NOT NULL,
+    sealed BLOB NOT NULL,
+    first_agreed_at INTEGER NOT NULL,
+    PRIMARY KEY (subject_id, sha256, version)
+  ) STRICT;
+  CREATE INDEX own_consent_text_hash ON own_consent_text (tenant_id, sha256, first_agreed_at);
+  ${DELETE_OWN_CONSENT_TEXTS};
   `,
 ]
 
