@@ -1,7 +1,10 @@
 /** `countersign tenant consent-text`. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Core, openCore } from '../../src/app/core.js'
+import { loadConfig } from '../../src/config/config.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
+import type { StoreTransaction } from '../../src/storage/store.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 const TEXT = 'We compare your face.\nFor payments only.'
@@ -42,6 +45,34 @@ describe('tenant consent-text', () => {
       },
     ])
     expect((await run()).stdout).toContain('2026-11-22T00:00:00.000Z')
+  })
+
+  it('prints a text of one user’s own while the user exists', async () => {
+    const text = 'Ada, born on 10 December 1815, agrees.'
+    const own = createHash('sha256').update(text).digest()
+    const onCore = async (work: (core: Core, tx: StoreTransaction, tenantId: string) => Promise<void>) => {
+      const core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: place.dataDir }))
+      const { id } = await core.tenancy.find('acme')
+      await core.store.transaction('installation', (tx) => work(core, tx, id))
+      await core.store.close()
+    }
+    await onCore(async ({ vault }, tx, id) => {
+      const ada = vault.create(id, 'production', vault.blindIndex(id, 'production', 'ada'), 'ada')
+      await tx.insertSubject(ada.record)
+      await vault.keepOwnConsent(tx, ada, {
+        version: '1',
+        language: 'en',
+        text,
+        sha256: own,
+        firstAgreedAt: 1,
+      })
+    })
+    expect((await run(own.toString('hex'))).stdout).toBe(`${text}\n`)
+    expect((await run('--json')).json).toHaveLength(1)
+    await onCore(({ vault }, tx, id) =>
+      tx.eraseSubject(vault.blindIndex(id, 'production', 'ada')).then(() => {}),
+    )
+    expect((await run(own.toString('hex'), '--json')).error.code).toBe('consent_text_not_found')
   })
 
   it('refuses a malformed hash, and reports a text that was not kept', async () => {

@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { consentTextsOf } from '../../src/admin/consent-texts.js'
 import { type Core, openCore } from '../../src/app/core.js'
 import { KeyWatch } from '../../src/app/key-watch.js'
 import { createLog } from '../../src/app/log.js'
@@ -38,7 +39,13 @@ afterEach(async () => {
 async function enrol(tenantId: string, userId: string): Promise<void> {
   const blindIndex = vault.blindIndex(tenantId, 'production', userId)
   const subject = vault.create(tenantId, 'production', blindIndex, userId)
-  await core.store.transaction('installation', (tx) => tx.insertSubject(subject.record))
+  await core.store.transaction('installation', async (tx) => {
+    await tx.insertSubject(subject.record)
+    await vault.keepOwnConsent(tx, subject, {
+      ...{ sha256: Buffer.from(userId), version: '1', language: 'en', text: `${userId} agrees.` },
+      firstAgreedAt: 1,
+    })
+  })
 }
 
 const wrappedKeys = async (store: SqliteStore) =>
@@ -85,6 +92,7 @@ describe('a new master key', () => {
     expect(await vault.find(core.store.read, blindIndex, 'ada')).toMatchObject({
       record: { tenantId: tenant.id },
     })
+    expect(await consentTextsOf(core, tenant.id, Buffer.from('ada'))).toMatchObject([{ text: 'ada agrees.' }])
     await expect(core.secrets.active(core.store.read, tenant.id)).resolves.toBeDefined()
     core.verdictKeys.replace(await core.store.read.verdictKeys())
     expect(core.verdictKeys.signer('production').kid).toMatch(/^vky_/)

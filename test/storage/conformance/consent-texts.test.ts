@@ -43,7 +43,7 @@ overStores((stores) => {
       expect(await read().consentTexts('ten_b', 10)).toEqual([consentText({ tenantId: 'ten_b' })])
     })
 
-    it('of one user stay as they were first stored, are found by their hash, and go with the user', async () => {
+    it('stay for one user as they were first stored, are found by their hash, and are deleted with the user', async () => {
       const later = ownText('eve', { firstAgreedAt: AT + 1 })
       const second = ownText('ada', { version: '2', firstAgreedAt: AT + 2 })
       await stores.store.transaction('installation', async (tx) => {
