@@ -48,7 +48,7 @@ export class ServiceListeners {
     name: ListenerName,
     address: ListenAddress,
     options: Pick<ListenerOptions, 'bodies' | 'tls' | 'clientCertificates' | 'handler'> &
-      Partial<Pick<ListenerOptions, 'limits'>>,
+      Partial<Pick<ListenerOptions, 'limits' | 'maxHeadBytes'>>,
   ): Promise<Listener> {
     const { config, transport, sharesPorts } = this
     try {

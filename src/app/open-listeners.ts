@@ -10,6 +10,7 @@ import { SignIn } from '../dashboard/sign-in.js'
 import type { ApiServer } from '../http/api-server.js'
 import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
 import { InternalApi } from '../http/internal-api.js'
+import { MAX_BROWSER_HEAD_BYTES } from '../http/listeners/framing.js'
 import type { IncomingRequest, Listener } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
 import type { TlsFiles } from '../http/listeners/tls-files.js'
@@ -94,7 +95,8 @@ async function openAdmin(
     nodes: () => work.membership.nodes,
     log,
   })
-  const admin = await listeners.open('admin', adminListen, { bodies, tls, handler })
+  const maxHeadBytes = MAX_BROWSER_HEAD_BYTES
+  const admin = await listeners.open('admin', adminListen, { bodies, tls, maxHeadBytes, handler })
   if (!metricsListen) return [admin]
   const metricsOptions = { bodies, tls, handler: metricsHandler(metrics, hosts, log) }
   return [admin, await listeners.open('metrics', metricsListen, metricsOptions)]
@@ -151,6 +153,7 @@ async function openCapturePage(
   const listener = await listeners.open('capture', address, {
     bodies,
     tls,
+    maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
     limits: { ...limits, requestMs: limits.headMs + UPLOAD_MS },
     handler: (request) => page!.handle(request),
   })
@@ -185,6 +188,9 @@ async function openOpenId(
   work.openIdCallbacks = new CallbackSender(parts)
   const tls = tlsFiles(config, 'openid')
   const handler = (request: IncomingRequest) => server.handle(request)
-  const listener = await listeners.open('openid', address, { bodies, tls, handler })
+  const listener = await listeners.open('openid', address, {
+    ...{ bodies, tls, handler },
+    maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
+  })
   certificates.add('openid', [listener], tls)
 }

@@ -5,6 +5,7 @@ import { SMALL_BODY_BYTES } from '../api/endpoint.js'
 import { errorHeaders, statusOf } from '../api/error-response.js'
 import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
 import type { CaptureLanguage } from '../config/capture-languages.js'
+import { largeHeadPage } from '../http/listeners/large-head-page.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { toDomainError } from '../http/to-domain-error.js'
@@ -89,7 +90,10 @@ export class CaptureServer {
 
   readonly handle = async (request: IncomingRequest): Promise<Reply> => {
     const { replies } = this
-    if (request.malformed) return replies.plain(statusOf(request.malformed), `${request.malformed.message}\n`)
+    if (request.malformed)
+      return (
+        largeHeadPage(request) ?? replies.plain(statusOf(request.malformed), `${request.malformed.message}\n`)
+      )
     try {
       let file = this.files.get(request.path) ?? null
       if (!file) {

@@ -6,6 +6,7 @@
 import type { Logger } from 'pino'
 import { statusOf } from '../api/error-response.js'
 import { membershipView } from '../cluster/membership.js'
+import { largeHeadPage } from '../http/listeners/large-head-page.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import { ERRORS_PAGE_HEADERS } from '../http/openapi/errors-page.js'
@@ -82,7 +83,7 @@ export function adminHandler({
   for (const [path, file] of [...staticFiles(), ...documentationFiles()]) pages.set(path, async () => file)
   const page = pagesHandler(pages, hosts, log)
   return async (request: IncomingRequest): Promise<Reply> => {
-    if (request.malformed) return page(request)
+    if (request.malformed) return largeHeadPage(request) ?? page(request)
     if (request.path.startsWith('/api/')) return hosts.refusal(request) ?? api(request)
     if (request.path.startsWith(`${SANDBOX_PATH}/`))
       return hosts.refusal(request) ?? sandbox({ ...request, path: request.path.slice(SANDBOX_PATH.length) })

@@ -8,6 +8,7 @@ import type Provider from 'oidc-provider'
 import type { Logger } from 'pino'
 import { errorHeaders, statusOf } from '../api/error-response.js'
 import type { Environment } from '../config/config.js'
+import { largeHeadPage } from '../http/listeners/large-head-page.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { toDomainError } from '../http/to-domain-error.js'
@@ -73,6 +74,8 @@ export class OpenIdServer {
 
   /** Answers a request. Never rejects. */
   async handle(request: IncomingRequest): Promise<Reply> {
+    const page = largeHeadPage(request)
+    if (page) return page
     try {
       if (request.malformed) throw request.malformed
       const takeBack = await this.parts.visitors.take(request)

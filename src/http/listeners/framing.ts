@@ -7,6 +7,8 @@ export const NO_HEADERS: RequestHeaders = Object.freeze(Object.create(null))
 
 /** Most bytes of URL and headers together. A longer head is refused with `headers_too_large`. */
 export const MAX_HEAD_BYTES = 4096
+/** Most bytes of URL and headers where browsers call: they also send the cookies that other services set for the whole domain. */
+export const MAX_BROWSER_HEAD_BYTES = 16 * 1024
 
 /** Headers that frame the message. A proxy and the parser may each use another one of two: that is how requests are smuggled. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'host'])

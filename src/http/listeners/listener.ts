@@ -88,6 +88,8 @@ export interface ListenerOptions {
   /** Whether callers are asked for a certificate, or must show one, where `tls` has authorities for them. Default: `none`. */
   clientCertificates?: 'none' | 'request' | 'require' | undefined
   maxBodyBytes: number
+  /** Most bytes of URL and headers; default MAX_HEAD_BYTES. */
+  maxHeadBytes?: number | undefined
   /** Bounds the memory that the bodies of this listener hold together. */
   bodies: BodyQuota
   limits: ConnectionLimits

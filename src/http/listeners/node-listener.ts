@@ -41,9 +41,14 @@ export async function listenOnNode(options: ListenerOptions): Promise<Listener> 
   }
 }
 
-function makeServer({ tls, limits, clientCertificates = 'none' }: ListenerOptions): Server {
+function makeServer({
+  tls,
+  limits,
+  maxHeadBytes = MAX_HEAD_BYTES,
+  clientCertificates = 'none',
+}: ListenerOptions): Server {
   const options = {
-    maxHeaderSize: MAX_HEAD_BYTES,
+    maxHeaderSize: maxHeadBytes,
     headersTimeout: limits.headMs,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,

@@ -10,7 +10,7 @@
  * | `CONNECT` | 400 `malformed_request`, signed; the connection closes. |
  * | `Expect: 100-continue` | 100 Continue when a handler asks for the body; a refusal before that saves the upload. Other expectations are ignored. |
  * | Bytes that the parser cannot read | 400 `malformed_request`, signed with the last start line that was legible. |
- * | URL and headers above 4096 bytes | 431 `headers_too_large`, signed. |
+ * | URL and headers above the limit of the listener | 431 `headers_too_large`, signed by the API, as a page where browsers call. |
  * | A head that does not arrive in time | 408 `request_timeout`, signed; nothing where no byte of it has come. |
  * | A body that does not arrive in time, or cannot be parsed | The handler that reads it answers; a handler that does not read it is not disturbed. |
  * | The rest of a body whose request has its answer | It is read and dropped within the bounds of `lingering.ts`; a parser error in it cuts the connection. |

@@ -16,10 +16,10 @@ export interface Transport {
 }
 
 /**
- * Most bytes of URL and headers that the parser of uWebSockets.js reads. It answers a longer head itself, in HTML and without a
- * signature. Below that, the listener refuses what is longer than MAX_HEAD_BYTES with a signed answer.
+ * Most bytes of URL and headers that the parser of uWebSockets.js reads, for every listener of this process. It answers a longer head
+ * itself, in HTML and without a signature. Below that, each listener refuses what is longer than its own limit.
  */
-const UWS_PARSED_HEAD_BYTES = 16 * 1024
+const UWS_PARSED_HEAD_BYTES = 32 * 1024
 
 /** Functions that the listener calls. A package without them is another one under the name, or its slow imitation. */
 const USED = ['App', 'SSLApp', 'us_listen_socket_close', 'us_socket_local_port', 'getParts']

@@ -138,7 +138,7 @@ function receive(
       res.close()
       return
     }
-    const isTooLong = headBytes > MAX_HEAD_BYTES
+    const isTooLong = headBytes > (options.maxHeadBytes ?? MAX_HEAD_BYTES)
     const body = new RequestBody(headers, options.maxBodyBytes, options.bodies, () => exchange.resume())
     exchange.body = body
     // uWebSockets.js requires `onData` before this function returns.

@@ -376,8 +376,13 @@ overTransports((transport) => {
         { uws: 'headers_too_large', node: 'headers_too_large' },
       ],
       [
-        '16 KiB of headers',
-        rawRequest('GET /v1/health', [`X-Large: ${filler(16 * 1024)}`]),
+        '31 KiB of headers',
+        rawRequest('GET /v1/health', [`X-Large: ${filler(31 * 1024)}`]),
+        { uws: 'headers_too_large', node: 'headers_too_large' },
+      ],
+      [
+        '32 KiB of headers',
+        rawRequest('GET /v1/health', [`X-Large: ${filler(32 * 1024)}`]),
         { uws: 431, node: 'headers_too_large' },
       ],
     ]
