@@ -1,4 +1,5 @@
 /** The text of a typed action that the answer with a challenge holds, for a page of the customer's own to show. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
 import { displayAction } from '../client/display-action.js'
 import { BATCH_PAYEES_SCHEMA } from '../client/typed-action-schemas.js'
@@ -55,7 +56,7 @@ interface Input {
  * @returns null for a request that names no language
  * @throws DomainError invalid_request for an action without a published type, and for payees that are not those of the action
  */
-export function displayFor({ action, locale, payees }: Input) {
+export async function displayFor({ action, locale, payees }: Input) {
   const refuse = (path: string, issue: string) =>
     new DomainError('invalid_request', { details: [{ path, issue }] })
   if (locale === undefined) {
@@ -63,6 +64,8 @@ export function displayFor({ action, locale, payees }: Input) {
     return null
   }
   assertPayees(action, payees)
+  // A long list takes milliseconds to check and as many to write: other calls come between.
+  if (payees !== undefined) await nextTurn()
   const display = displayAction(action, locale, payees)
   if (!display) throw refuse('locale', 'needs a typed action')
   const hash = hashOfDisplay(display)

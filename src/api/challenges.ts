@@ -159,7 +159,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
       assertActionScope(call.scopes, input.action)
       const action = actionFor(purpose, input.action)
       const provider = decidingProvider(services.provider, tenant)
-      const given = displayFor(input)
+      const given = await displayFor(input)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)

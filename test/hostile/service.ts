@@ -27,6 +27,12 @@ export interface Victim {
   sandboxUrl: string
   /** A key of the other environment, which authenticates nothing here. */
   sandboxKey: string
+  /** Base URLs of the dashboard and, where a listener was asked for, of the OpenID provider. */
+  dashboardUrl: string
+  openidUrl: string | undefined
+  /** Runs a command of the service's command line for its data. @returns what it prints as JSON */
+  // biome-ignore lint/suspicious/noExplicitAny: each command prints its own
+  cli(...args: string[]): Promise<any>
   /** The secrets that may sign, by `kid`. */
   secrets: Map<string, string>
   /** Resident memory of the process and its children, in MiB: the highest since the start. */
@@ -131,6 +137,9 @@ export async function startVictim(
     key,
     sandboxUrl: `${address('Sandbox')}/v1`,
     sandboxKey: created.sandbox_key,
+    dashboardUrl: /Dashboard +(http\S+?)\/?\n/.exec(told)![1]!,
+    openidUrl: /OpenID +(http\S+)/.exec(told)?.[1],
+    cli,
     secrets: new Map<string, string>([
       [created.signing_secret.id, created.signing_secret.secret],
       ['instance', instance.secret],

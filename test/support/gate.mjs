@@ -17,8 +17,8 @@ const RUNS = [
 ]
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 
-/** How vitest, and the runs of our own, name what failed. */
-const FAILURES = /^(?:\s*FAIL\s.*|.*: failed\b.*)$/gm
+/** How vitest, and the runs of our own, name what failed. An error that no test waits for is named with the line after it. */
+const FAILURES = /^(?:\s*FAIL\s.*|.*: failed\b.*|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
 
 const sum = { passed: 0, failed: 0, skipped: 0 }
 /** Said again at the end, so that the last lines of a long log tell what to look at. */
@@ -30,7 +30,9 @@ for (const command of RUNS) {
   sum.passed += counted?.passed ?? 0
   sum.skipped += counted?.skipped ?? 0
   sum.failed += counted?.failed ?? 0
-  if (!counted) console.log(`${command} counted no tests.`)
+  if (!counted) failures.add(`${command} counted no tests.`)
+  else if (status !== 0 && counted.failed === 0)
+    failures.add(`${command} ended with ${status}, although none of its tests failed.`)
   if (!counted || (status !== 0 && counted.failed === 0)) sum.failed++
 }
 if (failures.size > 0) console.log(`\nWhat failed:\n${[...failures].join('\n')}`)
