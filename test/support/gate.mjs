@@ -18,7 +18,8 @@ const RUNS = [
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 
 /** How vitest, and the runs of our own, name what failed. An error that no test waits for is named with the line after it. */
-const FAILURES = /^(?:\s*FAIL\s.*|.*: failed\b.*|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
+const FAILURES =
+  /^(?:\s*FAIL\s.*|.*: failed\b.*|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
 
 const sum = { passed: 0, failed: 0, skipped: 0 }
 /** Said again at the end, so that the last lines of a long log tell what to look at. */
