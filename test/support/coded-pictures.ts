@@ -23,7 +23,7 @@ export function withFrame(jpeg: Buffer, marker: number): Buffer {
   return copy
 }
 
-function withSegment(jpeg: Buffer, marker: number, content: Buffer): Buffer {
+export function withSegment(jpeg: Buffer, marker: number, content: Buffer): Buffer {
   const head = Buffer.of(0xff, marker, 0, 0)
   head.writeUInt16BE(content.length + 2, 2)
   return Buffer.concat([jpeg.subarray(0, 2), head, content, jpeg.subarray(2)])

@@ -25,9 +25,9 @@ export interface EncodedImage {
 }
 
 /**
- * Photos from this long side on, in pixels, are decoded at a fraction of their size. The fractions are those at which
- * JPEG skips most of its work. Any other fraction, and one half, costs more than decoding in full. The result has at least 700 px, so that a face that fills an eighth of it has the 90 px that an
- * embedder needs.
+ * Photos from this long side on, in pixels, are decoded at a fraction of their size: 12 megapixels took 244 ms of a core in full, 80
+ * at a half and 42 at a quarter. The result has at least 700 px, so that a face that fills an eighth of it has the 90 px that
+ * an embedder needs.
  */
 const FRACTIONS = [
   { fromLongSide: 5600, divisor: 8 },
