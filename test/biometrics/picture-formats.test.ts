@@ -49,7 +49,7 @@ describe('a photo in another format', () => {
     }
   })
 
-  it('is the first picture alone, to the pixel, for Ultra HDR, since its own loader is blocked', async () => {
+  it('has exactly the pixels of the first picture where it is Ultra HDR, whose own loader is blocked', async () => {
     const ultra = await withGainMap(photo)
     const end = ultra.indexOf(Buffer.of(0xff, 0xd9)) + 2
     expect(end).toBeLessThan(ultra.length)
