@@ -74,4 +74,68 @@ export const ROOMS = {
       'test/capture-page/capture-page.test.ts',
     ],
   },
+  models: {
+    mutate: [
+      'models/pack/pack-grade.ts',
+      'models/pack/model-pack.ts',
+      'models/pack/strict-threshold.ts',
+      'src/biometrics/pipeline/upright.ts',
+      'src/tenants/tenant-models.ts',
+      'src/verification/deciding-model.ts',
+    ],
+    tests: [
+      'test/models/pack/*.test.ts',
+      'test/tenants/tenant-models.test.ts',
+      'test/verification/deciding-model.test.ts',
+    ],
+  },
+  policies: {
+    mutate: [
+      'src/client/action-policy.ts',
+      'src/client/policy-requirements.ts',
+      'src/tenants/policy.ts',
+      'src/verification/policy-check.ts',
+      'src/verification/second-approval.ts',
+    ],
+    tests: [
+      'test/client/policy-requirements.test.ts',
+      'test/tenants/policy.test.ts',
+      'test/verification/policy-check.test.ts',
+      'test/verification/second-approval.test.ts',
+    ],
+  },
+  passkeys: {
+    mutate: [
+      'src/verification/passkey-attestation.ts',
+      'src/verification/passkey-check.ts',
+      'src/verification/passkey-recovery.ts',
+      'src/verification/registration-permit.ts',
+    ],
+    tests: [
+      'test/verification/passkey-attestation.test.ts',
+      'test/verification/passkey-check.test.ts',
+      'test/verification/registration-permit.test.ts',
+    ],
+  },
+  openid: {
+    mutate: [
+      'src/openid/asked-acr.ts',
+      'src/openid/authorization-details.ts',
+      'src/openid/named-person.ts',
+      'src/openid/signed-requests.ts',
+    ],
+    tests: [
+      'test/openid/asked-acr.test.ts',
+      'test/openid/named-person.test.ts',
+      'test/openid/signed-requests.test.ts',
+    ],
+  },
+  'proof-of-return': {
+    mutate: [
+      'src/api/get-capture-session.ts',
+      'src/capture-page/session-changes.ts',
+      'src/verification/capture-session-book.ts',
+    ],
+    tests: ['test/capture-page/session-proof.test.ts'],
+  },
 }

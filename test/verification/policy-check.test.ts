@@ -1,0 +1,113 @@
+/** Tests of what a verify offers to the policy of its tenant, and of what is refused before anybody stands in front of a camera. */
+import { describe, expect, it } from 'vitest'
+import type { PolicyRequirements } from '../../src/client/action-policy.js'
+import {
+  assertBindingMeets,
+  assertMovementsMeet,
+  needsReview,
+  offeredAcr,
+  unmetRequirements,
+} from '../../src/verification/policy-check.js'
+
+const acr = (rest: string) => `urn:countersign:acr:${rest}`
+const terms = (required?: PolicyRequirements) =>
+  ({
+    ...{ model: 'pack@1', point: { fmr: 1e-4 } },
+    policy: required === undefined ? null : { hash: 'h', rule: { name: 'r', require: required } },
+  }) as never
+const NONE = { passiveLiveness: null }
+const notMet = (requirement: string, issue: string) =>
+  expect.objectContaining({
+    ...{ code: 'policy_not_met', message: expect.stringContaining('the rule r is not met') },
+    details: [expect.objectContaining({ requirement, issue: expect.stringContaining(issue) })],
+  })
+
+it('the acr of an approval names the challenge, the liveness network and the passkey', () => {
+  expect(offeredAcr(NONE, null)).toBe(acr('face'))
+  expect(offeredAcr({ passiveLiveness: 'net' }, null, 'swk')).toBe(acr('face-pad-swk'))
+  expect(offeredAcr(NONE, ['turn', 'nod'])).toBe(acr('face-active'))
+  expect(offeredAcr({ passiveLiveness: 'net' }, ['nod'], 'hwk')).toBe(acr('face-active-nod-pad-hwk'))
+  expect(offeredAcr(NONE, [])).toBe(acr('face-no-motion'))
+})
+
+it('a challenge whose movements the rule does not accept is refused before it is made', () => {
+  const refusal = (
+    required: PolicyRequirements | undefined,
+    modes: Array<'turn' | 'nod'>,
+    provider = NONE,
+  ) => {
+    try {
+      assertMovementsMeet(terms(required), provider, modes)
+      return null
+    } catch (error) {
+      return error
+    }
+  }
+  expect(refusal({ acr: acr('face-active') }, ['turn'])).toEqual(notMet('acr', 'lacks nod'))
+  expect(refusal({ acr: acr('face-active-hwk') }, ['turn', 'nod'])).toBeNull()
+  expect(refusal({ acr: acr('face-pad') }, ['turn'])).toEqual(notMet('acr', 'lacks pad'))
+  expect([refusal({}, []), refusal(undefined, [])]).toEqual([null, null])
+})
+
+it('a session of the hosted page for any browser is refused where the rule wants the same', () => {
+  const bound = terms({ capture_binding: 'same' })
+  expect(() => assertBindingMeets(bound, 'any')).toThrow(notMet('capture_binding', 'is "any"'))
+  expect(() => assertBindingMeets(bound, 'same')).not.toThrow()
+  for (const free of [terms({}), terms()]) expect(() => assertBindingMeets(free, 'any')).not.toThrow()
+})
+
+it('a person looks at a capture with signals, where the rule asks for it', () => {
+  const found = (signals: string[]) => ({ signals }) as never
+  const review = terms({ integrity: 'review' })
+  expect([needsReview(review, found(['virtual_camera'])), needsReview(review, found([]))]).toEqual([
+    ...[true, false],
+  ])
+  expect(needsReview(review, null)).toBe(false)
+  for (const free of [terms({}), terms()]) expect(needsReview(free, found(['virtual_camera']))).toBe(false)
+})
+
+describe('the requirements of a rule', () => {
+  const DAY_MS = 86_400_000
+  const sealed = (id: string, model: string) => ({ id, model, createdAt: 5 * DAY_MS })
+  const described: Record<string, object> = {
+    own: { consent: { id: 'c1' }, photoCount: 4 },
+    next: { consent: null, photoCount: 2 },
+  }
+  const vault = { describeReference: (_: unknown, { id }: { id: string }) => described[id] } as never
+  const offered = (reference: object | null, following: object[] = []) =>
+    ({
+      ...{ acr: acr('face'), images: 1, isReported: false, binding: null, at: 7 * DAY_MS },
+      subject: { reference, following },
+    }) as never
+  const unmet = (required: PolicyRequirements | undefined, given = offered(sealed('own', 'pack@1'))) =>
+    unmetRequirements(terms(required), given, vault).map(
+      ({ requirement, issue }) => `${requirement} ${issue}`,
+    )
+
+  it('are compared with the request and with the reference', () => {
+    expect(
+      unmet({ min_photos: 2, integrity: 'review', capture_binding: 'same', max_fmr: 1e-5 }),
+    ).toHaveLength(4)
+    expect(
+      unmet({ max_fmr: 1e-4, max_reference_age_days: 3, consent_id: 'c1', min_reference_photos: 4 }),
+    ).toEqual([])
+    expect(unmet({ max_reference_age_days: 2, consent_id: 'c2', min_reference_photos: 5 })).toHaveLength(3)
+    expect(unmet(undefined)).toEqual([])
+  })
+
+  it('count the photos of the template that is compared, and the consent of the enrollment', () => {
+    const moved = offered(sealed('own', 'old@1'), [sealed('next', 'pack@1')])
+    expect(unmet({ consent_id: 'c1', min_reference_photos: 3 }, moved)).toEqual([
+      expect.stringContaining('a reference of 2 photos'),
+    ])
+    expect(unmet({ min_reference_photos: 4 }, offered(sealed('own', 'old@1')))).toEqual([])
+    const unconsented = offered(sealed('next', 'pack@1'))
+    expect(unmet({ consent_id: 'c1' }, unconsented)).toEqual([expect.stringContaining('no recorded consent')])
+  })
+
+  it('about a reference are met by a user who has none', () => {
+    const required = { consent_id: 'c1', max_reference_age_days: 1, min_reference_photos: 9 }
+    for (const given of [offered(null), { ...(offered(null) as object), subject: null } as never])
+      expect(unmet(required, given)).toEqual([])
+  })
+})

@@ -1,0 +1,214 @@
+/** Tests of what a registration of a passkey needs next to the API key: a verdict of its own, a passkey as strong, or a recovery that is over. */
+import { randomBytes } from 'node:crypto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../src/lib/clock.js'
+import type { ChallengeRecord } from '../../src/storage/records.js'
+import {
+  assertRecovered,
+  beginRecovery,
+  cancelByPasskey,
+  cancelRecovery,
+} from '../../src/verification/passkey-recovery.js'
+import {
+  assertRegistrable,
+  grantRegistration,
+  isOfType,
+  useRegistrationGrant,
+} from '../../src/verification/registration-permit.js'
+
+const AT = Date.UTC(2026, 5, 1)
+const user = { tenantId: 'ten_a', environment: 'production' as const, blindIndex: randomBytes(32) }
+/** A passkey of software: no root of the settings has attested it. */
+const SOFTWARE = { content: { isSynced: false } }
+
+let permit: ChallengeRecord | undefined
+let passkeys: object[]
+let record: Record<string, unknown>
+let sent: Array<{ type: string; data: object }>
+
+const tx = {
+  insertChallenge: async (challenge: ChallengeRecord) => {
+    permit = challenge
+  },
+  challenge: async (id: string) => (permit?.id === id ? permit : undefined),
+  useChallenge: async (_id: string, at: number) => {
+    if (permit!.usedAt !== null) return false
+    permit!.usedAt = at
+    return true
+  },
+  setPasskeyState: async (_id: string, state: object) => void Object.assign(record, state),
+} as never
+const vault = { of: async () => passkeys } as never
+const outbox = { put: async (_tx: unknown, event: { type: string; data: object }) => void sent.push(event) }
+const parts = { passkeys: vault, outbox: outbox as never }
+
+beforeEach(() => {
+  permit = undefined
+  passkeys = []
+  sent = []
+  record = { id: 'sub_1', passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey: null }
+})
+
+const registration = (verificationId?: string, changes: object = {}) =>
+  ({
+    settings: { registration: 'verified', roots: [], recoveryHours: 24 },
+    ...{ user, subject: { record }, verificationId, now: AT },
+    ...changes,
+  }) as never
+const check = (...given: Parameters<typeof registration>) =>
+  assertRegistrable(tx, vault, registration(...given))
+const grant = (possession: 'hwk' | 'swk' | null = null) =>
+  grantRegistration(tx, user, 'ver_1', possession, AT)
+const coded = (code: string) => expect.objectContaining({ code })
+const BY_BACKEND = { settings: { registration: 'backend', roots: [] } }
+
+describe('a first registration', () => {
+  it('needs a verdict of this user for the registration, within ten minutes', async () => {
+    await expect(check()).rejects.toEqual(coded('passkey_verdict_required'))
+    await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
+    await grant()
+    expect(await check('ver_1')).toBe('verdict')
+    expect(await check('ver_1', { now: AT + 10 * MINUTE_MS - 1 })).toBe('verdict')
+    const other = { blindIndex: randomBytes(32) }
+    for (const changes of [
+      { now: AT + 10 * MINUTE_MS },
+      { user: { ...user, ...other } },
+      { user: { ...user, tenantId: 'ten_b' } },
+      { user: { ...user, environment: 'sandbox' } },
+    ])
+      await expect(check('ver_1', changes)).rejects.toEqual(coded('passkey_verdict_required'))
+    // A challenge for a capture is no verdict.
+    permit!.steps = 'turn:left'
+    await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
+  })
+
+  it('needs only the API key where the tenant says so', async () => {
+    expect(await check(undefined, BY_BACKEND)).toBeNull()
+    expect(await check('ver_9', BY_BACKEND)).toBeNull()
+  })
+
+  it('uses its verdict up', async () => {
+    await grant()
+    const use = () => useRegistrationGrant(tx, vault, registration('ver_1'))
+    expect(await use()).toEqual({ isRecovery: false })
+    expect(permit!.usedAt).toBe(AT)
+    await expect(use()).rejects.toEqual(coded('passkey_verdict_required'))
+    permit!.usedAt = null
+    const late = { ...(tx as object), useChallenge: async () => false } as never
+    await expect(useRegistrationGrant(late, vault, registration('ver_1'))).rejects.toEqual(
+      coded('passkey_verdict_required'),
+    )
+    expect(await useRegistrationGrant(late, vault, registration(undefined, BY_BACKEND))).toEqual({
+      isRecovery: false,
+    })
+  })
+
+  it('is granted by a challenge that nothing else opens', async () => {
+    await grant('hwk')
+    expect(permit).toMatchObject({ ...user, id: 'ver_1', display: null, createdAt: AT, usedAt: null })
+    expect([permit!.steps, permit!.binding.length]).toEqual(['register_passkey hwk', 32])
+  })
+})
+
+describe('a further registration', () => {
+  it.each([
+    ['swk', null, false],
+    ['swk', 'swk', true],
+    ['swk', 'hwk', true],
+    ['hwk', 'swk', false],
+    ['hwk', 'hwk', true],
+  ] as const)('of a user who had %s, with a proof of %s: %s', async (revokedPasskey, proof, isTaken) => {
+    record.revokedPasskey = revokedPasskey
+    await grant(proof)
+    for (const changes of [{}, BY_BACKEND]) {
+      const checked = check('ver_1', changes)
+      if (isTaken) expect(await checked).toBe('verdict')
+      else await expect(checked).rejects.toEqual(coded('passkey_proof_required'))
+    }
+  })
+
+  it('needs the proof also where the API key is enough for the first, and for a passkey that is there', async () => {
+    passkeys = [SOFTWARE]
+    await expect(check(undefined, BY_BACKEND)).rejects.toEqual(coded('passkey_proof_required'))
+  })
+})
+
+describe('a recovery', () => {
+  const settings = { registration: 'verified', roots: [], recoveryHours: 48 } as never
+  const recovering = (environment = 'production') =>
+    ({ tenantId: 'ten_a', environment, userId: 'ada', subject: { record } }) as never
+  const begin = (environment?: string) =>
+    beginRecovery(tx, parts, settings, recovering(environment), { verificationId: 'ver_2', at: AT })
+
+  it('begins for a user who has or had a passkey only', async () => {
+    expect(await begin()).toEqual({})
+    expect([record.passkeyRecovery, sent]).toEqual([null, []])
+    record.revokedPasskey = 'swk'
+    const readyAt = AT + 48 * HOUR_MS
+    expect(await begin()).toEqual({ passkey_recovery_ready_at: isoTime(readyAt) })
+    expect(record).toMatchObject({
+      ...{ passkeyRecovery: 'ver_2', passkeyRecoveryAt: readyAt, revokedPasskey: 'swk' },
+    })
+    expect(sent).toMatchObject([
+      {
+        type: 'user.passkey_recovery_begun',
+        data: {
+          ...{ user_id: 'ada', verification_id: 'ver_2', ready_at: isoTime(readyAt) },
+          expires_at: isoTime(readyAt + 7 * DAY_MS),
+        },
+      },
+    ])
+  })
+
+  it('waits a minute in the sandbox', async () => {
+    passkeys = [SOFTWARE]
+    await begin('sandbox')
+    expect(record.passkeyRecoveryAt).toBe(AT + MINUTE_MS)
+  })
+
+  it('allows one registration, from the end of its time on for seven days', async () => {
+    Object.assign(record, { passkeyRecovery: 'ver_2', passkeyRecoveryAt: AT, revokedPasskey: 'hwk' })
+    await expect(check('ver_2', { now: AT - 1 })).rejects.toEqual(coded('passkey_recovery_pending'))
+    expect(await check('ver_2')).toBe('recovery')
+    expect(await check('ver_2', { now: AT + 7 * DAY_MS - 1 })).toBe('recovery')
+    const late = check('ver_2', { now: AT + 7 * DAY_MS })
+    await expect(late).rejects.toEqual(coded('passkey_verdict_required'))
+    await expect(check('ver_3')).rejects.toEqual(coded('passkey_verdict_required'))
+    expect(await useRegistrationGrant(tx, vault, registration('ver_2'))).toEqual({ isRecovery: true })
+    expect(record).toMatchObject({
+      ...{ passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey: null },
+    })
+    await expect(check('ver_2')).rejects.toEqual(coded('passkey_verdict_required'))
+    expect(() => assertRecovered({ passkeyRecoveryAt: AT }, AT)).not.toThrow()
+  })
+
+  it('ends by a verify with a passkey as strong as the lost one, and by no other', async () => {
+    const cancel = (possession: 'hwk' | 'swk') =>
+      cancelByPasskey(tx, parts, settings, recovering(), possession)
+    expect(await cancel('hwk')).toEqual({})
+    Object.assign(record, { passkeyRecovery: 'ver_2', passkeyRecoveryAt: AT, revokedPasskey: 'hwk' })
+    expect(await cancel('swk')).toEqual({})
+    expect([record.passkeyRecovery, sent]).toEqual(['ver_2', []])
+    expect(await cancel('hwk')).toEqual({ passkey_recovery_cancelled: 'ver_2' })
+    expect(record).toMatchObject({ passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey: 'hwk' })
+    expect(sent).toMatchObject([
+      {
+        type: 'user.passkey_recovery_cancelled',
+        data: { user_id: 'ada', verification_id: 'ver_2' },
+      },
+    ])
+    Object.assign(record, { passkeyRecovery: 'ver_3', revokedPasskey: null })
+    passkeys = [SOFTWARE]
+    expect(await cancel('swk')).toEqual({ passkey_recovery_cancelled: 'ver_3' })
+  })
+
+  it('cannot be cancelled where there is none', async () => {
+    await expect(cancelRecovery(tx, parts, recovering())).rejects.toEqual(coded('passkey_recovery_not_found'))
+  })
+})
+
+it('an action is of a type only where its own field says so', () => {
+  expect(isOfType({ type: 'register_passkey' }, 'register_passkey')).toBe(true)
+  for (const action of ['register_passkey', null, undefined, {}, { type: 'login' }])
+    expect(isOfType(action, 'register_passkey')).toBe(false)
+})
