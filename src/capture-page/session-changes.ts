@@ -111,7 +111,7 @@ export class SessionChanges {
         return { tenantId: null, result: this.state(session) }
       if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
       const { result = null, facts } = (await work(session, tx)) ?? {}
-      if (record.status !== 'open' && needsProof(record)) captureSessions.prove(session)
+      if (needsProof(record)) captureSessions.prove(session)
       await captureSessions.put(tx, session)
       if ((record.status as CaptureSessionRecord['status']) !== 'open')
         await captureEvents.reportEnd(tx, record, result)

@@ -137,7 +137,7 @@ export async function checkAssertion(
  * @throws DomainError passkey_counter_reversed
  */
 export function assertCounted({ counter: before }: Pick<PasskeyContent, 'counter'>, counter: number): void {
-  if ((counter > 0 || before > 0) && counter <= before) throw new DomainError('passkey_counter_reversed')
+  if (before > 0 && counter <= before) throw new DomainError('passkey_counter_reversed')
 }
 
 /**
@@ -174,7 +174,7 @@ export function strengthOf(
 
 /** The stronger of two proofs; null where there is neither. */
 export function strongerOf(one: Possession | null, other: Possession | null): Possession | null {
-  return one === 'hwk' || other === 'hwk' ? 'hwk' : (one ?? other)
+  return other === 'hwk' ? other : (one ?? other)
 }
 
 /** The strongest proof that any of a user’s passkeys gives, or gave before it was revoked; null for a user who had none. */

@@ -107,8 +107,7 @@ export async function assertRegistrable(
   if (settings.registration === 'verified' && !given) throw new DomainError('passkey_verdict_required')
   const needed = strongestOf(settings, record, await passkeys.of(store, subject))
   const proven = given?.possession ?? null
-  if (needed !== null && strongerOf(proven, needed) !== proven)
-    throw new DomainError('passkey_proof_required')
+  if (strongerOf(proven, needed) !== proven) throw new DomainError('passkey_proof_required')
   return given && 'verdict'
 }
 

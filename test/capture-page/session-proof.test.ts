@@ -70,6 +70,10 @@ describe('the link of a session', () => {
       `cap_${'0'.repeat(32)}.${secret}`,
     ])
       expect(await book.find(tx, token)).toBeNull()
+    // A link that was moved to another session opens nothing.
+    const moved = { ...rows.get(one.id)!, link: rows.get(other.id)!.link }
+    const store = { captureSession: async () => moved } as never
+    expect(await book.find(store, `${one.id}.${secret}`)).toBeNull()
     expect(JSON.stringify(rows.get(one.id))).not.toContain(one.token.split('.')[1])
   })
 

@@ -132,6 +132,7 @@ describe('the rule of an action', () => {
     ['a millionth less', false, payment('29.999999')],
     ['less by more digits before the point', true, payment('100')],
     ['less with fewer digits', false, payment('4')],
+    ['half a unit more', true, payment('30.50')],
     ['another currency', true, payment('1.00', 'JPY')],
     ['a currency of every object', true, payment('1.00', 'constructor')],
     ['no currency', true, payment('1.00', null)],

@@ -68,6 +68,17 @@ describe('a policy', () => {
     expect(faultOf(...rules)).toContain(issue)
   })
 
+  it('announces an erasure before it is due', () => {
+    const kept = (notice_days: number) => () =>
+      checkedPolicy({ rules: [LAST], retention: { inactive_days: 3, notice_days } })
+    expect(kept(2)).not.toThrow()
+    expect(kept(3)).toThrow('notice_days must be less')
+  })
+
+  it('is taken with an acr of an approval', () => {
+    expect(faultOf({ name: 'rest', require: { acr: 'urn:countersign:acr:face-active' } })).toBe('none')
+  })
+
   it('has one hash, however its text is written', () => {
     const one = parsePolicy(
       '{ "rules": [ { "require": { "min_photos": 2, "max_fmr": 1e-5 }, "name": "rest" } ] }',

@@ -78,6 +78,10 @@ describe('an attestation', () => {
     expect(rootOf(known.attest(null).chain)).toBeNull()
     expect([rootOf(chain, []), rootOf(chain, [stranger.root])]).toEqual([null, null])
     expect(rootOf(foreign.chain, [known.root])).toBeNull()
+    // An authority of the same name has signed nothing of it.
+    const twin = maker()
+    expect(rootOf(chain, [twin.root])).toBeNull()
+    twin.remove()
     const other = new X509Certificate(stranger.root).raw
     expect(rootOf([...chain, other])).toBeNull()
     // A certificate that is no authority's vouches for nobody.
@@ -97,6 +101,7 @@ describe('an attestation', () => {
       const begins = Math.max(Date.parse(validFrom), Date.parse(root.validFrom))
       expect([at(begins), at(begins - 1000)]).toEqual([fingerprint, null])
       expect([at(Date.parse(validTo)), at(Date.parse(validTo) + 1)]).toEqual([fingerprint, null])
+      expect(at(Date.parse(validTo) + 1, [...chain, authority])).toBeNull()
       const late = known.attest(MODEL, 120).chain
       expect([at(Date.parse(root.validTo), late), at(Date.parse(root.validTo) + DAY_MS, late)]).toEqual([
         ...[fingerprint, null],

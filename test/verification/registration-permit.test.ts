@@ -92,6 +92,7 @@ describe('a first registration', () => {
     const use = () => useRegistrationGrant(tx, vault, registration('ver_1'))
     expect(await use()).toEqual({ isRecovery: false })
     expect(permit!.usedAt).toBe(AT)
+    await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
     await expect(use()).rejects.toEqual(coded('passkey_verdict_required'))
     permit!.usedAt = null
     const late = { ...(tx as object), useChallenge: async () => false } as never
@@ -104,6 +105,8 @@ describe('a first registration', () => {
   })
 
   it('is granted by a challenge that nothing else opens', async () => {
+    await grant()
+    expect(permit!.steps).toBe('register_passkey')
     await grant('hwk')
     expect(permit).toMatchObject({ ...user, id: 'ver_1', display: null, createdAt: AT, usedAt: null })
     expect([permit!.steps, permit!.binding.length]).toEqual(['register_passkey hwk', 32])
@@ -125,6 +128,14 @@ describe('a further registration', () => {
       if (isTaken) expect(await checked).toBe('verdict')
       else await expect(checked).rejects.toEqual(coded('passkey_proof_required'))
     }
+  })
+
+  it('leaves a recovery that waits, and what the user had, as they are', async () => {
+    const before = { passkeyRecovery: 'ver_2', passkeyRecoveryAt: AT + 1, revokedPasskey: 'swk' }
+    Object.assign(record, before)
+    await grant('swk')
+    await useRegistrationGrant(tx, vault, registration('ver_1'))
+    expect(record).toMatchObject(before)
   })
 
   it('needs the proof also where the API key is enough for the first, and for a passkey that is there', async () => {

@@ -133,6 +133,7 @@ describe('the use of an approval', () => {
   it('happens once', async () => {
     expect(await use(faceFound(2, await enrolled('second', 2)))).toEqual({ unmet: [] })
     expect(kept!.usedAt).toBe(AT + 1)
+    expect(await approvals.faultsOf(store, second(), terms(), AT + 1)).toHaveLength(1)
     expect(await use(faceFound(2))).toEqual(issues('has been used'))
   })
 
