@@ -25,9 +25,12 @@ import { startService, type TestService, type TestTenant } from '../support/serv
 /** The user in each environment. */
 const PERSON = { production: 'ada.lovelace@bank.example', sandbox: 'grace.hopper@bank.example+match' }
 
+/** What a caller writes about the person where it may write freely. */
+const WORDS = 'born on 10 December 1815'
+
 /**
  * A table shows of a user: the `id`, the `index` by which the database finds the user, the row's `key` (its internal id), the `name` in
- * the audit log, the id of a capture `session`, and a `secret` that opens something: a link, a code, a token, the data key.
+ * the audit log, the id of a capture `session`, free `words` about the person, and a `secret` that opens something: a link, a code, a token, the data key.
  */
 type Shown = string
 interface Reach {
@@ -60,13 +63,13 @@ const TABLES: Record<string, Reach> = {
   // Only the link opens the content of a session, and the database has no link.
   capture_session: { before: 'index session', after: '', copy: 'index session' },
   // A session's own consent text, which names its user. Texts for all name nobody.
-  own_consent_text: { before: 'id key', after: '', copy: 'key' },
+  own_consent_text: { before: 'id key words', after: '', copy: 'key' },
   // Only the caller's idempotency key opens the answer with link and code.
-  idempotency: { before: 'id index key', after: '', copy: 'index key' },
-  webhook_delivery: { before: 'id index key', after: '', copy: 'index key' },
+  idempotency: { before: 'id index key words', after: '', copy: 'index key' },
+  webhook_delivery: { before: 'id index key words', after: '', copy: 'index key' },
   // Only the code, the token or the browser's cookie opens a state.
   openid_state: { before: 'index', after: '', copy: '', archive: 'index' },
-  openid_callback: { before: 'id index secret', after: '', copy: '', archive: 'index' },
+  openid_callback: { before: 'id index secret words', after: '', copy: '', archive: 'index' },
   // The name of a user of production cannot be computed without the data key.
   request_log: { before: 'id index name', after: 'name', copy: 'index name', archive: 'id index name' },
   audit: { before: 'key name session', after: 'key name session', copy: 'key name session' },
@@ -203,7 +206,7 @@ async function live(environment: 'production' | 'sandbox', client: ApiClient): P
   const { core } = running.service
   const user_id = PERSON[environment]
   const image = base64(await face('ada'))
-  const consent = { id: 'own', text: `${user_id} agrees.` }
+  const consent = { id: 'own', text: `${user_id}, ${WORDS}, agrees.` }
   // The text of a session of somebody who is not enrolled yet.
   const enrolling = { user_id, purpose: 'enroll', action: undefined, confirmation: 'none', consent }
   const enrollment = await askForSession(client, enrolling)
@@ -212,17 +215,19 @@ async function live(environment: 'production' | 'sandbox', client: ApiClient): P
     enrollment,
     await client.enroll({ user_id, image, consent: { id: 'v1', agreed_at: '2026-11-01T00:00:00Z' } }),
     await client.verify(
-      { user_id, image, action: `pay for ${user_id}` },
+      { user_id, image, action: `pay for ${user_id}, ${WORDS}` },
       { headers: { 'X-Svc-Idempotency-Key': 'a' } },
     ),
-    await client.call('POST', '/v1/challenges', { user_id, action: `pay for ${user_id}` }),
+    await client.call('POST', '/v1/challenges', {
+      ...{ user_id, action: { type: 'consent', title: user_id, text: WORDS, version: '1' }, locale: 'en' },
+    }),
     await client.call(
       'POST',
       '/v1/capture-sessions',
       { ...{ user_id, action: ACTION, return_url: `${RETURN_ORIGIN}/done` }, confirmation: 'code' },
       { headers: { 'X-Svc-Idempotency-Key': 'b' } },
     ),
-    await askForSession(client, { user_id, consent }),
+    await askForSession(client, { user_id, consent, description: WORDS, began: { user_agent: WORDS } }),
   ]
   expect(answers.map(({ status, text }) => (status < 300 ? 'done' : text))).toEqual(answers.map(() => 'done'))
   const [, , , , withCode, withText] = answers.map(({ body }) => body)
@@ -239,6 +244,7 @@ async function live(environment: 'production' | 'sandbox', client: ApiClient): P
   const blindIndex = core.vault.blindIndex(tenant.id, environment, user_id)
   const subject = (await core.vault.find(core.store.read, blindIndex, user_id))!
   note('id', user_id)
+  note('words', WORDS)
   note('index', blindIndex, blindIndex.toString('hex'))
   note('key', subject.record.id, subject.reference!.id)
   note('name', subject.pseudonym)
@@ -327,7 +333,7 @@ async function askByKeycloak(environment: 'production' | 'sandbox', id: string):
   )
   const path = environment === 'sandbox' ? '/sandbox' : ''
   keycloak.channel = `${running.service.openidOrigin}${path}/keycloak/${record.id}`
-  const asked = await keycloak.ask({ user: { id, name: id } })
+  const asked = await keycloak.ask({ user: { id, name: id }, message: WORDS })
   expect(asked.status).toBe(201)
   note('secret', asked.token)
 }
