@@ -25,12 +25,13 @@ import { startService, type TestService, type TestTenant } from '../support/serv
 /** The user in each environment. */
 const PERSON = { production: 'ada.lovelace@bank.example', sandbox: 'grace.hopper@bank.example+match' }
 
-/** What a caller writes about the person where it may write freely. */
+/** Text about the person that a caller puts into the fields that take free text. */
 const WORDS = 'born on 10 December 1815'
 
 /**
  * A table shows of a user: the `id`, the `index` by which the database finds the user, the row's `key` (its internal id), the `name` in
- * the audit log, the id of a capture `session`, free `words` about the person, and a `secret` that opens something: a link, a code, a token, the data key.
+ * the audit log, the id of a capture `session`, free `words` about the person, and a `secret` that opens something: a link, a code, a
+ * token, the data key.
  */
 type Shown = string
 interface Reach {
