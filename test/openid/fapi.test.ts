@@ -119,10 +119,13 @@ describe('a pushed request', () => {
     expect(errorOf(await newBrowser().open(address))).toBe('invalid_request_uri')
   })
 
-  it('is over after a minute', async () => {
+  it('is over after a minute, and the application hears of that without its state', async () => {
+    expect((await push()).body.expires_in).toBe(60)
     const address = await ask()
     running.clock.advance(61 * SECOND_MS)
-    expect(errorOf(await newBrowser().open(address))).toBe('invalid_request_uri')
+    const { left } = await newBrowser().open(address)
+    expect(errorOf({ left })).toBe('invalid_request_uri')
+    expect(left!.searchParams.has('state')).toBe(false)
   })
 
   it('belongs to the application that pushed it', async () => {

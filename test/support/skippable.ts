@@ -1,6 +1,6 @@
 /** Lists the tests that may be skipped and what they need. Any other skipped test would vanish from the gate uncounted. */
 import { basename } from 'node:path'
-import { addonBinaries, OWN_BINARY } from '../../src/cli/doctor/http-addon.js'
+import { addonBinaries, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { findPostgres } from './postgres-server.js'
 
 /** Title of a group of tests that run only over uWebSockets.js. */
@@ -55,7 +55,8 @@ export function missingFor(project: string, file: string, fullName: string): str
   const isOverPostgres = project === POSTGRES_PROJECT || titles.includes(OVER_POSTGRES)
   if (isOverPostgres && !findPostgres()) return 'PostgreSQL'
   if (!titles.includes(OVER_UWS)) return SKIPPABLE[file]
-  // A binary that exists but does not load is a failure, not a reason to skip.
-  const isThere = addonBinaries().some((path) => basename(path) === OWN_BINARY)
-  return isThere ? undefined : `${OWN_BINARY} of uWebSockets.js`
+  // A binary that exists but does not load is a failure, not a reason to skip. So is one that is on record for this Node and not there.
+  const isDue =
+    OWN_BINARY in recordedAddon().sha256 || addonBinaries().some((path) => basename(path) === OWN_BINARY)
+  return isDue ? undefined : `${OWN_BINARY} of uWebSockets.js`
 }

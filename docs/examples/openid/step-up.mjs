@@ -11,8 +11,14 @@ const provider = await openid.discovery(
   CLIENT_ID,
   undefined,
   openid.ClientSecretBasic(CLIENT_SECRET),
-  // Only for a trial on this computer: the provider of a customer is reached by https.
-  isLocal ? { execute: [openid.allowInsecureRequests] } : {},
+  {
+    execute: [
+      // Checks the signature of the ID token under the keys of the provider. Otherwise only TLS vouches for it.
+      openid.enableNonRepudiationChecks,
+      // Only for a trial on this computer: the provider of a customer is reached by https.
+      ...(isLocal ? [openid.allowInsecureRequests] : []),
+    ],
+  },
 )
 
 /** The person and the secrets of each sign-in, by its `state`. Stands for the session of the person's browser. */

@@ -223,6 +223,17 @@ overTransports((name) => {
     )
   })
 
+  if (name === 'uws')
+    // Another release may have other limits compiled in: a proxy's connections have to end before these, see docs/reverse-proxies.md.
+    it('closes a silent connection, an idle one and a body that stalls well before 20 seconds, as is compiled in', async () => {
+      const url = await serve(async (request) => ok(String(await whole(request))))
+      const [silent, idle, stalled] = [await openSocket(url), await openSocket(url), await openSocket(url)]
+      idle.send(rawRequest('GET /'))
+      expect((await idle.response())?.status).toBe(200)
+      stalled.send(rawRequest('POST /', ['Content-Length: 5'], 'x'))
+      await Promise.all([silent.closed(), idle.closed(), stalled.closed()])
+    }, 20_000)
+
   // uWebSockets.js has these limits compiled in, or not at all.
   if (name === 'node')
     describe('the limits of a connection', () => {

@@ -75,6 +75,8 @@ export function speedFigures(results: Results): Record<string, string> {
     'timeline-whole': ms(at('timeline', 'summary.whole_ms')),
     'timeline-computing': ms(at('timeline', 'summary.computing_ms')),
     'http-health-ratio': at('http', 'summary.health_1.per_s_ratio')!.toFixed(2),
+    'http-health-32-ratio': at('http', 'summary.health_32.per_s_ratio')!.toFixed(2),
+    'http-verify-ratio': at('http', 'summary.verify_4.per_s_ratio')!.toFixed(2),
     'help-over-empty': at('cli', 'summary.help_over_empty_cpu')!.toFixed(1),
   }
   return { ...inline, ...tables(results, inline) }
