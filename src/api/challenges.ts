@@ -89,6 +89,10 @@ const success = Type.Object(
         max_frames: Type.Integer(),
         min_interval_ms: Type.Integer(),
         max_interval_ms: Type.Integer(),
+        max_gap_ms: Type.Integer({
+          description:
+            'One gap between two frames may be as long as this, where a camera stops for a moment.',
+        }),
         min_duration_ms: Type.Integer(),
         max_duration_ms: Type.Integer(),
       },
@@ -184,6 +188,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
               max_frames: CAPTURE.maxFrames,
               min_interval_ms: CAPTURE.minIntervalMs,
               max_interval_ms: CAPTURE.maxIntervalMs,
+              max_gap_ms: CAPTURE.maxGapMs,
               min_duration_ms: CAPTURE.minDurationMs,
               max_duration_ms: CAPTURE.maxDurationMs,
             },

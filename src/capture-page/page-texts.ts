@@ -30,6 +30,7 @@ export type PageTexts = Record<
   | 'passkey_register_button'
   | 'passkey_skip'
   | 'passkey_failed'
+  | 'passkey_unsupported'
   | 'failed'
   | 'try_again_button'
   | 'busy'

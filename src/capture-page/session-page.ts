@@ -81,7 +81,7 @@ ${side === 'page' ? `<p><a class="button primary" id="back" href="">${say('back'
 <div class="actions" id="leave" hidden>
 ${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
-<template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}"></template>
+<template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}" data-unsupported="${say('passkey_unsupported')}"></template>
 <template id="outcomes">
 <span data-ending="done">${say(side === 'page' ? 'over' : 'over_phone')}</span>
 <span data-ending="second_person">${say('over_second_person')}</span>

@@ -35,6 +35,8 @@ export const de: PageTexts = {
   passkey_register_button: 'Passkey erstellen',
   passkey_skip: 'Ohne Passkey fortfahren',
   passkey_failed: 'Der Passkey wurde nicht verwendet. Bitte versuchen Sie es noch einmal.',
+  passkey_unsupported:
+    'Dieser Browser kann keine Passkeys verwenden. Bitte verwenden Sie einen anderen Browser oder ein anderes Gerät, oder gehen Sie zurück und fragen Sie nach einem anderen Weg.',
   failed: 'Das hat nicht geklappt.',
   try_again_button: 'Noch einmal versuchen',
   busy: 'Der Dienst ist gerade ausgelastet. Bitte versuchen Sie es gleich noch einmal.',

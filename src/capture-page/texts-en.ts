@@ -33,6 +33,8 @@ export const en: PageTexts = {
   passkey_register_button: 'Create passkey',
   passkey_skip: 'Continue without a passkey',
   passkey_failed: 'The passkey was not used. Please try again.',
+  passkey_unsupported:
+    'This browser cannot use passkeys. Please use another browser or device, or go back and ask for another way.',
   failed: 'That did not work.',
   try_again_button: 'Try again',
   busy: 'The service is busy. Please try again in a moment.',

@@ -34,6 +34,8 @@ export const es: PageTexts = {
   passkey_register_button: 'Crear una clave de acceso',
   passkey_skip: 'Continuar sin clave de acceso',
   passkey_failed: 'La clave de acceso no se ha usado. Inténtelo de nuevo.',
+  passkey_unsupported:
+    'Este navegador no puede usar claves de acceso. Use otro navegador o dispositivo, o vuelva y pida otra manera.',
   failed: 'No se ha podido completar.',
   try_again_button: 'Intentar de nuevo',
   busy: 'El servicio está ocupado. Inténtelo de nuevo en un momento.',

@@ -35,6 +35,8 @@ export const fr: PageTexts = {
   passkey_register_button: 'Créer une clé d’accès',
   passkey_skip: 'Continuer sans clé d’accès',
   passkey_failed: 'La clé d’accès n’a pas été utilisée. Veuillez réessayer.',
+  passkey_unsupported:
+    'Ce navigateur ne peut pas utiliser de clés d’accès. Utilisez un autre navigateur ou appareil, ou revenez et demandez un autre moyen.',
   failed: 'Cela n’a pas fonctionné.',
   try_again_button: 'Réessayer',
   busy: 'Le service est momentanément saturé. Veuillez réessayer dans un instant.',

@@ -32,6 +32,8 @@ export const ja: PageTexts = {
   passkey_register_button: 'パスキーを作成',
   passkey_skip: 'パスキーなしで続ける',
   passkey_failed: 'パスキーは使われませんでした。もう一度お試しください。',
+  passkey_unsupported:
+    'このブラウザではパスキーを使えません。別のブラウザまたは端末をお使いになるか、戻って別の方法をお尋ねください。',
   failed: 'うまくいきませんでした。',
   try_again_button: 'もう一度',
   busy: '混み合っています。しばらくしてからもう一度お試しください。',

@@ -1,5 +1,5 @@
 /** The camera of a capture. It is opened once, and cannot be opened again after it was closed. */
-import { CaptureError, toCaptureError } from './capture-error.js'
+import { CaptureError, type CaptureErrorCode, toCaptureError } from './capture-error.js'
 
 export interface CameraRequest {
   /** `user` or `environment`. */
@@ -8,8 +8,19 @@ export interface CameraRequest {
   cameraId: string | null
 }
 
+export interface CameraRun {
+  /** Closes the camera, before or after it was opened. */
+  signal: AbortSignal
+  /** Called when the camera no longer delivers. */
+  onLost(code: CaptureErrorCode): void
+  /** Called where the browser shows the picture only after a click. Resolves with the click. */
+  askForClick(): Promise<void>
+}
+
 const WIDTH = 1280
 const HEIGHT = 720
+/** Time in milliseconds for which a camera may deliver nothing: browsers mute the track, and often only for a moment. */
+const MUTED_MS = 2000
 
 export interface CameraChoice {
   id: string
@@ -25,31 +36,30 @@ export class Camera {
   ) {}
 
   /**
-   * @param signal closes the camera, before or after it was opened
+   * Opens the camera, and shows its picture. Where the camera with the id is gone, any camera of the same side takes its place.
    * @throws CaptureError insecure_context, unsupported, permission, no_camera, camera_busy
    */
-  static async open(video: HTMLVideoElement, request: CameraRequest, signal: AbortSignal): Promise<Camera> {
+  static async open(video: HTMLVideoElement, request: CameraRequest, run: CameraRun): Promise<Camera> {
     if (!isSecureContext) throw new CaptureError('insecure_context')
     if (!navigator.mediaDevices?.getUserMedia) throw new CaptureError('unsupported')
     const { facing, cameraId } = request
-    const stream = await navigator.mediaDevices
-      .getUserMedia({
-        audio: false,
-        video: {
-          ...(cameraId ? { deviceId: { exact: cameraId } } : { facingMode: facing }),
-          width: { ideal: WIDTH },
-          height: { ideal: HEIGHT },
-        },
+    const stream = await ask(cameraId ? { deviceId: { exact: cameraId } } : { facingMode: facing })
+      .catch((error) => {
+        if (cameraId && toCaptureError(error).code === 'no_camera') return ask({ facingMode: facing })
+        throw error
       })
       .catch((error) => {
         throw toCaptureError(error)
       })
     const { facingMode = facing } = stream.getVideoTracks()[0]!.getSettings()
     const camera = new Camera(stream, video, facingMode !== 'environment')
-    signal.addEventListener('abort', () => camera.close())
+    run.signal.addEventListener('abort', () => camera.close())
     // The person gave up while the browser was asking.
-    if (signal.aborted) camera.close()
-    else await camera.play()
+    if (run.signal.aborted) camera.close()
+    else {
+      camera.watch(run)
+      await camera.play(run)
+    }
     return camera
   }
 
@@ -65,26 +75,55 @@ export class Camera {
     return this.track.getSettings().deviceId
   }
 
-  onLost(lost: () => void): void {
-    // Browsers do not send this event when the component itself stops the track.
-    this.track.addEventListener('ended', lost)
-  }
-
   private get track(): MediaStreamTrack {
     return this.stream.getVideoTracks()[0]!
   }
 
-  private async play(): Promise<void> {
-    this.video.srcObject = this.stream
-    try {
-      await this.video.play()
-    } catch {
-      // The camera was closed or unplugged meanwhile: the caller that closed it knows, and the event of the track reports the rest.
+  private watch({ signal, onLost }: CameraRun): void {
+    const { track } = this
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const onMute = () => {
+      timer ??= setTimeout(() => onLost('no_picture'), MUTED_MS)
     }
+    const end = () => {
+      clearTimeout(timer)
+      timer = undefined
+    }
+    // Browsers send no event when the component itself stops the track.
+    track.addEventListener('ended', () => onLost('camera_lost'))
+    track.addEventListener('mute', onMute)
+    track.addEventListener('unmute', end)
+    signal.addEventListener('abort', end)
+    if (track.muted) onMute()
+  }
+
+  /** Resolves once the picture moves and has a size, or the camera was closed. */
+  private async play({ signal, askForClick }: CameraRun): Promise<void> {
+    const { video } = this
+    video.srcObject = this.stream
+    for (;;) {
+      // Any other failure is that of a camera that was closed or unplugged: the caller that closed it knows, and the track's event reports the rest.
+      const isRefused = await video.play().then(
+        () => false,
+        (error) => error.name === 'NotAllowedError',
+      )
+      if (!isRefused || signal.aborted) break
+      await askForClick()
+    }
+    while (!signal.aborted && video.videoWidth === 0)
+      await new Promise((resolve) => {
+        video.addEventListener('resize', resolve, { once: true })
+        signal.addEventListener('abort', resolve)
+      })
   }
 
   private close(): void {
     for (const track of this.stream.getTracks()) track.stop()
     if (this.video.srcObject === this.stream) this.video.srcObject = null
   }
+}
+
+function ask(which: MediaTrackConstraints): Promise<MediaStream> {
+  const video = { ...which, width: { ideal: WIDTH }, height: { ideal: HEIGHT } }
+  return navigator.mediaDevices.getUserMedia({ audio: false, video })
 }

@@ -13,6 +13,8 @@ const RECOVERABLE = {
   no_camera: true,
   /** Another program has the camera. */
   camera_busy: true,
+  /** The camera is open and delivers nothing, or pictures of one colour: a closed shutter, or a call that holds it. */
+  no_picture: true,
   /** The camera was unplugged, or taken away. */
   camera_lost: true,
   /** The device was turned while the frames of a challenge were taken. */

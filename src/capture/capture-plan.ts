@@ -11,6 +11,8 @@ export interface CaptureChallenge {
     max_frames: number
     min_interval_ms: number
     max_interval_ms: number
+    /** One gap may be as long as this. Services of earlier versions allow none. */
+    max_gap_ms?: number
     min_duration_ms: number
     max_duration_ms: number
   }

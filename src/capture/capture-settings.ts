@@ -33,7 +33,7 @@ export class CaptureSettings {
   }
 
   get quality(): number {
-    return this.number('quality', DEFAULTS.quality, 0)
+    return this.number('quality', DEFAULTS.quality, 0, 1)
   }
 
   get intervalMs(): number {
@@ -76,9 +76,14 @@ export class CaptureSettings {
     return this.element.getAttribute(attribute)
   }
 
-  private number(attribute: string, fallback: number, least: number): number {
+  private number(
+    attribute: string,
+    fallback: number,
+    least: number,
+    most = Number.POSITIVE_INFINITY,
+  ): number {
     const text = this.text(attribute)
     const value = Number(text)
-    return text === null || text === '' || !(value >= least) ? fallback : value
+    return text === null || text === '' || !(value >= least && value <= most) ? fallback : value
   }
 }

@@ -91,6 +91,8 @@ export class CountersignCapture extends Base {
   private outcome: CaptureOutcome | null = null
   /** Aborts the current run, which lasts from `start` until the camera is off again; null between runs. */
   private run: AbortController | null = null
+  /** Goes on after the click that the browser wants before it shows the picture. */
+  private goOn: (() => void) | null = null
   /** Id of the text to which the person has agreed, or null. */
   private agreed: string | null = null
   private asked: CaptureChallenge | null = null
@@ -181,7 +183,7 @@ export class CountersignCapture extends Base {
    * Nothing happens before the person has given a required consent.
    */
   async start(): Promise<void> {
-    if (this.run) return
+    if (this.run) return this.goOn?.()
     if (!this.consents()) return this.enter('idle')
     const run = new AbortController()
     this.run = run
@@ -197,11 +199,16 @@ export class CountersignCapture extends Base {
     })
     try {
       const { video } = this.view
-      const camera = await Camera.open(video, this.settings, run.signal)
+      const camera = await Camera.open(video, this.settings, {
+        signal: run.signal,
+        onLost: (code) => this.fail(run, new CaptureError(code)),
+        askForClick: () => this.askForClick(run),
+      })
       clearTimeout(hint)
       const cameras = await Camera.list()
       if (run.signal.aborted) return
-      camera.onLost(() => this.fail(run, new CaptureError('camera_lost')))
+      // A camera that is gone is not asked for again.
+      if (this.settings.cameraId !== camera.id) this.removeAttribute('camera-id')
       this.view.isMirrored = camera.isMirrored
       this.view.setCameras(cameras, camera.id)
       this.enter('live')
@@ -223,9 +230,11 @@ export class CountersignCapture extends Base {
     const grabber = new FrameGrabber(this.view.video, this.settings)
     this.enter('capturing')
     try {
+      if (this.mode === 'photo') await grabber.nextFrame(run.signal)
+      if (run.signal.aborted) return
       const detail: CaptureDetail =
         this.mode === 'photo'
-          ? { mode: 'photo', images: [await grabber.grab()], source: 'camera' }
+          ? { mode: 'photo', images: [await grabber.take()], source: 'camera' }
           : { mode: 'challenge', frames: await this.frames(this.asked!, grabber, run.signal) }
       if (run.signal.aborted) return
       this.end()
@@ -278,7 +287,8 @@ export class CountersignCapture extends Base {
   /** Switches to another camera, which later captures use as well. */
   async useCamera(id: string): Promise<void> {
     this.setAttribute('camera-id', id)
-    if (!this.run || this.state === 'capturing') return
+    const isShown = this.run !== null || this.state === 'error'
+    if (!isShown || this.state === 'capturing') return
     this.end()
     await this.start()
   }
@@ -334,10 +344,21 @@ export class CountersignCapture extends Base {
 
   /** Reminds the person of the browser's question for the camera, which is easily overlooked. The capture goes on after the answer. */
   private remind(): void {
+    if (this.state !== 'opening') return
     const { code, recoverable } = new CaptureError('prompt_ignored')
     // Screen readers read this text out: the focus stays on the button that gives up.
     this.view.say(this.texts[code])
     this.emit('cs-error', { code, recoverable })
+  }
+
+  /** Shows a button instead of the picture that the browser does not show by itself, and waits for it. */
+  private async askForClick({ signal }: AbortController): Promise<void> {
+    this.enter('stopped')
+    await new Promise<void>((resolve) => {
+      this.goOn = resolve
+      signal.addEventListener('abort', () => resolve())
+    })
+    this.goOn = null
   }
 
   private fail(run: AbortController, error: CaptureError): void {
@@ -358,6 +379,13 @@ export class CountersignCapture extends Base {
     this.error = error
     this.enter('error')
     this.emit('cs-error', { code: error.code, recoverable: error.recoverable })
+    void this.offerCameras()
+  }
+
+  /** Offers the other cameras where one has failed. */
+  private async offerCameras(): Promise<void> {
+    const cameras = await Camera.list().catch(() => [])
+    if (this.state === 'error') this.view.setCameras(cameras, this.settings.cameraId ?? undefined)
   }
 
   private finish(detail: CaptureDetail): void {
@@ -397,6 +425,7 @@ export class CountersignCapture extends Base {
     if (this.error) view.sayError(texts[this.error.code])
     // While frames are taken, the steps are shown instead.
     if (state === 'opening') view.say(texts.opening)
+    else if (state === 'stopped') view.say(texts.stopped)
     else if (state === 'live') view.say(texts[`ready_${mode}`])
     else if (state !== 'capturing') view.say('')
   }

@@ -2,12 +2,19 @@
 import { CaptureError } from './capture-error.js'
 import type { CapturedFrame } from './capture-events.js'
 import { type CaptureChallenge, type CapturePlan, stepAt } from './capture-plan.js'
-import type { FrameGrabber } from './frame-grabber.js'
+
+/** The frames of a camera. */
+export interface FrameSource {
+  readonly isUpright: boolean
+  /** Waits for a frame that was not taken yet. */
+  nextFrame(signal: AbortSignal): Promise<void>
+  take(): Promise<Blob>
+}
 
 export interface ChallengeCapture {
   challenge: CaptureChallenge
   plan: CapturePlan
-  grabber: FrameGrabber
+  grabber: FrameSource
   /** Called before each frame with the step that is shown for it and the share of the time that has passed, 0 to 1. */
   onProgress(step: number, share: number): void
   signal: AbortSignal
@@ -15,7 +22,7 @@ export interface ChallengeCapture {
 
 /**
  * Returns the frames, or none when the person gave up.
- * @throws CaptureError too_slow when the camera or the device do not keep to the limits of the challenge; rotated
+ * @throws CaptureError too_slow when the camera or the device do not keep to the limits of the challenge; no_picture, rotated
  */
 export async function captureChallenge(capture: ChallengeCapture): Promise<CapturedFrame[]> {
   const { challenge, plan, grabber, signal } = capture
@@ -23,22 +30,28 @@ export async function captureChallenge(capture: ChallengeCapture): Promise<Captu
   const frames: CapturedFrame[] = []
   const { isUpright } = grabber
   let started: number | null = null
+  let isGapUsed = false
   for (;;) {
     const elapsedMs = started === null ? 0 : performance.now() - started
     if (elapsedMs >= plan.durationMs || frames.length === limits.max_frames) break
     const step = stepAt(elapsedMs, steps.length, plan)
     capture.onProgress(step, elapsedMs / plan.durationMs)
-    await grabber.nextFrame(limits.max_interval_ms, signal)
+    await grabber.nextFrame(signal)
     if (signal.aborted) return []
     // All frames must come from one camera in one orientation.
     if (grabber.isUpright !== isUpright) throw new CaptureError('rotated')
     started ??= performance.now()
     const tMs = Math.round(performance.now() - started)
     const sinceLastMs = tMs - (frames.at(-1)?.t_ms ?? tMs)
-    if (sinceLastMs > limits.max_interval_ms) throw new CaptureError('too_slow')
-    frames.push({ step, t_ms: tMs, image: await grabber.grab() })
+    if (sinceLastMs > limits.max_interval_ms) {
+      if (isGapUsed || sinceLastMs > (limits.max_gap_ms ?? 0)) throw new CaptureError('too_slow')
+      isGapUsed = true
+    }
+    frames.push({ step, t_ms: tMs, image: await grabber.take() })
     const spentMs = performance.now() - started - tMs
-    await pause(plan.intervalMs - spentMs, signal)
+    // After a late frame the next one is due earlier. A timer may end a moment early.
+    const lateMs = Math.max(sinceLastMs - plan.intervalMs, 0)
+    await pause(Math.max(plan.intervalMs - lateMs, limits.min_interval_ms + 1) - spentMs, signal)
     if (signal.aborted) return []
   }
   const last = frames.at(-1)
@@ -53,7 +66,12 @@ export async function captureChallenge(capture: ChallengeCapture): Promise<Captu
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
   })
 }

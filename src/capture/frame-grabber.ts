@@ -8,8 +8,18 @@ export interface FrameOptions {
   quality: number
 }
 
+/** Time in milliseconds after which a camera without a new frame delivers none. */
+const STALLED_MS = 3000
+/** Side in pixels to which a picture is reduced, so that the noise of a covered camera averages out. */
+const REDUCED_SIDE = 32
+/** Levels of 255 between the darkest and the brightest place of a picture that shows nothing. */
+const PLAIN_LEVELS = 10
+
 export class FrameGrabber {
   private readonly canvas = document.createElement('canvas')
+  private readonly reduced = document.createElement('canvas')
+  /** Time of the frame that was taken last, in seconds on the axis of the video. */
+  private taken: number | undefined
 
   constructor(
     private readonly video: HTMLVideoElement,
@@ -18,20 +28,35 @@ export class FrameGrabber {
 
   /**
    * Waits for a frame that was not taken yet, since the service refuses the same frame twice.
-   * @throws CaptureError too_slow when none comes
+   * @throws CaptureError no_picture when none comes
    */
-  nextFrame(withinMs: number, signal: AbortSignal): Promise<void> {
+  nextFrame(signal: AbortSignal): Promise<void> {
     const { video } = this
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new CaptureError('too_slow')), withinMs)
-      const fresh = () => {
+      let isOver = false
+      const end = () => {
+        isOver = true
         clearTimeout(late)
         resolve()
       }
-      signal.addEventListener('abort', fresh, { once: true })
+      const late = setTimeout(() => {
+        isOver = true
+        reject(new CaptureError('no_picture'))
+      }, STALLED_MS)
+      signal.addEventListener('abort', end, { once: true })
       // Firefox has this function since version 132. Without it, the next repaint may show the same frame again.
-      if ('requestVideoFrameCallback' in video) video.requestVideoFrameCallback(fresh)
-      else requestAnimationFrame(fresh)
+      const wait = () => {
+        if ('requestVideoFrameCallback' in video)
+          video.requestVideoFrameCallback((_, { mediaTime }) => look(mediaTime))
+        else requestAnimationFrame(() => look((video as HTMLVideoElement).currentTime))
+      }
+      const look = (time: number) => {
+        if (isOver) return
+        if (video.paused || time === this.taken) return wait()
+        this.taken = time
+        end()
+      }
+      wait()
     })
   }
 
@@ -40,10 +65,31 @@ export class FrameGrabber {
     return this.video.videoHeight > this.video.videoWidth
   }
 
+  /** @throws CaptureError no_picture when the picture is of one colour, too_slow when the browser has no memory to encode with */
+  take(): Promise<Blob> {
+    if (this.isPlain()) throw new CaptureError('no_picture')
+    return this.grab()
+  }
+
   /** @throws CaptureError too_slow when the browser has no memory to encode with */
   grab(): Promise<Blob> {
     const { videoWidth: width, videoHeight: height } = this.video
     return encodeJpeg(this.canvas, this.video, { width, height }, this.options)
+  }
+
+  /** Whether the picture is of one colour, as that of a closed shutter or of a camera that another call holds. */
+  private isPlain(): boolean {
+    const { reduced, video } = this
+    reduced.width = REDUCED_SIDE
+    reduced.height = REDUCED_SIDE
+    const context = reduced.getContext('2d', { willReadFrequently: true })!
+    context.imageSmoothingQuality = 'high'
+    context.drawImage(video, 0, 0, REDUCED_SIDE, REDUCED_SIDE)
+    const { data } = context.getImageData(0, 0, REDUCED_SIDE, REDUCED_SIDE)
+    return [0, 1, 2].every((channel) => {
+      const levels = data.filter((_, index) => index % 4 === channel)
+      return Math.max(...levels) - Math.min(...levels) < PLAIN_LEVELS
+    })
   }
 }
 

@@ -22,7 +22,7 @@ export const FRAME_GUIDANCE = [
 export type FrameGuidance = (typeof FRAME_GUIDANCE)[number]
 
 /** Codes about a frame or a series of frames, as `liveness.guidance` has them. */
-export const GUIDANCE = [...FRAME_GUIDANCE, 'slower', 'try_again'] as const
+export const GUIDANCE = [...FRAME_GUIDANCE, 'mirrored', 'slower', 'try_again'] as const
 export type Guidance = (typeof GUIDANCE)[number]
 
 /** Codes about a refused photo, as `guidance` in the details of the refusal has them: all codes. */

@@ -8,6 +8,8 @@ export const de: CaptureMessages = {
   start: 'Kamera einschalten',
   choose_file: 'Stattdessen ein Foto auswählen',
   opening: 'Bitte erlauben Sie den Zugriff auf die Kamera.',
+  stopped:
+    'Ihr Browser zeigt das Bild erst nach einem Klick: Drücken Sie noch einmal auf „Kamera einschalten“.',
   ready_photo: 'Schauen Sie geradeaus. Ihr Gesicht soll das Oval ausfüllen.',
   ready_challenge: 'Schauen Sie geradeaus. Ihr Gesicht soll das Oval ausfüllen.',
   take_photo: 'Foto aufnehmen',
@@ -44,6 +46,8 @@ export const de: CaptureMessages = {
   wrong_direction: 'Falsche Richtung. Bitte folgen Sie den Anweisungen.',
   turn_more: 'Drehen Sie den Kopf etwas weiter.',
   nod_more: 'Heben oder senken Sie das Kinn etwas weiter.',
+  mirrored:
+    'Sie haben in die andere Richtung gedreht, oder Ihre Kamera vertauscht links und rechts. Schalten Sie das Spiegeln in ihren Einstellungen aus.',
   slower: 'Bewegen Sie sich etwas langsamer.',
   try_again: 'Bitte versuchen Sie es noch einmal.',
   insecure_context:
@@ -57,11 +61,14 @@ export const de: CaptureMessages = {
     'Es wurde keine Kamera gefunden. Bitte schließen Sie eine an oder verwenden Sie ein anderes Gerät.',
   camera_busy:
     'Eine andere App verwendet die Kamera. Bitte schließen Sie diese App und versuchen Sie es noch einmal.',
+  no_picture:
+    'Die Kamera liefert kein Bild. Öffnen Sie ihre Abdeckung, beenden Sie andere Anrufe und versuchen Sie es noch einmal.',
   camera_lost:
     'Die Verbindung zur Kamera wurde getrennt. Bitte schließen Sie sie wieder an und versuchen Sie es noch einmal.',
   rotated: 'Sie haben Ihr Gerät gedreht. Halten Sie es in gleicher Lage und versuchen Sie es noch einmal.',
   hidden: 'Sie haben die Seite verlassen, deshalb wurde die Kamera ausgeschaltet.',
-  too_slow: 'Die Kamera war zu langsam. Bitte schließen Sie andere Apps und versuchen Sie es noch einmal.',
+  too_slow:
+    'Die Kamera war zu langsam. Sorgen Sie für mehr Licht oder schließen Sie andere Apps, und versuchen Sie es noch einmal.',
   timeout: 'Es hat zu lange gedauert, deshalb wurde die Kamera ausgeschaltet.',
   file_unreadable: 'Diese Datei lässt sich nicht als Foto öffnen. Bitte wählen Sie eine andere.',
   wrong_format:

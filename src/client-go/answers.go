@@ -303,6 +303,8 @@ type Challenge struct {
 		MaxFrames     int `json:"max_frames"`
 		MinIntervalMs int `json:"min_interval_ms"`
 		MaxIntervalMs int `json:"max_interval_ms"`
+		// MaxGapMs is how long one gap may be, where a camera stops for a moment.
+		MaxGapMs      int `json:"max_gap_ms"`
 		MinDurationMs int `json:"min_duration_ms"`
 		MaxDurationMs int `json:"max_duration_ms"`
 	} `json:"capture"`

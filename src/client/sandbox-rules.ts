@@ -56,6 +56,7 @@ const RULES = {
   '+not_frontal': fault('not_frontal'),
   '+not_upright': fault('not_upright'),
   '+wrong_direction': fault('wrong_direction'),
+  '+mirrored': fault('mirrored', 'mirrored'),
   '+turn_more': fault('turn_more'),
   '+nod_more': fault('nod_more'),
   '+slower': fault('slower'),
@@ -146,7 +147,7 @@ export function scriptedGuidance(userId: string, step: ChallengeStep): FrameGuid
 }
 
 function isForFrames(guidance: LivenessGuidance): guidance is FrameGuidance {
-  return guidance !== 'slower' && guidance !== 'try_again'
+  return guidance !== 'mirrored' && guidance !== 'slower' && guidance !== 'try_again'
 }
 
 function suits(guidance: FrameGuidance, step: ChallengeStep): boolean {

@@ -51,7 +51,7 @@ export type FrameGuidance =
   | 'nod_more'
 
 /** Advice to a person about the frames of a challenge. */
-export type LivenessGuidance = FrameGuidance | 'slower' | 'try_again'
+export type LivenessGuidance = FrameGuidance | 'mirrored' | 'slower' | 'try_again'
 
 /** Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for. */
 export type PhotoGuidance =
@@ -65,7 +65,13 @@ export type PhotoGuidance =
   | 'not_live'
 
 /** A suspicion about the frames of a challenge: for the backend, never for the person. */
-export type LivenessFinding = 'flat' | 'face_changed' | 'discontinuous' | 'replayed' | 'out_of_order'
+export type LivenessFinding =
+  | 'flat'
+  | 'face_changed'
+  | 'discontinuous'
+  | 'replayed'
+  | 'out_of_order'
+  | 'mirrored'
 
 /** A measurement of light, focus, pose or eyes, as ISO/IEC 29794-5 names it. */
 export type QualityComponent =
@@ -550,6 +556,8 @@ export interface Challenge {
     max_frames: number
     min_interval_ms: number
     max_interval_ms: number
+    /** One gap between two frames may be as long as this, where a camera stops for a moment. */
+    max_gap_ms: number
     min_duration_ms: number
     max_duration_ms: number
   }

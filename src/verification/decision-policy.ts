@@ -30,7 +30,14 @@ import { type Aged, ReferenceAgeing } from './reference-ageing.js'
 import { ReferenceFollowing } from './reference-following.js'
 import { needsSecondApprover, type SecondApproval } from './second-approval.js'
 import type { UserQuota } from './user-quota.js'
-import { countedAs, holdsTwins, reasonAgainst, refusesReplay, replayed } from './verdict-reasons.js'
+import {
+  countedAs,
+  holdsTwins,
+  isMirrored,
+  reasonAgainst,
+  refusesReplay,
+  replayed,
+} from './verdict-reasons.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
 /** Evidence of a verify: images, and what is known before they are examined. */
@@ -174,7 +181,8 @@ export class DecisionPolicy {
     const { capture } = examination as Extract<Examination, { refusal: null }>
     const verdict = await held(this.verdictOn(call, examination, since, terms))
     // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
-    const isNotCounted = verdict.reason === 'review_required' || verdict.reason === 'same_person'
+    const isNotCounted =
+      verdict.reason === 'review_required' || verdict.reason === 'same_person' || isMirrored(verdict)
     const isCounted = verdict.unmet.length === 0 && !isNotCounted
     const effect = isCounted ? await lockout.count(tx, record, countedAs(verdict, at)) : undefined
     await captures.remember(tx, subject, capture)

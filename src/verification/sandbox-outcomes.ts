@@ -40,6 +40,7 @@ export const SANDBOX_EFFECTS: Readonly<Record<SandboxOutcome, string>> = {
   '+not_frontal': FRAMES_AND_GUIDANCE,
   '+not_upright': FRAMES_AND_GUIDANCE,
   '+wrong_direction': FRAMES_AND_GUIDANCE,
+  '+mirrored': FRAMES_FAIL,
   '+turn_more': FRAMES_AND_GUIDANCE,
   '+nod_more': FRAMES_AND_GUIDANCE,
   '+slower': FRAMES_FAIL,

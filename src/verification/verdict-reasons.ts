@@ -27,6 +27,12 @@ export function reasonAgainst(
   return isRefused ? 'replayed_capture' : null
 }
 
+/** Whether the camera's setting is the only fault. Such frames were compared with nobody, so they are no guess at the face. */
+export function isMirrored({ comparison }: { comparison: Comparison | null }): boolean {
+  const findings = comparison?.sample.liveness.findings ?? []
+  return findings.length === 1 && findings[0] === 'mirrored'
+}
+
 /** Whether two images are the same file: frames of a camera differ, so that equal ones were not captured. */
 export function holdsTwins(digests: readonly Buffer[]): boolean {
   return new Set(digests.map((digest) => digest.toString('latin1'))).size < digests.length

@@ -1,6 +1,10 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { Random } from '../hostile/random.js'
+import { headFilm } from '../liveness/films.js'
+import { loadPipeline } from '../liveness/pipeline.js'
+import { portraitOf } from '../liveness/portrait.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
@@ -67,6 +71,7 @@ describe('a challenge', () => {
         max_frames: 40,
         min_interval_ms: 60,
         max_interval_ms: 600,
+        max_gap_ms: 1_000,
         min_duration_ms: 2000,
         max_duration_ms: 20_000,
       },
@@ -167,6 +172,7 @@ describe('the frames of a challenge', () => {
 
   it.each([
     ['+turn_more', { guidance: ['turn_more'] }],
+    ['+mirrored', { guidance: ['mirrored'], findings: ['mirrored'] }],
     ['+multiple_faces', { guidance: ['several_faces'] }],
     ['+flat', { guidance: ['try_again'], findings: ['flat'] }],
     ['+discontinuous', { guidance: ['slower'], findings: ['discontinuous'] }],
@@ -276,6 +282,40 @@ describe('in production', () => {
     expect(body.liveness).toMatchObject({ passed: false, guidance: ['turn_more'] })
     const user = await production.call('GET', `/v1/users/${user_id}`)
     expect(user.body.lockout.rejections).toBe(1)
+  })
+
+  it('names a camera that mirrors, and counts its films for no lockout', async () => {
+    const user_id = newUser()
+    await production.enroll({ user_id, image: base64(await face('ada')) })
+    const pipeline = await loadPipeline()
+    const portrait = await portraitOf(pipeline, 'ada', await face('adaElsewhere'))
+    await pipeline.release()
+    const { body: asked } = await ask({ user_id, action }, production)
+    const { frames, notes } = await headFilm({ portrait }, asked.steps, new Random(4))
+    const mirrored = await Promise.all(frames.map((frame) => sharp(frame).flop().jpeg().toBuffer()))
+    const { challenge_id, nonce } = asked
+    const sent = mirrored.map((frame, index) => {
+      const { step, tMs } = notes[index]!
+      return { step, t_ms: tMs, image: base64(frame) }
+    })
+    const { body } = await production.verify({
+      user_id,
+      action,
+      challenge: { challenge_id, nonce, frames: sent },
+    })
+    expect([body.verdict, body.reason, body.score]).toEqual(['rejected', 'liveness_failed', null])
+    expect(body.liveness).toMatchObject({ passed: false, guidance: ['mirrored'], findings: ['mirrored'] })
+    const user = await production.call('GET', `/v1/users/${user_id}`)
+    expect(user.body.lockout.rejections).toBe(0)
+    // A film that was sent before is another matter.
+    const { body: next } = await ask({ user_id, action, modes: [] }, production)
+    const again = await production.verify({
+      user_id,
+      action,
+      challenge: answerTo(next, base64(mirrored[0]!), 16),
+    })
+    expect(again.body.liveness.findings).toContain('replayed')
+    expect((await production.call('GET', `/v1/users/${user_id}`)).body.lockout.rejections).toBe(1)
   })
 
   it('reports a frame that is sent twice as replayed', async () => {

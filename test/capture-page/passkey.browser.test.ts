@@ -96,6 +96,31 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
     }
   }
 
+  it('is refused before the camera by a browser without passkeys, and the person can go back', async () => {
+    const { body } = await askForSession(tenant.sandbox, {
+      user_id: 'grace',
+      return_url: 'http://localhost:9/done',
+      confirmation: 'none',
+      passkey: 'register',
+      purpose: 'enroll',
+      action: undefined,
+    })
+    const other = await browser.newPage({ locale: 'en' })
+    await other.addInitScript(
+      "Object.defineProperty(globalThis, 'PublicKeyCredential', { value: undefined }); globalThis.asked = false; navigator.mediaDevices.getUserMedia = () => { globalThis.asked = true; return new Promise(() => {}) }",
+    )
+    await other.goto(body.url)
+    await begun(other)
+    await expect.poll(() => other.locator('#message').textContent()).toContain('cannot use passkeys')
+    for (const part of ['#consent', '#capture', '#passkey'])
+      expect([part, await other.locator(part).isVisible()]).toEqual([part, false])
+    expect(await other.evaluate('asked')).toBe(false)
+    expect(await violations(other)).toEqual([])
+    await other.locator('#cancel').click()
+    await expect.poll(async () => (await look(body.session_id)).status).toBe('cancelled')
+    await other.close()
+  })
+
   it('is made at an enrollment and signs at a verify, from page to verdict', async () => {
     const user_id = 'ada'
     const enrollment = await visit({ user_id, purpose: 'enroll', action: undefined, passkey: 'register' })

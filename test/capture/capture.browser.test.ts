@@ -156,6 +156,29 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect([width, height]).toEqual([160, 120])
   })
 
+  it.each([
+    ['1', 1],
+    ['85', 0.85],
+    ['-1', 0.85],
+  ])(
+    'encodes with a quality between 0 and 1, or else with the default: %s is %d',
+    async (quality, expected) => {
+      await visit(`mode=photo&quality=${quality}`, {
+        before: `{
+        const encode = HTMLCanvasElement.prototype.toBlob
+        HTMLCanvasElement.prototype.toBlob = function (done, type, quality) {
+          globalThis.quality = quality
+          encode.call(this, done, type, quality)
+        }
+      }`,
+      })
+      await startCamera()
+      await click('Take photo')
+      await hear('cs-capture')
+      expect(await page.evaluate('quality')).toBe(expected)
+    },
+  )
+
   it('hands over the frames of a challenge with every step in order, no frame twice, and increasing times', async () => {
     await visit('mode=challenge&step-time=1000')
     await startCamera()
@@ -217,7 +240,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       { before: "Object.defineProperty(navigator, 'mediaDevices', { value: undefined })" },
     ],
     ['permission', true, '', { isAllowed: false }],
-    ['no_camera', true, 'camera-id=none', {}],
+    ['no_camera', true, 'camera-id=none', { before: refusing('NotFoundError') }],
     ['camera_busy', true, '', { before: refusing('NotReadableError') }],
     ['timeout', true, 'timeout=1', { before: NEVER }],
   ]
@@ -271,9 +294,108 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     await expect.poll(async () => (await heard('cs-ready')).length).toBe(2)
   })
 
-  it('reports too_slow when the camera stops during a challenge, and timeout when the capture would come too late', async () => {
+  it('asks once for another camera of the same side where the remembered one is gone', async () => {
+    await visit('mode=photo&camera-id=gone', {
+      before: `{
+        globalThis.asked = []
+        const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
+        navigator.mediaDevices.getUserMedia = (wish) => {
+          asked.push(Object.keys(wish.video)[0])
+          return ask(wish)
+        }
+      }`,
+    })
+    await startCamera()
+    expect(await page.evaluate('asked')).toEqual(['deviceId', 'facingMode'])
+    expect(await page.evaluate("it.getAttribute('camera-id')")).toBe(null)
+    expect(await heard('cs-error')).toEqual([])
+  })
+
+  it('offers the cameras after an error, and starts the one that is chosen', async () => {
+    await visit('mode=photo', {
+      before: `{
+        const devices = navigator.mediaDevices
+        const ask = devices.getUserMedia.bind(devices)
+        let isBusy = true
+        devices.getUserMedia = () => {
+          if (!isBusy) return ask({ video: true })
+          isBusy = false
+          return Promise.reject(new DOMException('', 'NotReadableError'))
+        }
+        const camera = (id) => ({ kind: 'videoinput', deviceId: id, label: id })
+        devices.enumerateDevices = async () => [camera('busy'), camera('free')]
+      }`,
+    })
+    await click('Turn on camera')
+    await hear('cs-error')
+    await page.getByLabel('Camera').selectOption('free')
+    await hear('cs-ready')
+  })
+
+  it('waits for a click where the browser shows no picture without one', async () => {
+    await visit('mode=photo', {
+      before: `{
+        globalThis.refusals = 2
+        const play = HTMLMediaElement.prototype.play
+        HTMLMediaElement.prototype.play = function () {
+          return refusals-- > 0 ? Promise.reject(new DOMException('', 'NotAllowedError')) : play.call(this)
+        }
+      }`,
+    })
+    await click('Turn on camera')
+    for (const left of [1, 0]) {
+      await page.locator('[aria-live=polite]').getByText('only after a click').waitFor()
+      await expect.poll(() => page.evaluate('refusals')).toBe(left)
+      expect(await heard('cs-ready')).toEqual([])
+      expect(await violations(page)).toEqual([])
+      await click('Turn on camera')
+    }
+    expect((await hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
+  })
+
+  for (const mode of ['photo', 'challenge'] as const)
+    it.each([
+      ['shows one colour', 'paint = () => fill("rgb(2 2 2)")'],
+      ['stops', 'paint = () => {}'],
+      ['is muted', 'track.dispatchEvent(new Event("mute"))'],
+    ])(`hands over nothing of a camera that %s (${mode})`, async (_, happening) => {
+      await visit(`mode=${mode}`, { before: PAINTED })
+      await startCamera()
+      await page.evaluate(happening)
+      // Pictures from before are shown by now.
+      await page.waitForTimeout(200)
+      if (mode === 'challenge') await setChallenge(CHALLENGE)
+      if (!happening.includes('mute')) await page.evaluate('void it.capture()')
+      expect((await hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
+      expect(await heard('cs-capture')).toEqual([])
+    })
+
+  it('goes on where a camera is muted for a moment only', async () => {
+    await visit('mode=photo', { before: PAINTED })
+    await startCamera()
+    await page.evaluate("track.dispatchEvent(new Event('mute')), track.dispatchEvent(new Event('unmute'))")
+    await page.waitForTimeout(2500)
+    expect(await heard('cs-error')).toEqual([])
+  })
+
+  it('takes no picture twice: a browser that shows the same one again has no picture', async () => {
     await visit('mode=challenge', {
-      before: 'HTMLVideoElement.prototype.requestVideoFrameCallback = () => 0',
+      before: `HTMLVideoElement.prototype.requestVideoFrameCallback = (seen) => requestAnimationFrame(() => seen(0, { mediaTime: 1 }))`,
+    })
+    await startCamera()
+    await setChallenge(CHALLENGE)
+    await click('Begin')
+    expect((await hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
+  })
+
+  it('reports too_slow when the camera is late during a challenge, and timeout when the capture would come too late', async () => {
+    await visit('mode=challenge', {
+      before: `{
+        const ask = HTMLVideoElement.prototype.requestVideoFrameCallback
+        HTMLVideoElement.prototype.requestVideoFrameCallback = function (seen) {
+          return setTimeout(() => ask.call(this, seen), 400)
+        }
+      }`,
     })
     await startCamera()
     await setChallenge({ ...CHALLENGE, capture: { ...CHALLENGE.capture, max_interval_ms: 300 } })
@@ -320,6 +442,26 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       await look('cancelled')
     })
 })
+
+/** A camera that shows what `paint` draws: stripes that move. */
+const PAINTED = `{
+  const canvas = document.createElement('canvas')
+  canvas.width = 320
+  canvas.height = 240
+  const brush = canvas.getContext('2d')
+  globalThis.fill = (colour) => {
+    brush.fillStyle = colour
+    brush.fillRect(0, 0, 320, 240)
+  }
+  let at = 0
+  globalThis.paint = () => {
+    fill('white')
+    brush.fillStyle = 'black'
+    brush.fillRect((at += 7) % 300, 0, 20, 240)
+  }
+  setInterval(() => paint(), 40)
+  navigator.mediaDevices.getUserMedia = async () => canvas.captureStream()
+}`
 
 function refusing(name: string): string {
   return `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', '${name}'))`

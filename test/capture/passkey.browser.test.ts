@@ -14,7 +14,6 @@ import { plain } from '../support/images.js'
 import { usePasskeys } from '../support/passkeys.js'
 import { startService, type TestService } from '../support/service.js'
 
-const user = 'ada'
 const action = { type: 'transfer', amount: '1250.00', to: 'Grace' }
 
 /** Bundlers find the module by this name as well. */
@@ -30,6 +29,7 @@ describe.skipIf(!CHROMIUM)('a passkey on a page of the customer in Chromium', { 
   let authenticatorId: string
   let image: Buffer
   let origin: string
+  let user = 'ada'
 
   beforeAll(async () => {
     running = await startService()
@@ -133,6 +133,31 @@ describe.skipIf(!CHROMIUM)('a passkey on a page of the customer in Chromium', { 
     expect(await ran('signTransfer')).toMatchObject({ amr: ['face', 'swk'] })
   })
 
+  it.each([
+    [
+      'a browser that lacks the functions for JSON',
+      `delete PublicKeyCredential.parseCreationOptionsFromJSON
+       delete PublicKeyCredential.parseRequestOptionsFromJSON
+       delete PublicKeyCredential.prototype.toJSON`,
+    ],
+    [
+      'a password manager whose answers have no methods',
+      wrapping('({ ...fields(real), response: fields(real.response) })'),
+    ],
+    [
+      'a password manager whose answers have methods that throw',
+      wrapping(`Object.assign(like(real), { response: like(real.response) })`),
+    ],
+  ])('works in %s', async (browserName, change) => {
+    user = browserName
+    await countersign.enroll({ user_id: user, image })
+    await devtools.send('WebAuthn.clearCredentials', { authenticatorId })
+    await page.reload()
+    await page.evaluate(change)
+    expect(await ran('makePasskey')).toMatchObject({ user_id: user, synced: false })
+    expect(await ran('signTransfer')).toMatchObject({ amr: ['face', 'swk'] })
+  })
+
   it('reports a browser that cannot use the options', async () => {
     const name = await page.evaluate(`{
       Object.defineProperty(globalThis, 'PublicKeyCredential', { value: undefined, configurable: true })
@@ -143,3 +168,27 @@ describe.skipIf(!CHROMIUM)('a passkey on a page of the customer in Chromium', { 
     expect(name).toBe('NotSupportedError')
   })
 })
+
+/** Replaces the answers of the browser, as the extensions of password managers do. */
+function wrapping(answer: string): string {
+  return `{
+    const fields = (of) => {
+      const own = {}
+      for (const name in of) if (typeof of[name] !== 'function' && of[name] !== null) own[name] = of[name]
+      return own
+    }
+    const like = (of) => {
+      const copy = Object.create(Object.getPrototypeOf(of))
+      for (const [name, value] of Object.entries(fields(of))) Object.defineProperty(copy, name, { value, writable: true })
+      return copy
+    }
+    const { credentials } = navigator
+    for (const name of ['create', 'get']) {
+      const ask = credentials[name].bind(credentials)
+      credentials[name] = async (options) => {
+        const real = await ask(options)
+        return ${answer}
+      }
+    }
+  }`
+}

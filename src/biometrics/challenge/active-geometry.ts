@@ -14,10 +14,18 @@ import type { FrameFace, FrameRefusal } from '../measurements.js'
 import { CAPTURE } from './capture-limits.js'
 import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, type Pose, poseOf } from './head-pose.js'
-import { type Movement, modeOf, type Step } from './steps.js'
+import { type Movement, modeOf, reversedTurns, type Step } from './steps.js'
 
 /** Findings go only to the backend and the audit log: they would help an attacker. */
-export const FINDINGS = ['flat', 'face_changed', 'discontinuous', 'replayed', 'out_of_order'] as const
+export const FINDINGS = [
+  'flat',
+  'face_changed',
+  'discontinuous',
+  'replayed',
+  'out_of_order',
+  /** Every turn went the other way and all else is right, as it is with a camera that exchanges left and right. */
+  'mirrored',
+] as const
 export type ChallengeFinding = (typeof FINDINGS)[number]
 
 /** The fault of a series: always guidance for the person, and a finding where that says more. */
@@ -71,22 +79,31 @@ export function judgeGeometry(
 ): GeometryVerdict {
   const shown = looks.flatMap((look, index) => ('box' in look ? [index] : []))
   const shownNotes = shown.map((index) => notes[index]!)
-  const fault = faultOfOrder(notes, steps) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, MAX_GAP_MS)
+  const fault =
+    faultOfOrder(notes, steps, MAX_LATE) ?? faultOfAny(looks) ?? faultOfOrder(shownNotes, steps, shown.length)
   if (fault) return { keys: null, fault }
   const frames = shown.map((index) => new PosedFrame(looks[index] as FrameFace, notes[index]!))
-  const verdict = new Series(frames, steps, bounds).judge()
+  const judge = (asked: readonly Step[]) => new Series(frames, asked, bounds).judge()
+  const verdict = judge(steps)
+  // It stays a refusal: a challenge that took both directions would ask for half as much.
+  if (verdict.fault?.guidance === 'wrong_direction' && judge(reversedTurns(steps)).keys)
+    return refused('mirrored', 'mirrored')
   if (!verdict.keys) return verdict
   const { frontal, movements, last } = verdict.keys
   const at = (index: number) => shown[index]!
   return { keys: { frontal: at(frontal), movements: movements.map(at), last: at(last) }, fault: null }
 }
 
-/** @param longestMs maximum time between two frames, in milliseconds */
+/** Frames that may come later than the longest interval: a camera or a busy device now and then stops for a moment. */
+const MAX_LATE = 1
+
+/** @param maxLate number of gaps that may be longer than the longest interval; none may be longer than the longest gap */
 function faultOfOrder(
   notes: readonly FrameNote[],
   steps: readonly Step[],
-  longestMs: number = CAPTURE.maxIntervalMs,
+  maxLate: number,
 ): ChallengeFault | null {
+  let late = 0
   const outOfOrder: ChallengeFault = { guidance: 'try_again', finding: 'out_of_order' }
   const [first] = notes
   if (first?.step !== 0 || notes.at(-1)!.step !== steps.length - 1) return outOfOrder
@@ -95,7 +112,9 @@ function faultOfOrder(
     if (!before) continue
     if (step < before.step || step > before.step + 1 || tMs <= before.tMs) return outOfOrder
     const gap = tMs - before.tMs
-    if (gap < CAPTURE.minIntervalMs || gap > longestMs) return { guidance: 'try_again' }
+    if (gap > CAPTURE.maxIntervalMs) late++
+    if (gap < CAPTURE.minIntervalMs || gap > CAPTURE.maxGapMs || late > maxLate)
+      return { guidance: 'try_again' }
   }
   const duration = notes.at(-1)!.tMs - first.tMs
   return duration < CAPTURE.minDurationMs || duration > CAPTURE.maxDurationMs
@@ -109,11 +128,6 @@ function faultOfOrder(
  * the same.
  */
 const MAX_FACELESS = 3
-/**
- * Longest gap, in milliseconds, between frames with a face: two missing frames in a row at five a second, with some
- * unevenness. A gap allows no longer movement than `LONGEST_STRIDE_MS` does.
- */
-const MAX_GAP_MS = 1_000
 
 /** Every frame that shows a face must show exactly one, and all of it. */
 function faultOfAny(looks: readonly Look[]): ChallengeFault | null {

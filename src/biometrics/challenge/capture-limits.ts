@@ -4,6 +4,11 @@ export const CAPTURE = {
   maxFrames: 40,
   minIntervalMs: 60,
   maxIntervalMs: 600,
+  /**
+   * Longest time of one gap that is longer than the interval, and between frames with a face: two frames without one in a row at five
+   * a second, with some unevenness. The head may move no further in it than in a short one.
+   */
+  maxGapMs: 1_000,
   minDurationMs: 2_000,
   maxDurationMs: 20_000,
   /** Largest width of the face, as a share of the frame's width. */

@@ -35,3 +35,10 @@ export function drawSteps(modes: readonly Mode[], draw: (below: number) => numbe
   if (draw(2) === 0) axes.push(modes[draw(modes.length)]!)
   return ['frontal', ...axes.map((axis) => MOVEMENTS[axis][draw(2)]!), 'frontal']
 }
+
+const REVERSED: Partial<Record<Step, Step>> = { turn_left: 'turn_right', turn_right: 'turn_left' }
+
+/** The steps with left and right exchanged, as a camera that mirrors shows them. */
+export function reversedTurns(steps: readonly Step[]): Step[] {
+  return steps.map((step) => REVERSED[step] ?? step)
+}

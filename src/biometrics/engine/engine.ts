@@ -167,7 +167,10 @@ export class Engine {
       const verdict = timed(timingsMs, () => judgeGeometry(looks, notes, steps, { activeLiveness, quality }))
       if (!verdict.keys) {
         await this.assertUpright(images[0]!, call)
-        return { fault: verdict.fault, liveness, samples: [], score: null, timingsMs }
+        // A film that the network takes for an attack has no honest cause.
+        const isAttack = verdict.fault.finding === 'mirrored' && liveness.passed === false
+        const fault = isAttack ? { guidance: 'wrong_direction' as const } : verdict.fault
+        return { fault, liveness, samples: [], score: null, timingsMs }
       }
       const { keys } = verdict
       const indices = keyIndices(keys)

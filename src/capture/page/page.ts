@@ -1,7 +1,7 @@
 /** The script of the hosted capture page: shows one part after the other, and asks the service for the next. */
 import '../capture.js'
 import type { CaptureChallenge, CountersignCapture } from '../capture.js'
-import { type PasskeyOptions, usePasskey } from '../passkey.js'
+import { hasPasskeys, type PasskeyOptions, usePasskey } from '../passkey.js'
 import { CaptureWatch } from './capture-signals.js'
 import { withoutLaterFields } from './earlier-service.js'
 import { guidance, toBase64 } from './guidance.js'
@@ -32,7 +32,8 @@ let passkey: PasskeyOptions | null = null
 /** Frames of a capture that wait for the passkey. */
 let waiting: Promise<object[]> | null = null
 
-function show(part: Part): void {
+/** @param part null for none */
+function show(part: Part | null): void {
   shown = part
   for (const name of PARTS) {
     const element = find(name)
@@ -49,7 +50,7 @@ function show(part: Part): void {
   // A phone does not offer to hand the capture to a phone.
   if (handOver)
     handOver.hidden =
-      ['phone', 'confirm', 'passkey', 'number'].includes(part) || !matchMedia('(pointer: fine)').matches
+      ['phone', 'confirm', 'passkey', 'number'].includes(part ?? '') || !matchMedia('(pointer: fine)').matches
 }
 
 /** Asks the service for a step. Resolves with undefined when the page is loaded again, which then shows the state of the session. */
@@ -207,7 +208,8 @@ capture.addEventListener('cs-capture', ({ detail }) => {
   const frames = Promise.all(
     detail.frames.map(async (frame) => ({ ...frame, image: await toBase64(frame.image) })),
   )
-  if (!passkey) return send(frames)
+  // Without passkeys this page is only shown where none is required.
+  if (!passkey || !hasPasskeys()) return send(frames)
   waiting = frames
   show('passkey')
 })
@@ -228,9 +230,10 @@ find('use-passkey')?.addEventListener('click', async () => {
   try {
     const answer = await usePasskey(passkey!)
     if (waiting) send(waiting, answer)
-  } catch {
-    // The person declined, or this browser has no passkey of theirs: both can be tried again.
-    message.textContent = texts.passkey!
+  } catch (error) {
+    // The person declined, or this browser has no passkey of theirs: both can be tried again. Anything else would fail again.
+    const canRetry = ['NotAllowedError', 'InvalidStateError', 'AbortError'].includes((error as Error).name)
+    message.textContent = canRetry ? texts.passkey! : (texts.unsupported ?? texts.passkey!)
   }
 })
 
@@ -293,8 +296,13 @@ function takeOver(): void {
 capture.detector = guidance(`${address}/guidance`)
 
 const { consented, needsCode, needsNumber, display } = document.querySelector('main')!.dataset
+const lacksPasskeys = find('use-passkey') !== null && find('skip-passkey') === null && !hasPasskeys()
 show(needsNumber === undefined ? (needsCode === 'true' ? 'confirm' : 'consent') : 'number')
-if (consented === 'true' && needsNumber === undefined) {
+if (lacksPasskeys && shown === 'consent') {
+  // Nobody is filmed in vain. The person can go back, or go on at a phone.
+  show(null)
+  message.textContent = texts.unsupported ?? texts.passkey!
+} else if (consented === 'true' && needsNumber === undefined) {
   again.hidden = true
   show('capture')
 }

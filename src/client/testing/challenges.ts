@@ -17,6 +17,7 @@ const CAPTURE = {
   max_frames: 40,
   min_interval_ms: 60,
   max_interval_ms: 600,
+  max_gap_ms: 1_000,
   min_duration_ms: 2_000,
   max_duration_ms: 20_000,
 }

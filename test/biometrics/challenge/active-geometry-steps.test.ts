@@ -91,10 +91,31 @@ describe('the first look', () => {
   })
 })
 
+const OPPOSITES: Partial<Record<Step, Step>> = {
+  ...{ turn_left: 'turn_right', turn_right: 'turn_left' },
+  ...{ nod_up: 'nod_down', nod_down: 'nod_up' },
+}
+
 describe('a movement', () => {
-  it('gives the guidance wrong_direction when the head turns the other way', () => {
-    const other = steps.map((step) => (step === 'turn_left' ? 'turn_right' : step))
-    expect(faultOf(frames, other)).toEqual({ guidance: 'wrong_direction' })
+  /** The steps with the opposites of these movements instead. */
+  const opposite = (...movements: Step[]) =>
+    steps.map((step) => (movements.includes(step) ? OPPOSITES[step]! : step))
+  const [turn, nod] = steps.slice(1) as [Step, Step]
+
+  it('is mirrored when every turn goes the other way and all else is right', () => {
+    expect(faultOf(frames, opposite(turn))).toEqual({ guidance: 'mirrored', finding: 'mirrored' })
+  })
+
+  it.each([
+    ['a nod that goes the other way', frames, opposite(nod)],
+    ['a nod that goes the other way as well', frames, opposite(turn, nod)],
+    [
+      'a last look that is not frontal',
+      only(ofStep(LAST), (look) => posed(look, { yaw: 20 })),
+      opposite(turn),
+    ],
+  ])('gives the guidance wrong_direction, and no finding, for %s', (_, given, asked) => {
+    expect(faultOf(given, asked)).toEqual({ guidance: 'wrong_direction' })
   })
 
   it.each([
