@@ -79,22 +79,13 @@ export class Camera {
     return this.stream.getVideoTracks()[0]!
   }
 
-  private watch({ signal, onLost }: CameraRun): void {
+  private watch({ onLost }: CameraRun): void {
     const { track } = this
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const onMute = () => {
-      timer ??= setTimeout(() => onLost('no_picture'), MUTED_MS)
-    }
-    const end = () => {
-      clearTimeout(timer)
-      timer = undefined
-    }
+    const onMute = () => setTimeout(() => track.muted && onLost('no_picture'), MUTED_MS)
     // Browsers send no event when the component itself stops the track.
     track.addEventListener('ended', () => onLost('camera_lost'))
     track.addEventListener('mute', onMute)
-    track.addEventListener('unmute', end)
-    signal.addEventListener('abort', end)
-    if (track.muted) onMute()
+    onMute()
   }
 
   /** Resolves once the picture moves and has a size, or the camera was closed. */
@@ -102,7 +93,7 @@ export class Camera {
     const { video } = this
     video.srcObject = this.stream
     for (;;) {
-      // Any other failure is that of a camera that was closed or unplugged: the caller that closed it knows, and the track's event reports the rest.
+      // The caller that closed a camera knows it, and the track's event reports one that was unplugged.
       const isRefused = await video.play().then(
         () => false,
         (error) => error.name === 'NotAllowedError',

@@ -10,7 +10,6 @@ export type CaptureMessages = Record<
   | 'start'
   | 'choose_file'
   | 'opening'
-  | 'stopped'
   | 'ready_photo'
   | 'ready_challenge'
   | 'take_photo'

@@ -14,8 +14,6 @@ import { type Hint, HintView } from './hint-view.js'
 export type CaptureState =
   | 'idle'
   | 'opening'
-  /** The camera is on, and the browser wants a click before it shows the picture. */
-  | 'stopped'
   | 'live'
   | 'capturing'
   /** The camera is off, and the component waits for the answer of the backend. */
@@ -165,13 +163,13 @@ export class CaptureView {
     this.error.hidden = state !== 'error' && state !== 'refused'
     this.waitingText.hidden = state !== 'waiting'
     this.done.hidden = state !== 'done'
-    this.startButton.hidden = state !== 'idle' && state !== 'stopped'
+    this.startButton.hidden = state !== 'idle'
     this.captureButton.hidden = state !== 'live'
     this.captureButton.disabled = !can.capture
     this.retryButton.hidden = (state !== 'error' && state !== 'refused') || !can.retry
     this.fileButton.hidden = !can.file || (state !== 'idle' && state !== 'error')
-    this.cancelButton.hidden = !isActive && state !== 'opening' && state !== 'stopped'
-    this.cameraLabel.hidden = (state !== 'live' && state !== 'error') || this.camera.options.length < 2
+    this.cancelButton.hidden = !isActive && state !== 'opening'
+    this.cameraLabel.hidden = state !== 'live' || this.camera.options.length < 2
     // Over the picture there is one order at a time, so the prompt below it is for screen readers then.
     this.prompt.classList.toggle('unseen', isActive)
     this.isActive = isActive
@@ -184,7 +182,6 @@ export class CaptureView {
     const target = {
       idle: this.isAgreed ? this.startButton : this.agreed,
       opening: this.cancelButton,
-      stopped: this.startButton,
       live: this.captureButton.disabled ? this.cancelButton : this.captureButton,
       capturing: this.cancelButton,
       waiting: this.waitingText,

@@ -287,8 +287,7 @@ export class CountersignCapture extends Base {
   /** Switches to another camera, which later captures use as well. */
   async useCamera(id: string): Promise<void> {
     this.setAttribute('camera-id', id)
-    const isShown = this.run !== null || this.state === 'error'
-    if (!isShown || this.state === 'capturing') return
+    if (!this.run || this.state === 'capturing') return
     this.end()
     await this.start()
   }
@@ -351,14 +350,13 @@ export class CountersignCapture extends Base {
     this.emit('cs-error', { code, recoverable })
   }
 
-  /** Shows a button instead of the picture that the browser does not show by itself, and waits for it. */
+  /** Shows the start button again where the browser shows the picture only after a click, and waits for it. */
   private async askForClick({ signal }: AbortController): Promise<void> {
-    this.enter('stopped')
+    this.enter('idle')
     await new Promise<void>((resolve) => {
       this.goOn = resolve
       signal.addEventListener('abort', () => resolve())
     })
-    this.goOn = null
   }
 
   private fail(run: AbortController, error: CaptureError): void {
@@ -379,13 +377,6 @@ export class CountersignCapture extends Base {
     this.error = error
     this.enter('error')
     this.emit('cs-error', { code: error.code, recoverable: error.recoverable })
-    void this.offerCameras()
-  }
-
-  /** Offers the other cameras where one has failed. */
-  private async offerCameras(): Promise<void> {
-    const cameras = await Camera.list().catch(() => [])
-    if (this.state === 'error') this.view.setCameras(cameras, this.settings.cameraId ?? undefined)
   }
 
   private finish(detail: CaptureDetail): void {
@@ -425,7 +416,6 @@ export class CountersignCapture extends Base {
     if (this.error) view.sayError(texts[this.error.code])
     // While frames are taken, the steps are shown instead.
     if (state === 'opening') view.say(texts.opening)
-    else if (state === 'stopped') view.say(texts.stopped)
     else if (state === 'live') view.say(texts[`ready_${mode}`])
     else if (state !== 'capturing') view.say('')
   }

@@ -17,7 +17,6 @@ const PLAIN_LEVELS = 10
 
 export class FrameGrabber {
   private readonly canvas = document.createElement('canvas')
-  private readonly reduced = document.createElement('canvas')
   /** Time of the frame that was taken last, in seconds on the axis of the video. */
   private taken: number | undefined
 
@@ -33,17 +32,8 @@ export class FrameGrabber {
   nextFrame(signal: AbortSignal): Promise<void> {
     const { video } = this
     return new Promise((resolve, reject) => {
-      let isOver = false
-      const end = () => {
-        isOver = true
-        clearTimeout(late)
-        resolve()
-      }
-      const late = setTimeout(() => {
-        isOver = true
-        reject(new CaptureError('no_picture'))
-      }, STALLED_MS)
-      signal.addEventListener('abort', end, { once: true })
+      setTimeout(() => reject(new CaptureError('no_picture')), STALLED_MS)
+      signal.addEventListener('abort', () => resolve(), { once: true })
       // Firefox has this function since version 132. Without it, the next repaint may show the same frame again.
       const wait = () => {
         if ('requestVideoFrameCallback' in video)
@@ -51,10 +41,10 @@ export class FrameGrabber {
         else requestAnimationFrame(() => look((video as HTMLVideoElement).currentTime))
       }
       const look = (time: number) => {
-        if (isOver) return
+        if (signal.aborted) return
         if (video.paused || time === this.taken) return wait()
         this.taken = time
-        end()
+        resolve()
       }
       wait()
     })
@@ -79,12 +69,10 @@ export class FrameGrabber {
 
   /** Whether the picture is of one colour, as that of a closed shutter or of a camera that another call holds. */
   private isPlain(): boolean {
-    const { reduced, video } = this
-    reduced.width = REDUCED_SIDE
-    reduced.height = REDUCED_SIDE
+    const reduced = document.createElement('canvas')
     const context = reduced.getContext('2d', { willReadFrequently: true })!
     context.imageSmoothingQuality = 'high'
-    context.drawImage(video, 0, 0, REDUCED_SIDE, REDUCED_SIDE)
+    context.drawImage(this.video, 0, 0, REDUCED_SIDE, REDUCED_SIDE)
     const { data } = context.getImageData(0, 0, REDUCED_SIDE, REDUCED_SIDE)
     return [0, 1, 2].every((channel) => {
       const levels = data.filter((_, index) => index % 4 === channel)

@@ -19,8 +19,7 @@ export const GUIDANCE_TEXTS: Readonly<Record<PhotoGuidance, string>> = {
   wrong_direction: 'Wrong direction. Please follow the instructions.',
   turn_more: 'Turn your head a little further.',
   nod_more: 'Raise or lower your chin a little further.',
-  mirrored:
-    'You turned the other way, or your camera shows left and right exchanged. Switch off mirroring in its settings.',
+  mirrored: 'Your camera exchanges left and right. Switch that off in its settings.',
   slower: 'Move a little more slowly.',
   try_again: 'Please try again.',
   eyes_closed: 'Please open your eyes.',

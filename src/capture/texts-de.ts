@@ -1,6 +1,8 @@
 /** What the component says in German. */
 import type { CaptureMessages } from './capture-messages.js'
 
+const ready = 'Schauen Sie geradeaus. Ihr Gesicht soll das Oval ausfüllen.'
+
 export const de: CaptureMessages = {
   intro_photo: 'Für ein Foto Ihres Gesichts wird Ihre Kamera benötigt.',
   intro_challenge: 'Ihre Kamera wird benötigt. Sie werden gebeten, den Kopf einige Male zu bewegen.',
@@ -8,10 +10,8 @@ export const de: CaptureMessages = {
   start: 'Kamera einschalten',
   choose_file: 'Stattdessen ein Foto auswählen',
   opening: 'Bitte erlauben Sie den Zugriff auf die Kamera.',
-  stopped:
-    'Ihr Browser zeigt das Bild erst nach einem Klick: Drücken Sie noch einmal auf „Kamera einschalten“.',
-  ready_photo: 'Schauen Sie geradeaus. Ihr Gesicht soll das Oval ausfüllen.',
-  ready_challenge: 'Schauen Sie geradeaus. Ihr Gesicht soll das Oval ausfüllen.',
+  ready_photo: ready,
+  ready_challenge: ready,
   take_photo: 'Foto aufnehmen',
   begin: 'Beginnen',
   cancel: 'Abbrechen',
@@ -46,12 +46,11 @@ export const de: CaptureMessages = {
   wrong_direction: 'Falsche Richtung. Bitte folgen Sie den Anweisungen.',
   turn_more: 'Drehen Sie den Kopf etwas weiter.',
   nod_more: 'Heben oder senken Sie das Kinn etwas weiter.',
-  mirrored:
-    'Sie haben in die andere Richtung gedreht, oder Ihre Kamera vertauscht links und rechts. Schalten Sie das Spiegeln in ihren Einstellungen aus.',
+  mirrored: 'Ihre Kamera vertauscht links und rechts. Schalten Sie das in ihren Einstellungen aus.',
   slower: 'Bewegen Sie sich etwas langsamer.',
   try_again: 'Bitte versuchen Sie es noch einmal.',
   insecure_context:
-    'Die Kamera kann auf dieser Seite nicht verwendet werden. Bitte wenden Sie sich an den Support der Website.',
+    'Die Kamera kann auf dieser Seite nicht verwendet werden. Wenden Sie sich an den Support.',
   unsupported:
     'Dieser Browser kann die Kamera hier nicht verwenden. Bitte öffnen Sie die Seite in einem anderen Browser.',
   permission:
@@ -59,17 +58,13 @@ export const de: CaptureMessages = {
   prompt_ignored: 'Ihr Browser wartet auf Ihre Antwort: Bitte erlauben Sie die Kamera.',
   no_camera:
     'Es wurde keine Kamera gefunden. Bitte schließen Sie eine an oder verwenden Sie ein anderes Gerät.',
-  camera_busy:
-    'Eine andere App verwendet die Kamera. Bitte schließen Sie diese App und versuchen Sie es noch einmal.',
-  no_picture:
-    'Die Kamera liefert kein Bild. Öffnen Sie ihre Abdeckung, beenden Sie andere Anrufe und versuchen Sie es noch einmal.',
-  camera_lost:
-    'Die Verbindung zur Kamera wurde getrennt. Bitte schließen Sie sie wieder an und versuchen Sie es noch einmal.',
-  rotated: 'Sie haben Ihr Gerät gedreht. Halten Sie es in gleicher Lage und versuchen Sie es noch einmal.',
-  hidden: 'Sie haben die Seite verlassen, deshalb wurde die Kamera ausgeschaltet.',
-  too_slow:
-    'Die Kamera war zu langsam. Sorgen Sie für mehr Licht oder schließen Sie andere Apps, und versuchen Sie es noch einmal.',
-  timeout: 'Es hat zu lange gedauert, deshalb wurde die Kamera ausgeschaltet.',
+  camera_busy: 'Eine andere App verwendet die Kamera. Bitte schließen Sie diese App.',
+  no_picture: 'Die Kamera liefert kein Bild. Öffnen Sie ihre Abdeckung.',
+  camera_lost: 'Die Kamera wurde getrennt. Bitte schließen Sie sie an.',
+  rotated: 'Sie haben Ihr Gerät gedreht. Halten Sie es in gleicher Lage.',
+  hidden: 'Sie haben die Seite verlassen. Die Kamera ist aus.',
+  too_slow: 'Die Kamera war zu langsam. Sorgen Sie für mehr Licht.',
+  timeout: 'Es hat zu lange gedauert. Die Kamera ist aus.',
   file_unreadable: 'Diese Datei lässt sich nicht als Foto öffnen. Bitte wählen Sie eine andere.',
   wrong_format:
     'Diese Art von Datei kann nicht verwendet werden. Bitte wählen Sie ein JPEG-Foto. Auf einem iPhone: Stellen Sie unter „Einstellungen“ > „Kamera“ > „Formate“ die Option „Maximale Kompatibilität“ ein und nehmen Sie das Foto noch einmal auf.',

@@ -3,6 +3,8 @@
 import type { CaptureMessages } from './capture-messages.js'
 import { GUIDANCE_TEXTS } from './guidance-texts.js'
 
+const ready = 'Look straight ahead, with your face in the oval.'
+
 export const en: CaptureMessages = {
   ...GUIDANCE_TEXTS,
   intro_photo: 'Your camera is needed to take a photo of your face.',
@@ -11,9 +13,8 @@ export const en: CaptureMessages = {
   start: 'Turn on camera',
   choose_file: 'Choose a photo instead',
   opening: 'Please allow access to the camera.',
-  stopped: 'Your browser shows the picture only after a click: press “Turn on camera” again.',
-  ready_photo: 'Look straight ahead, with your face in the oval.',
-  ready_challenge: 'Look straight ahead, with your face in the oval.',
+  ready_photo: ready,
+  ready_challenge: ready,
   take_photo: 'Take photo',
   begin: 'Begin',
   cancel: 'Cancel',
@@ -39,11 +40,11 @@ export const en: CaptureMessages = {
   permission: 'Access to the camera is blocked. Please allow it in your browser’s settings.',
   prompt_ignored: 'Your browser is waiting for your answer: please allow the camera.',
   no_camera: 'No camera was found. Please connect one, or use another device.',
-  camera_busy: 'Another app is using the camera. Please close it and try again.',
-  no_picture: 'The camera gives no picture. Open its shutter, end other calls, and try again.',
-  camera_lost: 'The camera was disconnected. Please connect it and try again.',
-  rotated: 'You turned your device. Hold it the same way and try again.',
-  hidden: 'You left the page, so the camera was turned off.',
-  too_slow: 'The camera was too slow. Find more light or close other apps, and try again.',
-  timeout: 'This took too long, so the camera was turned off.',
+  camera_busy: 'Another app is using the camera. Please close it.',
+  no_picture: 'The camera gives no picture. Open its shutter and try again.',
+  camera_lost: 'The camera was disconnected. Please connect it.',
+  rotated: 'You turned your device. Hold it the same way.',
+  hidden: 'You left the page. The camera is off.',
+  too_slow: 'The camera was too slow. Find more light.',
+  timeout: 'This took too long. The camera is off.',
 }

@@ -1,6 +1,8 @@
 /** What the component says in Spanish. */
 import type { CaptureMessages } from './capture-messages.js'
 
+const ready = 'Mire al frente, con el rostro dentro del óvalo.'
+
 export const es: CaptureMessages = {
   intro_photo: 'Se necesita la cámara para tomar una foto de su rostro.',
   intro_challenge: 'Se necesita la cámara. Se le pedirá que mueva la cabeza varias veces.',
@@ -8,9 +10,8 @@ export const es: CaptureMessages = {
   start: 'Encender la cámara',
   choose_file: 'Elegir una foto en su lugar',
   opening: 'Permita el acceso a la cámara.',
-  stopped: 'Su navegador muestra la imagen solo después de un clic: pulse otra vez «Encender la cámara».',
-  ready_photo: 'Mire al frente, con el rostro dentro del óvalo.',
-  ready_challenge: 'Mire al frente, con el rostro dentro del óvalo.',
+  ready_photo: ready,
+  ready_challenge: ready,
   take_photo: 'Tomar la foto',
   begin: 'Empezar',
   cancel: 'Cancelar',
@@ -44,8 +45,7 @@ export const es: CaptureMessages = {
   wrong_direction: 'Dirección incorrecta. Siga las instrucciones.',
   turn_more: 'Gire la cabeza un poco más.',
   nod_more: 'Suba o baje la barbilla un poco más.',
-  mirrored:
-    'Giró hacia el otro lado, o su cámara muestra la izquierda y la derecha intercambiadas. Desactive el efecto espejo en sus ajustes.',
+  mirrored: 'Su cámara intercambia izquierda y derecha. Desactívelo en sus ajustes.',
   slower: 'Muévase un poco más despacio.',
   try_again: 'Inténtelo de nuevo.',
   insecure_context:
@@ -54,14 +54,13 @@ export const es: CaptureMessages = {
   permission: 'El acceso a la cámara está bloqueado. Permítalo en los ajustes de su navegador.',
   prompt_ignored: 'Su navegador espera su respuesta: permita el uso de la cámara.',
   no_camera: 'No se encontró ninguna cámara. Conecte una o use otro dispositivo.',
-  camera_busy: 'Otra aplicación está usando la cámara. Ciérrela e inténtelo de nuevo.',
-  no_picture: 'La cámara no da imagen. Abra su tapa, termine otras llamadas e inténtelo de nuevo.',
-  camera_lost: 'La cámara se desconectó. Conéctela e inténtelo de nuevo.',
-  rotated: 'Ha girado el dispositivo. Manténgalo en la misma posición e inténtelo de nuevo.',
-  hidden: 'Salió de la página, así que la cámara se apagó.',
-  too_slow:
-    'La cámara fue demasiado lenta. Busque más luz o cierre otras aplicaciones, e inténtelo de nuevo.',
-  timeout: 'Tardó demasiado, así que la cámara se apagó.',
+  camera_busy: 'Otra aplicación está usando la cámara. Ciérrela.',
+  no_picture: 'La cámara no da imagen. Abra su tapa.',
+  camera_lost: 'La cámara se desconectó. Conéctela.',
+  rotated: 'Ha girado el dispositivo. Manténgalo en la misma posición.',
+  hidden: 'Salió de la página. La cámara está apagada.',
+  too_slow: 'La cámara fue demasiado lenta. Busque más luz.',
+  timeout: 'Tardó demasiado. La cámara está apagada.',
   file_unreadable: 'Este archivo no se puede leer como foto. Elija otro, por favor.',
   wrong_format:
     'Este tipo de archivo no se puede usar. Elija una foto JPEG. En un iPhone, seleccione «Más compatible» en Ajustes > Cámara > Formatos y tome la foto de nuevo.',

@@ -1,6 +1,8 @@
 /** What the component says in French. */
 import type { CaptureMessages } from './capture-messages.js'
 
+const ready = 'Regardez droit devant vous, le visage dans l’ovale.'
+
 export const fr: CaptureMessages = {
   intro_photo: 'Votre caméra est nécessaire pour prendre une photo de votre visage.',
   intro_challenge: 'Votre caméra est nécessaire. Il vous sera demandé de bouger la tête plusieurs fois.',
@@ -8,10 +10,8 @@ export const fr: CaptureMessages = {
   start: 'Activer la caméra',
   choose_file: 'Choisir une photo à la place',
   opening: 'Veuillez autoriser l’accès à la caméra.',
-  stopped:
-    'Votre navigateur n’affiche l’image qu’après un clic : appuyez de nouveau sur « Activer la caméra ».',
-  ready_photo: 'Regardez droit devant vous, le visage dans l’ovale.',
-  ready_challenge: 'Regardez droit devant vous, le visage dans l’ovale.',
+  ready_photo: ready,
+  ready_challenge: ready,
   take_photo: 'Prendre la photo',
   begin: 'Commencer',
   cancel: 'Annuler',
@@ -45,24 +45,21 @@ export const fr: CaptureMessages = {
   wrong_direction: 'Mauvaise direction. Veuillez suivre les instructions.',
   turn_more: 'Tournez la tête un peu plus.',
   nod_more: 'Levez ou baissez le menton un peu plus.',
-  mirrored:
-    'Vous avez tourné de l’autre côté, ou votre caméra inverse la gauche et la droite. Désactivez l’effet miroir dans ses réglages.',
+  mirrored: 'Votre caméra inverse gauche et droite. Désactivez cela dans ses réglages.',
   slower: 'Bougez un peu plus lentement.',
   try_again: 'Veuillez réessayer.',
-  insecure_context:
-    'La caméra ne peut pas être utilisée sur cette page. Veuillez contacter l’assistance du site.',
+  insecure_context: 'La caméra ne peut pas être utilisée sur cette page. Contactez l’assistance du site.',
   unsupported:
     'Ce navigateur ne peut pas utiliser la caméra ici. Veuillez ouvrir la page dans un autre navigateur.',
   permission: 'L’accès à la caméra est bloqué. Veuillez l’autoriser dans les réglages de votre navigateur.',
   prompt_ignored: 'Votre navigateur attend votre réponse : veuillez autoriser la caméra.',
-  no_camera: 'Aucune caméra n’a été trouvée. Veuillez en connecter une ou utiliser un autre appareil.',
-  camera_busy: 'Une autre application utilise la caméra. Veuillez la fermer, puis réessayer.',
-  no_picture: 'La caméra ne donne pas d’image. Ouvrez son cache, terminez les autres appels, puis réessayez.',
-  camera_lost: 'La caméra a été déconnectée. Veuillez la reconnecter, puis réessayer.',
-  rotated: 'Vous avez tourné votre appareil. Gardez-le dans la même position et réessayez.',
+  no_camera: 'Aucune caméra n’a été trouvée. Connectez-en une ou utilisez un autre appareil.',
+  camera_busy: 'Une autre application utilise la caméra. Veuillez la fermer.',
+  no_picture: 'La caméra ne donne pas d’image. Ouvrez son cache.',
+  camera_lost: 'La caméra a été déconnectée. Veuillez la reconnecter.',
+  rotated: 'Vous avez tourné votre appareil. Gardez-le dans la même position.',
   hidden: 'Vous avez quitté la page : la caméra a été éteinte.',
-  too_slow:
-    'La caméra était trop lente. Trouvez plus de lumière ou fermez les autres applications, puis réessayez.',
+  too_slow: 'La caméra était trop lente. Trouvez plus de lumière.',
   timeout: 'Cela a pris trop de temps : la caméra a été éteinte.',
   file_unreadable: 'Ce fichier ne peut pas être lu comme une photo. Veuillez en choisir un autre.',
   wrong_format:

@@ -1,6 +1,8 @@
 /** What the component says in Japanese. */
 import type { CaptureMessages } from './capture-messages.js'
 
+const ready = '顔を楕円の中に入れ、正面を見てください。'
+
 export const ja: CaptureMessages = {
   intro_photo: '顔写真を撮るためにカメラを使います。',
   intro_challenge: 'カメラを使います。頭を何度か動かしていただきます。',
@@ -8,10 +10,8 @@ export const ja: CaptureMessages = {
   start: 'カメラをオンにする',
   choose_file: '代わりに写真を選ぶ',
   opening: 'カメラへのアクセスを許可してください。',
-  stopped:
-    'このブラウザではクリックしないと映像が表示されません。もう一度「カメラをオンにする」を押してください。',
-  ready_photo: '顔を楕円の中に入れ、正面を見てください。',
-  ready_challenge: '顔を楕円の中に入れ、正面を見てください。',
+  ready_photo: ready,
+  ready_challenge: ready,
   take_photo: '写真を撮る',
   begin: '始める',
   cancel: 'キャンセル',
@@ -45,8 +45,7 @@ export const ja: CaptureMessages = {
   wrong_direction: '方向が違います。指示に従ってください。',
   turn_more: '顔をもう少し大きく横に向けてください。',
   nod_more: 'あごをもう少し大きく上げるか下げてください。',
-  mirrored:
-    '逆の方向に動いたか、カメラの映像が左右反転しています。カメラの設定で左右反転をオフにしてください。',
+  mirrored: 'カメラの左右が逆です。設定で反転をオフにしてください。',
   slower: 'もう少しゆっくり動いてください。',
   try_again: 'もう一度お試しください。',
   insecure_context: 'このページではカメラを使えません。サイトのサポートにお問い合わせください。',
@@ -54,12 +53,12 @@ export const ja: CaptureMessages = {
   permission: 'カメラへのアクセスがブロックされています。ブラウザの設定で許可してください。',
   prompt_ignored: 'ブラウザが回答を待っています。カメラを許可してください。',
   no_camera: 'カメラが見つかりません。カメラを接続するか、別の端末をお使いください。',
-  camera_busy: 'カメラは別のアプリで使用中です。そのアプリを閉じて、もう一度お試しください。',
-  no_picture: 'カメラの映像がありません。カバーを開け、ほかの通話を終了して、もう一度お試しください。',
-  camera_lost: 'カメラの接続が切れました。接続し直して、もう一度お試しください。',
-  rotated: '端末の向きが変わりました。同じ向きのまま持って、もう一度お試しください。',
+  camera_busy: 'カメラは別のアプリで使用中です。そのアプリを閉じてください。',
+  no_picture: 'カメラの映像がありません。カバーを開けてください。',
+  camera_lost: 'カメラの接続が切れました。接続し直してください。',
+  rotated: '端末の向きが変わりました。同じ向きのまま持ってください。',
   hidden: 'ページを離れたため、カメラをオフにしました。',
-  too_slow: 'カメラの動作が遅すぎました。明るい場所に移るか、ほかのアプリを閉じて、もう一度お試しください。',
+  too_slow: 'カメラが遅すぎました。明るい場所でお試しください。',
   timeout: '時間がかかりすぎたため、カメラをオフにしました。',
   file_unreadable: 'このファイルは写真として読み込めません。別のファイルを選んでください。',
   wrong_format:

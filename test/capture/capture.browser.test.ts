@@ -311,27 +311,6 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(await heard('cs-error')).toEqual([])
   })
 
-  it('offers the cameras after an error, and starts the one that is chosen', async () => {
-    await visit('mode=photo', {
-      before: `{
-        const devices = navigator.mediaDevices
-        const ask = devices.getUserMedia.bind(devices)
-        let isBusy = true
-        devices.getUserMedia = () => {
-          if (!isBusy) return ask({ video: true })
-          isBusy = false
-          return Promise.reject(new DOMException('', 'NotReadableError'))
-        }
-        const camera = (id) => ({ kind: 'videoinput', deviceId: id, label: id })
-        devices.enumerateDevices = async () => [camera('busy'), camera('free')]
-      }`,
-    })
-    await click('Turn on camera')
-    await hear('cs-error')
-    await page.getByLabel('Camera').selectOption('free')
-    await hear('cs-ready')
-  })
-
   it('waits for a click where the browser shows no picture without one', async () => {
     await visit('mode=photo', {
       before: `{
@@ -344,7 +323,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     })
     await click('Turn on camera')
     for (const left of [1, 0]) {
-      await page.locator('[aria-live=polite]').getByText('only after a click').waitFor()
+      await expect.poll(focused).toBe('Turn on camera')
       await expect.poll(() => page.evaluate('refusals')).toBe(left)
       expect(await heard('cs-ready')).toEqual([])
       expect(await violations(page)).toEqual([])
@@ -357,7 +336,10 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     it.each([
       ['shows one colour', 'paint = () => fill("rgb(2 2 2)")'],
       ['stops', 'paint = () => {}'],
-      ['is muted', 'track.dispatchEvent(new Event("mute"))'],
+      [
+        'is muted',
+        'Object.defineProperty(track, "muted", { value: true }), track.dispatchEvent(new Event("mute"))',
+      ],
     ])(`hands over nothing of a camera that %s (${mode})`, async (_, happening) => {
       await visit(`mode=${mode}`, { before: PAINTED })
       await startCamera()
@@ -373,7 +355,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
   it('goes on where a camera is muted for a moment only', async () => {
     await visit('mode=photo', { before: PAINTED })
     await startCamera()
-    await page.evaluate("track.dispatchEvent(new Event('mute')), track.dispatchEvent(new Event('unmute'))")
+    await page.evaluate("track.dispatchEvent(new Event('mute'))")
     await page.waitForTimeout(2500)
     expect(await heard('cs-error')).toEqual([])
   })

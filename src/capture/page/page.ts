@@ -299,7 +299,7 @@ const { consented, needsCode, needsNumber, display } = document.querySelector('m
 const lacksPasskeys = find('use-passkey') !== null && find('skip-passkey') === null && !hasPasskeys()
 show(needsNumber === undefined ? (needsCode === 'true' ? 'confirm' : 'consent') : 'number')
 if (lacksPasskeys && shown === 'consent') {
-  // Nobody is filmed in vain. The person can go back, or go on at a phone.
+  // The person can go back, or go on at a phone, and is not filmed for nothing.
   show(null)
   message.textContent = texts.unsupported ?? texts.passkey!
 } else if (consented === 'true' && needsNumber === undefined) {
