@@ -64,8 +64,10 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     const metrics = new Metrics(config.metricsTenants, options.place)
     const operatorPassword = await loadOperatorPassword(config, core.store.shared)
     const tracing = await startTracing(config, log)
+    log.info({ workers: config.workers, limit: config.workersLimit }, 'the workers load their networks')
     const engine = await Engine.start({
       ...serviceEngineOptions(config),
+      signal: options.signal,
       onIncident: (incident) => {
         metrics.engine.countIncident(incident)
         log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
@@ -78,6 +80,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     }
   } catch (error) {
     await core.store.close()
+    if (options.signal?.aborted) log.info('stopped')
     throw error
   }
 }

@@ -243,6 +243,8 @@ export interface EngineOptions {
   faultInjection?: boolean
   /** Milliseconds between two pings of each worker. Default 1,000. */
   pingIntervalMs?: number
+  /** Aborted when the start is abandoned: its workers then end at once. */
+  signal?: AbortSignal | undefined
   /** Called on worker deaths and late errors, for log and metrics. */
   onIncident?: (incident: EngineIncident) => void
 }

@@ -10,6 +10,7 @@ import { type ListenAddress, parseRate } from './parsers.js'
 import { isPostgresUrl } from './postgres-url.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './settings.js'
 import { type Env, type GivenValue, readVariables } from './variables.js'
+import { defaultWorkers } from './worker-limits.js'
 
 export { type Config, ConfigError, type ListenAddress, parseRate, SETTINGS, type SettingName }
 
@@ -69,6 +70,9 @@ export function resolveConfig(
   const config = Object.freeze({
     ...values,
     isModelPackSettled: settled,
+    workersLimit: given.has(variableOf('workers'))
+      ? variableOf('workers')
+      : defaultWorkers(values as unknown as Basis).limit,
     isOperatorPasswordFileGiven: given.has(variableOf('operatorPasswordFile')),
     otelVariables,
   }) as Config

@@ -1,6 +1,5 @@
 /** Every setting, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
 
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defaultModelPack } from './default-model-pack.js'
 import { LIVENESS_REQUIREMENTS } from './liveness-requirement.js'
@@ -26,12 +25,15 @@ import {
   tenantGroups,
   text,
 } from './parsers.js'
+import { defaultWorkers } from './worker-limits.js'
 
 /** Settings from which defaults of later settings are made. */
 export interface Basis {
   dataDir: string
   modelsDir: string
   workers: number
+  processes: number | 'auto'
+  database: string
   oidcIssuer: string | undefined
 }
 
@@ -424,17 +426,17 @@ export const SETTING_GROUPS = {
       'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last. More at /docs/guides/gpu of the admin listener.',
       nameList,
     ),
-    workers: derived(
-      'WORKERS',
-      () => availableParallelism(),
-      'Worker threads of all processes together, with one inference thread each. Default: one for each core.',
-      integer(1, 256),
-    ),
     processes: setting(
       'PROCESSES',
       '1',
       'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one per eight cores. Linux only; more at /docs/operations/several-processes of the admin listener.',
       processes,
+    ),
+    workers: derived(
+      'WORKERS',
+      (basis) => defaultWorkers(basis).workers,
+      'Worker threads of all processes together, with one inference thread each. Default: one for each core, less where a CPU quota, a memory limit or a limit of threads is lower, and 16 for each process at most.',
+      integer(1, 256),
     ),
     queueLimit: derived(
       'QUEUE_LIMIT',
@@ -668,6 +670,8 @@ type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : 
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {
   /** False where no model pack is named and none has served yet: the default may still change. */
   readonly isModelPackSettled: boolean
+  /** The limit that decided the number of workers, or the variable that sets it. */
+  readonly workersLimit: string
   /** The operator's password file was configured; it is not the default one in the data folder. */
   readonly isOperatorPasswordFileGiven: boolean
   /** Other OTEL_* variables of the configuration file, which the libraries of OpenTelemetry read. */

@@ -10,6 +10,7 @@ import { adviceText } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { childrenOf } from '../support/process-tree.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
 
 let place: Workplace
@@ -161,7 +162,12 @@ describe('serve', () => {
 
     it('has written its log as JSON lines on stdout, and text for people only on stderr', () => {
       const lines = server.stdout().trimEnd().split('\n')
-      expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request', 'stopping', 'stopped'])
+      expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+        'the workers load their networks',
+        'request',
+        'stopping',
+        'stopped',
+      ])
     })
 
     it('has warned that a folder or database of an earlier version is open to every user of the machine', () => {
@@ -201,6 +207,29 @@ describe('serve', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null })
     expect(server.stdout()).toContain('"msg":"stopped"')
   })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'obeys a %s while many workers load, and leaves no engine',
+    async (signal) => {
+      // Far more than the cores carry: without the signal they load for minutes.
+      const server = place.launch([], { COUNTERSIGN_WORKERS: '48' })
+      await poll(
+        async () => server.stdout(),
+        (log) => log.includes('the workers load their networks'),
+      )
+      const engine = await poll(
+        async () => childrenOf(server.pid).at(0),
+        (pid) => pid !== undefined,
+      )
+      server.signal(signal)
+      expect(await server.exited).toEqual({ code: 0, signal: null })
+      // A service that had started would say so here.
+      expect(server.stdout()).not.toContain('"msg":"stopping"')
+      expect(server.stdout()).toContain('"limit":"COUNTERSIGN_WORKERS"')
+      expect(server.stdout()).toContain('"msg":"stopped"')
+      expect(() => process.kill(engine!, 0)).toThrow('ESRCH')
+    },
+  )
 
   it('answers requests under way after a signal, accepts nothing new, and ends with 0', async () => {
     const server = await place.serve()

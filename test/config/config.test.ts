@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -15,6 +15,7 @@ import {
   sqliteFile,
 } from '../../src/config/config.js'
 import { DEPRECATED_SETTINGS } from '../../src/config/deprecated-settings.js'
+import { defaultWorkers } from '../../src/config/worker-limits.js'
 
 let dir: string
 beforeAll(() => {
@@ -62,8 +63,8 @@ describe('the configuration without any variable', () => {
       modelsDir: resolve('data/models'),
       modelPack: 'standard',
       executionProviders: ['cpu'],
-      workers: availableParallelism(),
-      queueLimit: availableParallelism() * 32,
+      workers: defaultWorkers({ processes: 1, database: '' }).workers,
+      queueLimit: defaultWorkers({ processes: 1, database: '' }).workers * 32,
       deadlineMs: 10_000,
       maxBodyBytes: 8 * 1024 * 1024,
       trustedProxies: [],

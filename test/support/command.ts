@@ -65,7 +65,10 @@ export interface Workplace {
   /** The built command as a process that has only just been started. */
   begin(args: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited'>
   /** A `serve` that has only just been started. */
-  launch(args?: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'>
+  launch(
+    args?: string[],
+    env?: Record<string, string>,
+  ): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'> & { pid: number }
   /**
    * A running `serve` on free ports; rejects with what it printed when it ends before it is ready. Its operator's password is
    * that of the tests; an empty variable leaves it to the installation.
@@ -138,7 +141,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     },
     launch(args = [], extra = {}) {
       const { child, output, exited } = start(['serve', ...args], extra)
-      return { signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
+      return { pid: child.pid!, signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
     },
     async serve(args = [], extra = {}) {
       const { child, output, exited } = start(['serve', ...args], {

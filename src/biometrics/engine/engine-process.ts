@@ -56,6 +56,8 @@ export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {
   workers: number
   /** Milliseconds between two pings of each worker. Default 1,000. */
   pingIntervalMs?: number | undefined
+  /** Aborted when the start is abandoned: the process is then killed, since loading the networks cannot be interrupted. */
+  signal?: AbortSignal | undefined
   /** Called when the number of ready workers has changed. */
   onChange: () => void
   onIncident: (incident: EngineIncident) => void
@@ -155,7 +157,7 @@ export class EngineProcess {
   }
 
   /**
-   * Starts the process and waits until every worker is ready.
+   * Starts the process and waits until every worker is ready, or until `signal` aborts.
    * @throws Error with the reason for which the first failing worker could not load
    */
   static async start(options: EngineProcessOptions): Promise<EngineProcess> {
@@ -177,15 +179,23 @@ export class EngineProcess {
         options.onIncident(incident)
       },
     })
+    const { signal } = options
+    const abandon = () => settle(signal!.reason)
     try {
       await once(engine.server, 'listening')
+      signal?.throwIfAborted()
+      signal?.addEventListener('abort', abandon)
       engine.spawn()
       await allReady
       engine.beat = setInterval(() => engine.ping(), options.pingIntervalMs ?? PING_INTERVAL_MS).unref()
       return engine
     } catch (error) {
-      await engine.close()
+      const closed = engine.close()
+      if (signal?.aborted) engine.child?.kill('SIGKILL')
+      await closed
       throw error
+    } finally {
+      signal?.removeEventListener('abort', abandon)
     }
   }
 

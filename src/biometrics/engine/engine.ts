@@ -69,7 +69,7 @@ export class Engine {
     const packs = await loadPacks([options.packDir, ...(options.followingPackDirs ?? [])])
     const [pack, ...otherPacks] = packs
     const engine = new Engine(packs, options)
-    const { executionProviders, limits, workers, pingIntervalMs, faultInjection = false } = options
+    const { executionProviders, limits, workers, pingIntervalMs, signal, faultInjection = false } = options
     engine.pool = await EngineProcess.start({
       pack: pack!,
       otherPacks,
@@ -78,6 +78,7 @@ export class Engine {
       faultInjection,
       workers,
       pingIntervalMs,
+      signal,
       onChange: () => engine.dispatcher.pump(),
       onIncident: (incident) => options.onIncident?.(incident),
     })

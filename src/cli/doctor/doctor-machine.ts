@@ -1,11 +1,11 @@
 /** Checks of `doctor` on the machine and on what is installed. */
 
 import { createRequire } from 'node:module'
-import { availableParallelism } from 'node:os'
 import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
 import { nativeKernels } from '../../biometrics/kernels/kernels.js'
 import { acceleratorsOf, STAND_IN_PROVIDER } from '../../biometrics/pipeline/accelerators.js'
 import type { Config } from '../../config/config.js'
+import { defaultWorkers, machineLimits } from '../../config/worker-limits.js'
 import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.js'
 import { docPath } from '../../lib/doc-path.js'
 import { OLDEST_NODE } from '../../lib/version.js'
@@ -152,15 +152,16 @@ export function checkClock(): Finding {
     : { check: 'clock', status: 'ok', detail: new Date(now).toISOString() }
 }
 
-export function checkTopology(config: Config): Finding {
-  const cores = availableParallelism()
-  const detail = `${config.workers} workers on ${cores} cores, one inference thread each`
-  return config.workers > cores
+/** @param limits those of this machine; a test gives others */
+export function checkTopology(config: Config, limits = machineLimits()): Finding {
+  const { workers, limit } = defaultWorkers(config, limits)
+  const detail = `${config.workers} workers by ${config.workersLimit}, on ${limits.cores} cores, one inference thread each`
+  return config.workers > workers
     ? {
         check: 'topology',
         status: 'warning',
         detail,
-        remedy: 'set COUNTERSIGN_WORKERS to the number of cores: more workers only wait for each other',
+        remedy: `set COUNTERSIGN_WORKERS to at most ${workers}, by ${limit}: more workers wait for each other, run out of memory or cannot start`,
       }
     : { check: 'topology', status: 'ok', detail }
 }

@@ -1,12 +1,11 @@
 /** The number of service processes on this machine, and each one's part of the configured resources. */
 import { availableParallelism } from 'node:os'
 import { type Config, ConfigError, isPostgres, type ListenAddress, SETTINGS } from '../../config/config.js'
+import { CORES_A_PROCESS } from '../../config/worker-limits.js'
 import { freePorts } from '../../http/listeners/free-port.js'
 import { AddressError } from '../../http/listeners/listener.js'
 import { chooseTransport } from '../../http/listeners/transport.js'
 
-/** One main thread can keep this many cores busy: a verify takes it less than an eighth of the time that it takes a worker. */
-const CORES_A_PROCESS = 8
 /** Versions of Node from which on node:http can share a port: 22.12 and 23.1. */
 const SHARING_NODES = [
   [22, 12],
