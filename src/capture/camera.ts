@@ -100,6 +100,7 @@ export class Camera {
       )
       if (!isRefused || signal.aborted) break
       await askForClick()
+      if (signal.aborted) break
     }
     while (!signal.aborted && video.videoWidth === 0)
       await new Promise((resolve) => {

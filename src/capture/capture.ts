@@ -208,7 +208,7 @@ export class CountersignCapture extends Base {
       const cameras = await Camera.list()
       if (run.signal.aborted) return
       // A camera that is gone is not asked for again.
-      if (this.settings.cameraId !== camera.id) this.removeAttribute('camera-id')
+      if (camera.id && this.settings.cameraId !== camera.id) this.removeAttribute('camera-id')
       this.view.isMirrored = camera.isMirrored
       this.view.setCameras(cameras, camera.id)
       this.enter('live')

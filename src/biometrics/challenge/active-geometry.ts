@@ -16,7 +16,7 @@ import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, type Pose, poseOf } from './head-pose.js'
 import { type Movement, modeOf, reversedTurns, type Step } from './steps.js'
 
-/** Findings go only to the backend and the audit log: they would help an attacker. */
+/** Findings go only to the backend and the audit log: they would help an attacker. The person is shown only `mirrored`, which the camera has to end. */
 export const FINDINGS = [
   'flat',
   'face_changed',

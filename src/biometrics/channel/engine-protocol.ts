@@ -17,7 +17,9 @@
  * Tasks and replies go straight between the service and a worker: a hop through the engine process's main thread would cost
  * each verify 0.4 ms of CPU time.
  */
+
 import type { ModelPack } from '../../../models/pack/model-pack.js'
+import type { ModelPackErrorCode } from '../../../models/pack/model-pack-error.js'
 import type { LaneFault } from '../accelerator/lane-messages.js'
 import type { Alignment, Box } from '../measurements.js'
 import type { ImageLimits, OtherBounds } from '../types.js'
@@ -41,7 +43,7 @@ export interface WorkerSetup {
 }
 
 /** Result of the Piscina task that serves: it ends when the service hangs up, or before the worker is ready. */
-export type WorkerEnd = { loaded: true } | { loaded: false; reason: string }
+export type WorkerEnd = { loaded: true } | { loaded: false; reason: string; code?: ModelPackErrorCode }
 
 /**
  * Ways to break the worker that takes the task: at once; when its next task arrives; by an uncaught error after the

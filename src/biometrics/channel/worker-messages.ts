@@ -5,6 +5,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { MODEL_PACK_ERROR_CODES } from '../../../models/pack/model-pack-error.js'
 import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
@@ -31,6 +32,8 @@ const PongSchema = Type.Object({ kind: Type.Literal('pong') })
 const IncidentSchema = Type.Object({
   kind: Type.Enum(['worker_lost', 'worker_load_failed', 'accelerator_lost', 'accelerator_hung']),
   reason: text,
+  /** Where the reason is a pack that cannot be used here. */
+  code: Type.Optional(Type.Enum([...MODEL_PACK_ERROR_CODES])),
 })
 const ReplyMessageSchema = Type.Object({ kind: Type.Literal('reply'), id: count, reply: Type.Unknown() })
 const FailureSchema = Type.Object({

@@ -34,6 +34,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
+import { ModelPackError } from '../../../models/pack/model-pack-error.js'
 import type {
   CancelMessage,
   HostSetup,
@@ -158,7 +159,7 @@ export class EngineProcess {
 
   /**
    * Starts the process and waits until every worker is ready, or until `signal` aborts.
-   * @throws Error with the reason for which the first failing worker could not load
+   * @throws ModelPackError for a pack that cannot be used here; Error with any other reason for which the first failing worker could not load
    */
   static async start(options: EngineProcessOptions): Promise<EngineProcess> {
     let settle: (failure?: Error) => void = () => {}
@@ -174,7 +175,11 @@ export class EngineProcess {
       onIncident: (incident) => {
         const { error: cause } = incident
         settle(
-          new Error(`a worker could not start: ${cause instanceof Error ? cause.message : cause}`, { cause }),
+          cause instanceof ModelPackError
+            ? cause
+            : new Error(`a worker could not start: ${cause instanceof Error ? cause.message : cause}`, {
+                cause,
+              }),
         )
         options.onIncident(incident)
       },
@@ -334,7 +339,10 @@ export class EngineProcess {
         case 'worker_lost':
         case 'worker_load_failed':
           if (message.kind === 'worker_load_failed') this.failed = true
-          this.report(message.kind, new Error(message.reason))
+          this.report(
+            message.kind,
+            message.code ? new ModelPackError(message.code, message.reason) : new Error(message.reason),
+          )
           this.options.onChange()
           break
         case 'accelerator_lost':

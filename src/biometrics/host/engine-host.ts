@@ -120,7 +120,11 @@ async function keepServing(
       )
       if (end.loaded) delayMs = RETRY_MS.first
       else {
-        void report(setup, { kind: 'worker_load_failed', reason: end.reason })
+        void report(setup, {
+          kind: 'worker_load_failed',
+          reason: end.reason,
+          ...(end.code ? { code: end.code } : {}),
+        })
         await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {})
         delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
       }

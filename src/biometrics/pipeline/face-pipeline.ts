@@ -134,11 +134,14 @@ export class FacePipeline {
     const picture = await readCheckPicture()
     const scene = new Scene(picture.image)
     const embeddings = new Map<FaceModel, Float32Array | null>()
-    for (const model of this.models.values()) {
-      embeddings.set(model, await model.warmUp(scene, new StageClock()))
-      assertComputesAsMeasured(model.pack, picture, embeddings.get(model)!)
+    try {
+      for (const model of this.models.values()) {
+        embeddings.set(model, await model.warmUp(scene, new StageClock()))
+        assertComputesAsMeasured(model.pack, picture, embeddings.get(model)!)
+      }
+    } finally {
+      scene.release()
     }
-    scene.release()
     return checkVectorOf(picture, embeddings.get(this.modelOf())!)
   }
 

@@ -3,6 +3,7 @@
  * service hangs up.
  */
 import { connect, type NetConnectOpts, type OnReadOpts, type Socket } from 'node:net'
+import { ModelPackError } from '../../../models/pack/model-pack-error.js'
 import { type LaneAccess, LaneClient } from '../accelerator/lane-client.js'
 import type { LaneFault } from '../accelerator/lane-messages.js'
 import type {
@@ -48,7 +49,8 @@ export default async function serve(setup: ThreadSetup): Promise<WorkerEnd> {
     if (loaded) setup.lane?.port.close()
     loaded ??= await load(setup)
   } catch (error) {
-    return { loaded: false, reason: error instanceof Error ? error.message : String(error) }
+    const reason = error instanceof Error ? error.message : String(error)
+    return { loaded: false, reason, ...(error instanceof ModelPackError ? { code: error.code } : {}) }
   }
   await serveTasks(loaded.pipeline, loaded.provider, setup)
   return { loaded: true }

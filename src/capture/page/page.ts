@@ -231,9 +231,9 @@ find('use-passkey')?.addEventListener('click', async () => {
     const answer = await usePasskey(passkey!)
     if (waiting) send(waiting, answer)
   } catch (error) {
-    // The person declined, or this browser has no passkey of theirs: both can be tried again. Anything else would fail again.
-    const canRetry = ['NotAllowedError', 'InvalidStateError', 'AbortError'].includes((error as Error).name)
-    message.textContent = canRetry ? texts.passkey! : (texts.unsupported ?? texts.passkey!)
+    // Anything else that fails, such as a person who declines or a request that is under way already, can be tried again.
+    const isLacking = ['NotSupportedError', 'SecurityError', 'TypeError'].includes((error as Error).name)
+    message.textContent = (isLacking && texts.unsupported) || texts.passkey!
   }
 })
 
