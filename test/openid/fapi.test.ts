@@ -119,7 +119,7 @@ describe('a pushed request', () => {
     expect(errorOf(await newBrowser().open(address))).toBe('invalid_request_uri')
   })
 
-  it('is over after a minute, and the application hears of that without its state', async () => {
+  it('is over after a minute', async () => {
     expect((await push()).body.expires_in).toBe(60)
     const address = await ask()
     running.clock.advance(61 * SECOND_MS)
