@@ -92,15 +92,14 @@ export class Camera {
   private async play({ signal, askForClick }: CameraRun): Promise<void> {
     const { video } = this
     video.srcObject = this.stream
-    for (;;) {
+    while (!signal.aborted) {
       // The caller that closed a camera knows it, and the track's event reports one that was unplugged.
       const isRefused = await video.play().then(
         () => false,
         (error) => error.name === 'NotAllowedError',
       )
-      if (!isRefused || signal.aborted) break
+      if (!isRefused) break
       await askForClick()
-      if (signal.aborted) break
     }
     while (!signal.aborted && video.videoWidth === 0)
       await new Promise((resolve) => {

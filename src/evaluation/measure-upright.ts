@@ -207,7 +207,7 @@ export async function measureCheckVector({
   const { calibration: _, ...pack } = await loadModelPack(packDir)
   const pipeline = await FacePipeline.load(pack, { provider: 'cpu', limits })
   try {
-    return await pipeline.warmUp()
+    return await pipeline.measureCheckVector()
   } finally {
     await pipeline.release()
   }

@@ -12,7 +12,13 @@ import {
   type Liveness,
   type OtherBounds,
 } from '../types.js'
-import { assertComputesAsMeasured, checkVectorOf, readCheckPicture } from './check-vector.js'
+import {
+  assertComputesAsMeasured,
+  type CheckPicture,
+  checkVectorOf,
+  grayPicture,
+  readCheckPicture,
+} from './check-vector.js'
 import { decodeImage } from './decode.js'
 import type { DecodedImage } from './decode-pixels.js'
 import { FaceModel, type MeasuredFace } from './face-model.js'
@@ -125,24 +131,30 @@ export class FacePipeline {
   }
 
   /**
-   * Runs every stage once, so that the first caller does not pay for first-time work, on the picture whose embedding shows that
-   * the packs compute here what was measured.
-   * @returns the check vector of the primary pack; undefined where it finds no face in the picture
+   * Runs every stage once, so that the first caller does not pay for first-time work. A pack with a check vector runs on the picture
+   * of that vector, any other on a gray one.
    * @throws ModelPackError pack_computes_otherwise
    */
-  async warmUp(): Promise<Calibration['check'] | undefined> {
-    const picture = await readCheckPicture()
-    const scene = new Scene(picture.image)
-    const embeddings = new Map<FaceModel, Float32Array | null>()
-    try {
-      for (const model of this.models.values()) {
-        embeddings.set(model, await model.warmUp(scene, new StageClock()))
-        assertComputesAsMeasured(model.pack, picture, embeddings.get(model)!)
-      }
-    } finally {
-      scene.release()
+  private async warmUp(): Promise<void> {
+    const models = [...this.models.values()]
+    const isChecked = ({ pack }: FaceModel) => pack.calibration?.check !== undefined
+    const checked = models.filter(isChecked)
+    if (checked.length > 0) {
+      const picture = await readCheckPicture()
+      for (const [model, embedding] of await embedded(checked, picture))
+        assertComputesAsMeasured(model.pack, picture, embedding)
     }
-    return checkVectorOf(picture, embeddings.get(this.modelOf())!)
+    await embedded(
+      models.filter((model) => !isChecked(model)),
+      grayPicture(),
+    )
+  }
+
+  /** @returns the check vector of the primary pack; undefined where it finds no face in the picture */
+  async measureCheckVector(): Promise<Calibration['check'] | undefined> {
+    const picture = await readCheckPicture()
+    const [[, embedding] = [null, null]] = await embedded([this.modelOf()], picture)
+    return checkVectorOf(picture, embedding)
   }
 
   /** @throws BiometricError with `imageIndex`, when the image cannot be used by the pack that decides */
@@ -250,6 +262,18 @@ export class FacePipeline {
   /** Frees the native memory. The pipeline cannot be used afterwards. */
   release(): Promise<void> {
     return this.shelf.release()
+  }
+}
+
+/** Runs every stage of each pack on a picture, and frees its pixels. */
+async function embedded(models: readonly FaceModel[], { image }: CheckPicture) {
+  const embeddings = new Map<FaceModel, Float32Array | null>()
+  const scene = new Scene(image)
+  try {
+    for (const model of models) embeddings.set(model, await model.warmUp(scene, new StageClock()))
+    return embeddings
+  } finally {
+    scene.release()
   }
 }
 

@@ -22,7 +22,7 @@ function checkedBy(change: (embedding: Float32Array) => Float32Array, picture?: 
 async function load(chosen: ModelPack, otherPacks: ModelPack[] = []): Promise<string> {
   try {
     const pipeline = await FacePipeline.load(chosen, { provider: 'cpu', limits: anyFace, otherPacks })
-    const check = await pipeline.warmUp()
+    const check = await pipeline.measureCheckVector()
     expect(check?.picture).toBe(pack.calibration!.check!.picture)
     await pipeline.release()
     return 'loaded'
