@@ -56,6 +56,8 @@ const picture = Buffer.concat([await plain(), Buffer.alloc(5_900_000)]).toString
 interface Costly {
   /** Status of the answer: where a rule refuses the body, it does so after all of it was read. */
   status: number
+  /** Turns of the thread in which the work is done, with other calls in between. Default 1. */
+  turns?: number
   /** Added to the path. */
   query?: string
   /** At the production API, where the sandbox refuses it. */
@@ -76,7 +78,7 @@ const COSTLIEST: Record<EndpointDescription['id'], Costly> = {
   rotate_signing: { status: 200, inProduction: true, body: { force: true } },
   get_user: { status: 200 },
   list_audit: { status: 200, query: '?limit=200' },
-  create_challenge: { status: 201, body: { ...challenge, ...batch } },
+  create_challenge: { status: 201, turns: 2, body: { ...challenge, ...batch } },
   guide: { status: 200, body: { image: picture.slice(0, 400_000), user_id: ENROLLED } },
   create_capture_session: {
     status: 201,
@@ -168,7 +170,9 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
   }
 
   /** Measures calls, those that seem to cost too much again. */
-  async function expectLight(calls: Array<[what: string, status: number, send: () => Promise<Answer>]>) {
+  async function expectLight(
+    calls: Array<[what: string, status: number, send: () => Promise<Answer>, turns?: number]>,
+  ) {
     const wrong: string[] = []
     /** The least CPU time that a call took, of several. */
     const leastMs = async (what: string, status: number, send: () => Promise<Answer>) => {
@@ -185,9 +189,10 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       MAX_REPORTS * (await leastMs('health', 200, () => send('health', {}))),
     )
     const costs: Array<[string, number]> = []
-    for (const call of calls) {
-      const first = await leastMs(...call)
-      costs.push([call[0], first > maxMs ? Math.min(first, await leastMs(...call)) : first])
+    for (const [what, status, send, turns = 1] of calls) {
+      const turnMs = async () => (await leastMs(what, status, send)) / turns
+      const first = await turnMs()
+      costs.push([what, first > maxMs ? Math.min(first, await turnMs()) : first])
     }
     console.log(costs.map(([what, ms]) => `${what} ${ms.toFixed(1)} ms`).join(', '))
     expect(wrong).toEqual([])
@@ -204,6 +209,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
         id,
         request.status,
         () => send(id as EndpointDescription['id'], request),
+        request.turns,
       ]),
     )
   }, 120_000)
