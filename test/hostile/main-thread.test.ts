@@ -171,7 +171,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
 
   /** Measures calls, those that seem to cost too much again. */
   async function expectLight(
-    calls: Array<[what: string, status: number, send: () => Promise<Answer>, turns?: number]>,
+    calls: Array<[what: string, status: number, send: () => Promise<Answer>, turns?: number | undefined]>,
   ) {
     const wrong: string[] = []
     /** The least CPU time that a call took, of several. */
