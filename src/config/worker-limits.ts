@@ -30,15 +30,28 @@ const THREADS = { aProcess: 40, aWorker: 3 } as const
 const MIB = { aProcess: 384, aWorker: 128 } as const
 
 /** One main thread can keep this many cores busy: a verify takes it less than an eighth of the time that it takes a worker. */
-export const CORES_A_PROCESS = 8
+const CORES_A_PROCESS = 8
+
+/** @returns the configured number; for `auto`, one process per eight cores, or 1 where several are impossible */
+export function processCount(
+  { processes, database }: { processes: number | 'auto'; database: string },
+  machine: { cores: number; platform: NodeJS.Platform } = {
+    cores: availableParallelism(),
+    platform: process.platform,
+  },
+): number {
+  if (processes !== 'auto') return processes
+  const canBeSeveral = machine.platform === 'linux' && isPostgresUrl(database)
+  return canBeSeveral ? Math.ceil(machine.cores / CORES_A_PROCESS) : 1
+}
 
 /** @param limits those of this machine; a test gives others */
 export function defaultWorkers(
   { processes, database }: { processes: number | 'auto'; database: string },
   limits = machineLimits(),
 ): WorkerDecision {
-  const ofCores = isPostgresUrl(database) ? Math.ceil(limits.cores / CORES_A_PROCESS) : 1
-  return workersWithin(limits, processes === 'auto' ? ofCores : processes)
+  const { platform } = process
+  return workersWithin(limits, processCount({ processes, database }, { cores: limits.cores, platform }))
 }
 
 /** @param processes service processes that share the workers; at least one worker remains, however low a limit is */

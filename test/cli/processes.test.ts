@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { canNodeSharePorts, processCount, shareOf } from '../../src/cli/process/processes.js'
+import { canNodeSharePorts, shareOf } from '../../src/cli/process/processes.js'
 import { loadConfig, resolveConfig } from '../../src/config/config.js'
+import { processCount } from '../../src/config/worker-limits.js'
 import { docPath } from '../../src/lib/doc-path.js'
 
 const POSTGRES = { COUNTERSIGN_DATABASE: 'postgres://countersign@localhost/countersign' }

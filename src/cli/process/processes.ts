@@ -1,7 +1,5 @@
 /** The number of service processes on this machine, and each one's part of the configured resources. */
-import { availableParallelism } from 'node:os'
-import { type Config, ConfigError, isPostgres, type ListenAddress, SETTINGS } from '../../config/config.js'
-import { CORES_A_PROCESS } from '../../config/worker-limits.js'
+import { type Config, ConfigError, type ListenAddress, SETTINGS } from '../../config/config.js'
 import { freePorts } from '../../http/listeners/free-port.js'
 import { AddressError } from '../../http/listeners/listener.js'
 import { chooseTransport } from '../../http/listeners/transport.js'
@@ -11,17 +9,6 @@ const SHARING_NODES = [
   [22, 12],
   [23, 1],
 ] as const
-
-/** @returns the configured number; for `auto`, one process per eight cores, or 1 where several are impossible */
-export function processCount({ processes, database }: Config, machine = thisMachine()): number {
-  if (processes !== 'auto') return processes
-  const canBeSeveral = machine.platform === 'linux' && isPostgres({ database })
-  return canBeSeveral ? Math.ceil(machine.cores / CORES_A_PROCESS) : 1
-}
-
-function thisMachine(): { cores: number; platform: NodeJS.Platform } {
-  return { cores: availableParallelism(), platform: process.platform }
-}
 
 /** @throws ConfigError where this machine cannot have several processes at one address */
 export async function assertPortsCanBeShared(config: Config): Promise<void> {
