@@ -14,7 +14,7 @@ COPY native native
 RUN npm ci --no-audit --no-fund && npm run install -- --from-source
 COPY tsconfig.json ./
 COPY models models
-COPY scripts/write-build.mjs scripts/write-build.mjs
+COPY scripts/bootstrap.mjs scripts/build-state.mjs scripts/bundle-typebox.mjs scripts/write-build.mjs scripts/
 COPY src src
 # The documentation is built into the image, with the figures of the benchmarks.
 COPY docs docs

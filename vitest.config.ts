@@ -21,6 +21,7 @@ const CAMPAIGNS = [
   'test/models/build-baseline.test.ts',
   'test/deployment/helm.test.ts',
   'test/powerloss/**/*.test.ts',
+  'test/releases/archive.test.ts',
   'test/**/*.model.test.ts',
 ]
 
@@ -48,6 +49,7 @@ const CONTRACT = [
   'test/jobs/audit-verification.test.ts',
   'test/tenants/api-keys.test.ts',
   'test/keys/openid-key-rotation.test.ts',
+  'test/ledger/ledger.test.ts',
   'test/openid/entra-method.test.ts',
   'test/openid/keycloak.test.ts',
   'test/openid/openid-okta.test.ts',
@@ -65,10 +67,11 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only a test that stands still meets these: on two busy cores the start of a process takes ten seconds.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // A service on a busy machine may take its time; what is waited for comes or the test fails.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 40_000 } },
     reporters: ['default', './test/support/totals-reporter.ts'],
     projects: [
       {
@@ -96,14 +99,18 @@ export default defineConfig({
       {
         extends: true,
         // A browser takes half a gigabyte, and both cores.
-        test: { name: 'pages', include: PAGES, maxWorkers: 2, sequence: { groupOrder: 1 } },
+        // Before a camera time is real: a browser that another program holds up for a second misses a frame, and is asked once more.
+        test: { name: 'pages', include: PAGES, maxWorkers: 2, retry: 1, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,
         // Their load takes whole cores, and what they measure is time.
         test: { name: 'campaigns', include: CAMPAIGNS, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
-      { extends: true, test: { name: 'films', include: FILMS, maxWorkers: 1, sequence: { groupOrder: 3 } } },
+      {
+        extends: true,
+        test: { name: 'films', include: FILMS, maxWorkers: 1, retry: 1, sequence: { groupOrder: 3 } },
+      },
     ],
   },
 })

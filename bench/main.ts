@@ -9,6 +9,7 @@ import { floor } from './floor.js'
 import { http } from './http.js'
 import { lane } from './lane.js'
 import { latency } from './latency.js'
+import { ledger } from './ledger.js'
 import { cleanUp, cleanUpOnSignals, isInterrupted } from './lib/clean-up.js'
 import { compare, readResult } from './lib/comparison.js'
 import { preparePack } from './lib/model-pack.js'
@@ -42,6 +43,7 @@ const SUITES: readonly Suite[] = [
   cli,
   peers,
   lane,
+  ledger,
   soak,
   cluster,
   packs,
@@ -49,17 +51,21 @@ const SUITES: readonly Suite[] = [
 ]
 /**
  * Suites that run only when named: one installs some 700 MB of packages first, one is for machines with an
- * accelerator, one takes an hour, one needs PostgreSQL, one builds a second pack, and one compares a service with itself.
+ * accelerator, one counts operations, one takes an hour, one needs PostgreSQL, one builds a second pack, and one
+ * compares a service with itself.
  */
-const ON_DEMAND: readonly Suite[] = [peers, lane, soak, cluster, packs, shadow]
+const ON_DEMAND: readonly Suite[] = [peers, lane, ledger, soak, cluster, packs, shadow]
 /**
  * Takes every result again that the documents show. The other suites take an accelerator, an hour, a machine of many
  * cores, or a second pack, or show a ratio that few read.
  */
 const ALL = 'all'
-const SHOWN: readonly Suite[] = SUITES.filter(
-  (suite) => ![lane, soak, cluster, packs, shadow].includes(suite),
-)
+const SHOWN: readonly Suite[] = SUITES.filter((suite) => suite === peers || !ON_DEMAND.includes(suite))
+
+/** Names of suites in a sentence. */
+function listOf(suites: readonly Suite[]): string {
+  return suites.map(({ name }) => name).join(', ')
+}
 
 interface Options {
   seconds?: number
@@ -179,7 +185,7 @@ new Command('npm run bench --')
   .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
   .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', parseRate)
   .option('--tenants <n>', 'cluster: number of tenants', parseTenants, 64)
-  .option('--engine-ms <n>', 'cluster: what a picture takes of an engine worker', parseEngineMs, 5)
+  .option('--engine-ms <n>', 'cluster, ledger: what a picture takes of an engine worker', parseEngineMs, 5)
   .option('--provider <name>', 'lane: the accelerator, such as cuda; default: the processor in its part')
   .option('--database <url>', 'cluster: an empty PostgreSQL database; default: one of its own', parseDatabase)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
@@ -201,8 +207,8 @@ new Command('npm run bench --')
       ...SUITES.map(
         ({ name, description, defaultSeconds }) => `  ${name.padEnd(9)} ${description} (${defaultSeconds} s)`,
       ),
-      `\nWithout a suite all but peers, lane, soak, cluster and packs run: one installs some 700 MB of packages first, one is for accelerators, one takes an hour, one wants a PostgreSQL, one a second pack.`,
-      `${ALL} runs all but lane, soak, cluster and packs and replaces bench/results: some 13 minutes, on a quiet machine. Then \`npm run docs\` writes the figures into the documents.`,
+      `\nWithout a suite all but ${listOf(ON_DEMAND)} run.`,
+      `${ALL} runs all but ${listOf(SUITES.filter((suite) => !SHOWN.includes(suite)))} and replaces bench/results: some 13 minutes, on a quiet machine. Then \`npm run docs\` writes the figures into the documents.`,
       '\nResults are shown, and kept with --out or --update. docs/benchmarks.md says how to read them.',
       'Exit codes: 0 done, 1 a limit of the specification was missed or a run failed, 2 wrong usage.',
     ].join('\n'),

@@ -22,9 +22,10 @@ import { scoreOf } from '../src/biometrics/pipeline/match.js'
 import { loadNetwork } from '../src/biometrics/pipeline/network.js'
 import { measureChip } from '../src/biometrics/pipeline/quality.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
+import { canonicalJson } from '../src/client/canonical-json.js'
 import { loadConfig } from '../src/config/config.js'
 import { signResponse } from '../src/crypto/response-signature.js'
-import { actionHash, canonicalJson, signVerification } from '../src/crypto/verification-jwt.js'
+import { actionHash, signVerification } from '../src/crypto/verification-jwt.js'
 import { inputParser } from '../src/http/bodies/json-body.js'
 import { systemClock } from '../src/lib/clock.js'
 import { TemplateVault } from '../src/users/template-vault.js'
@@ -87,14 +88,6 @@ export const stages: Suite = {
     progress.update(total, total, 'done')
     progress.stop()
 
-    const toRows = (timings: Timing[]) => [
-      ['stage', 'mean', 'p50', 'p95', 'p99', 'samples'],
-      ...timings.map(({ stage, mean_ms, p50_ms, p95_ms, p99_ms, samples }) => [
-        stage,
-        ...[mean_ms, p50_ms, p95_ms, p99_ms].map((ms) => shown(ms, 4)),
-        String(samples),
-      ]),
-    ]
     const toBars = (timings: Timing[]) =>
       timings.map(({ stage, p50_ms }) => ({ label: stage, value: p50_ms }))
     const medians = (timings: Timing[]) =>
@@ -125,7 +118,19 @@ export const stages: Suite = {
   },
 }
 
-async function time(
+/** The timings as rows of a table, with its head. */
+export function toRows(timings: readonly Timing[]): string[][] {
+  return [
+    ['stage', 'mean', 'p50', 'p95', 'p99', 'samples'],
+    ...timings.map(({ stage, mean_ms, p50_ms, p95_ms, p99_ms, samples }) => [
+      stage,
+      ...[mean_ms, p50_ms, p95_ms, p99_ms].map((ms) => shown(ms, 4)),
+      String(samples),
+    ]),
+  ]
+}
+
+export async function time(
   workbench: Workbench,
   seconds: number,
   announce: (name: string) => void,
@@ -225,7 +230,7 @@ function optional(name: string, work: Work | undefined): Workbench {
 }
 
 /** Uses the real store in a temporary folder: the measured code is the service's own, with its pragmas and keys. */
-async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workbench> {
+export async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<Workbench> {
   const config = loadConfig({ COUNTERSIGN_DATA_DIR: await temporaryDir() })
   const { store, keys, tenancy, secrets, audit } = await openCore(config)
   onCleanUp(() => store.close())

@@ -4,8 +4,10 @@
  * for the binary that its publisher offers. `--trust-publisher` downloads that binary; never with `--from-source`.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { homedir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -38,8 +40,11 @@ async function installSqlite() {
   // node-gyp writes that file; where only the binary lies, it was downloaded.
   const isCompiled = existsSync(join(sqlite, 'build', 'config.gypi'))
   if (isCompiled && loads()) return
-  console.error('countersign: compiling SQLite; this takes a minute or two')
   const header = join(folder, 'object-wrap.h')
+  const binary = join(sqlite, 'build', 'Release', 'better_sqlite3.node')
+  const kept = fromSource ? null : keptBinary(sqlite, header)
+  if (kept && copy(kept, binary) && loads()) return
+  console.error('countersign: compiling SQLite; this takes a minute or two')
   if (process.platform === 'win32') process.env.CL = `/FI"${header}" ${process.env.CL ?? ''}`
   else process.env.CXXFLAGS = `-include '${header}' ${process.env.CXXFLAGS ?? ''}`
   const started = Date.now()
@@ -48,7 +53,10 @@ async function installSqlite() {
   }, PROGRESS_MS)
   const isMade = await compile(sqlite)
   clearInterval(progress)
-  if (isMade && loads()) return
+  if (isMade && loads()) {
+    if (kept) copy(binary, kept)
+    return
+  }
   // A binary that is there already was trusted, or put there, before.
   if (!fromSource && loads()) return
   if (!fromSource && trustsPublisher) {
@@ -64,6 +72,37 @@ async function installSqlite() {
       'npm run install -- --trust-publisher',
   )
   process.exit(1)
+}
+
+/**
+ * Where this user's other checkouts find a SQLite that was compiled here. Its name is a SHA-256 of everything that decides what the
+ * compiler makes.
+ */
+function keptBinary(sqlite, header) {
+  const { env, version, platform, arch } = process
+  const flags = ['CC', 'CXX', 'CFLAGS', 'CXXFLAGS', 'CPPFLAGS', 'LDFLAGS'].map((name) => env[name])
+  const sum = createHash('sha256').update(JSON.stringify([version, platform, arch, flags]))
+  const sources = readdirSync(sqlite, { recursive: true })
+    .filter((name) => /^(?:binding\.gyp|(?:deps|src)[\\/].*)$/.test(name))
+    .map((name) => join(sqlite, name))
+  for (const file of [header, ...sources.sort()])
+    if (existsSync(file) && statSync(file).isFile()) sum.update(readFileSync(file))
+  const cache = env.XDG_CACHE_HOME || join(homedir(), '.cache')
+  return join(cache, 'countersign', `better_sqlite3-${sum.digest('hex')}.node`)
+}
+
+/** In one step: a running service may have loaded the file that is replaced. */
+function copy(from, to) {
+  const unfinished = `${to}.${process.pid}`
+  try {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
+    copyFileSync(from, unfinished)
+    renameSync(unfinished, to)
+    return true
+  } catch {
+    // There is none, or the folder cannot be written.
+    return false
+  }
 }
 
 /** Compiles in the folder of a binding.gyp with npm's own node-gyp, which is on the path of npm's scripts. Resolves with whether it succeeded. */

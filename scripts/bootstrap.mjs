@@ -2,11 +2,13 @@
  * Runs npm scripts on a fresh clone: installs and builds when needed, then runs the command.
  * Plain JavaScript without dependencies, because nothing is installed yet.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, watch } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import {
   areNativePartsReady,
+  installedCount,
   isBuilt,
   isInstalled,
   isNodeTooOld,
@@ -48,31 +50,47 @@ const COMMANDS = {
   mutation: () => [process.execPath, [join(root, 'test/mutation/main.mjs'), ...args]],
   'release-database': () => [process.execPath, [join(root, 'dist/test/releases/make-database.js')]],
   'pack-client': () => [process.execPath, [join(root, 'scripts/pack-client.mjs')]],
+  release: () => [process.execPath, [join(root, 'scripts/release.mjs'), ...args]],
   'release-notes': () => [process.execPath, [join(root, 'scripts/release-notes.mjs'), ...args]],
   'supply-chain': () => [process.execPath, [join(root, 'dist/test/supply-chain/main.js'), ...args]],
 }
 
-if (!['dev', 'site'].includes(command) && !Object.hasOwn(COMMANDS, command)) {
+if (!['dev', 'site', 'build'].includes(command) && !Object.hasOwn(COMMANDS, command)) {
   console.error(
-    `Unknown command ${command}. Known are: dev, site, ${Object.keys(COMMANDS).join(', ')}. For the commands of countersign: npx countersign --help`,
+    `Unknown command ${command}. Known are: dev, site, build, ${Object.keys(COMMANDS).join(', ')}. For the commands of countersign: npx countersign --help`,
   )
   process.exit(2)
 }
 
-function step(title, program, parameters) {
+const PROGRESS_MS = 30_000
+/** The ends of the tools that run now. */
+const running = new Set()
+
+/** @param progress what is said every 30 s, where the tool itself says nothing for minutes */
+async function step(title, program, parameters, progress) {
   console.error(`> ${title}`)
-  const { status } = spawnSync(program, parameters, {
+  const started = Date.now()
+  const child = spawn(program, parameters, {
     cwd: root,
     // The output of the tools goes to stderr: stdout belongs to the requested command.
     stdio: ['ignore', 2, 2],
     shell: windows,
   })
-  if (status !== 0) {
-    console.error(`${title} failed.`)
-    process.exit(status ?? 1)
-  }
+  const seconds = () => Math.round((Date.now() - started) / 1000)
+  const timer =
+    progress &&
+    setInterval(() => console.error(`> Still at it after ${seconds()} s: ${progress()}`), PROGRESS_MS)
+  const ended = once(child, 'exit').catch((error) => [error.message])
+  running.add(ended)
+  const [status] = await ended
+  running.delete(ended)
+  clearInterval(timer)
+  if (status === 0) return
+  console.error(`${title} failed.`)
+  // A compiler that is left behind would write into the folder that the next try compiles in.
+  await Promise.all(running)
+  process.exit(Number(status) || 1)
 }
-
 const CAPTURE = 'src/capture'
 const HOSTED_PAGE = 'src/capture/page/build.mjs'
 const DASHBOARD = 'src/dashboard/web/vite.config.ts'
@@ -81,43 +99,61 @@ const PARENT_POLL_MS = 500
 const bin = (name) => join(root, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 
 if (!isInstalled())
-  // Install scripts of packages never run, with any version of npm: two of them download files that no lockfile has a checksum for.
-  step('Installing packages', 'npm', [
-    ...['ci', '--no-audit', '--no-fund'],
-    // The version of Node was checked above; npm's own warnings about versions would hide what matters.
-    '--loglevel=error',
-  ])
-if (!areNativePartsReady())
-  step('Compiling the native parts (a minute or two)', 'npm', ['run', '--silent', 'install'])
-if (!isBuilt()) {
-  const started = Date.now()
-  step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
-  step('Building the capture component', bin('tsc'), ['-p', CAPTURE])
-  step('Building the hosted page', process.execPath, [HOSTED_PAGE])
-  step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
-  // npx sets this bit when it first meets a folder and never again, so another build would lose it.
-  chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
-  recordBuild(started)
-}
-if (needsSite() && !isSiteBuilt()) {
-  const started = Date.now()
-  step('Building the documentation', bin('vitepress'), ['build', 'docs', '--logLevel', 'warn'])
-  recordSite(started)
-}
+  await step(
+    'Installing packages',
+    'npm',
+    [
+      // Install scripts of packages never run, with any version of npm: two of them download files that no lockfile has a checksum for.
+      ...['ci', '--no-audit', '--no-fund'],
+      // The version of Node was checked above; npm's own warnings about versions would hide what matters.
+      '--loglevel=error',
+    ],
+    () => `${installedCount()} packages are unpacked`,
+  )
+// SQLite is one file for its compiler, which keeps one core busy for a minute; the build takes the others meanwhile.
+await Promise.all([compileNativeParts(), build()])
 recordCommit()
+
+async function compileNativeParts() {
+  if (!areNativePartsReady())
+    await step('Compiling the native parts (a minute or two)', 'npm', ['run', '--silent', 'install'])
+}
+
+async function build() {
+  const isAsked = command === 'build'
+  if (isAsked || !isBuilt()) {
+    const started = Date.now()
+    await step('Building', bin('tsc'), ['-p', 'tsconfig.json'])
+    await step('Bundling a library', process.execPath, ['scripts/bundle-typebox.mjs'])
+    await step('Building the capture component', bin('tsc'), ['-p', CAPTURE])
+    await step('Building the hosted page', process.execPath, [HOSTED_PAGE])
+    await step('Building the dashboard', bin('vite'), ['build', '--config', DASHBOARD, '--logLevel', 'warn'])
+    // npx sets this bit when it first meets a folder and never again, so another build would lose it.
+    chmodSync(join(root, 'dist/src/cli/main.js'), 0o755)
+    recordBuild(started)
+  }
+  if (isAsked || (needsSite() && !isSiteBuilt())) {
+    const started = Date.now()
+    await step('Building the documentation', bin('vitepress'), ['build', 'docs', '--logLevel', 'warn'])
+    recordSite(started)
+  }
+}
 
 /** A run of only some tests starts without it: the site takes ten seconds, and few tests read it. */
 function needsSite() {
-  return ['serve', 'dev', 'site', 'pages'].includes(command) || (command === 'test' && args.length === 0)
+  return (
+    ['serve', 'dev', 'site', 'pages', 'release'].includes(command) ||
+    (command === 'test' && args.length === 0)
+  )
 }
 
 /** Runs the whole gate without arguments, or the named tests only. */
-function test() {
+async function test() {
   if (args.length === 0) {
-    step('Linting', bin('biome'), ['check', '.'])
-    step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
-    step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
-    step('Type-checking the documentation site', bin('tsc'), ['-p', join(root, 'docs', '.vitepress')])
+    await step('Linting', bin('biome'), ['check', '.'])
+    await step('Type-checking the tests', bin('tsc'), ['-p', join(root, 'test', 'tsconfig.json')])
+    await step('Type-checking the dashboard', bin('tsc'), ['-p', join(root, 'src', 'dashboard', 'web')])
+    await step('Type-checking the documentation site', bin('tsc'), ['-p', join(root, 'docs', '.vitepress')])
     return [bin('vitest'), ['run', '--project', 'rules']]
   }
   return [bin('vitest'), ['run', ...args]]
@@ -129,7 +165,7 @@ function docs() {
   const makers = [
     ...['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference'],
     'client/typed-actions',
-    ...['evaluation/accuracy-page', 'evaluation/quality-page', 'bench/figures'],
+    ...['evaluation/accuracy-page', 'evaluation/quality-page', 'bench/figures', 'ledger/ledger'],
   ]
   const files = makers.map((name) => `test/${name}.test.ts`)
   // One after the other: some pages have parts of two makers.
@@ -137,8 +173,8 @@ function docs() {
 }
 
 if (command === 'dev') dev()
-// The site is built by now.
-else if (command !== 'site') forward(...COMMANDS[command]())
+// Both are built by now.
+else if (!['site', 'build'].includes(command)) forward(...(await COMMANDS[command]()))
 
 /** Runs a command with this terminal and exits as it exited. */
 function forward(program, parameters) {

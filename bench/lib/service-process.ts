@@ -23,6 +23,8 @@ export interface ServiceOptions {
   pack: ModelPack
   /** Writes a V8 CPU profile of every thread into this folder when the service ends. */
   cpuProfileDir?: string | undefined
+  /** Further arguments of Node. Default: none. */
+  nodeArguments?: string[]
   /** A module that is preloaded into each of the service's processes and threads, and its environment. */
   probe?: { module: URL; env: Record<string, string> }
   /** Further settings, by the name of their variable. Default: none. */
@@ -64,13 +66,15 @@ export interface RunningService extends TenantCredentials {
   vitals(): Promise<Vitals>
   /** Null where the system does not report it (anything but Linux). */
   cpuTimes(): CpuTimes | null
+  /** Runs a command of the service on its data. @returns what it printed on stdout */
+  command(...args: string[]): Promise<string>
   /** Sends SIGTERM and waits for the drain; rejects when the service ends otherwise than with exit code 0. */
   stop(): Promise<void>
 }
 
 /** @param image any usable JPEG: the sandbox verify that issues the production key needs one */
 export async function startService(
-  { pack, cpuProfileDir, probe, settings, transport, successorOf }: ServiceOptions,
+  { pack, cpuProfileDir, nodeArguments = [], probe, settings, transport, successorOf }: ServiceOptions,
   image: Buffer,
 ): Promise<RunningService> {
   const dataDir = successorOf?.dataDir ?? (await temporaryDir())
@@ -90,6 +94,7 @@ export async function startService(
   }
   if (cpuProfileDir) mkdirSync(cpuProfileDir, { recursive: true })
   const nodeOptions = [
+    ...nodeArguments,
     ...(cpuProfileDir ? ['--cpu-prof', `--cpu-prof-dir=${cpuProfileDir}`] : []),
     ...(probe ? ['--import', probe.module.href] : []),
   ]
@@ -112,7 +117,9 @@ export async function startService(
   const startUpMs = performance.now() - startedMs
   ready = true
 
-  const { key, sandboxKey, signingSecret } = successorOf ?? (await becomeTenant(env, sandbox, image))
+  const command = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, [MAIN, ...args], { env })).stdout
+  const { key, sandboxKey, signingSecret } = successorOf ?? (await becomeTenant(command, sandbox, image))
   const health = (await getJson(`${production}/v1/health`, key)) as {
     checks: { engine: { workers: { configured: number }; queue: { limit: number } } }
   }
@@ -131,22 +138,19 @@ export async function startService(
     dataDir,
     vitals: () => readVitals(`${admin}/metrics`),
     cpuTimes: () => readCpuTimes(child.pid!),
+    command,
     stop,
   }
 }
 
 /** Creates a tenant, whose production key is obtained as a customer does. */
 async function becomeTenant(
-  env: NodeJS.ProcessEnv,
+  command: RunningService['command'],
   sandbox: string,
   image: Buffer,
 ): Promise<TenantCredentials> {
-  const cli = async <Answer>(...args: string[]) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, 'tenant', ...args, '--json'], {
-      env,
-    })
-    return JSON.parse(stdout) as Answer
-  }
+  const cli = async <Answer>(...args: string[]) =>
+    JSON.parse(await command('tenant', ...args, '--json')) as Answer
   const created = await cli<{ sandbox_key: string; signing_secret: { id: string; secret: string } }>(
     'create',
     BENCH_TENANT,

@@ -115,6 +115,12 @@ class Worker {
   }
 
   private reply(type: TaskMessage['task']['type'], pictures: number, busyMs: number): WorkerReply {
+    if (type === 'inspect')
+      return {
+        ok: true,
+        value: { format: 'jpeg', width: 640, height: 480 },
+        timingsMs: { decode: busyMs },
+      }
     if (type !== 'enrol' && type !== 'verify')
       return { ok: false, code: 'engine_unavailable', message: `The simulated engine knows no ${type}.` }
     const samples = Array.from({ length: pictures }, (_, index) => this.person.sample(index))

@@ -248,8 +248,17 @@ const verdicts = [
     },
     expected: { user_id: 'Zoë 😀', action: { zweck: 'Miete für März', betrag: 1250.5 } },
   }),
-  verdict('a rejection', 'not_approved', { claims: { verdict: 'rejected', reason: 'no_match', acr: '0' } }),
+  verdict('a rejection', 'not_approved', {
+    claims: { verdict: 'rejected', reason: 'no_match', score: undefined, acr: '0' },
+  }),
   verdict('of evaluation grade', 'evaluation_grade', { claims: { model_grade: 'evaluation' } }),
+  verdict('of a pack whose data name no groups', 'evaluation_grade', {
+    claims: { model_grade: 'ungrouped' },
+  }),
+  verdict('of a pack whose data name no groups, which is accepted', null, {
+    claims: { model_grade: 'ungrouped' },
+    expected: { accept_evaluation_grade: true },
+  }),
   verdict('of no grade', 'evaluation_grade', { claims: { model_grade: undefined } }),
   verdict('of evaluation grade, which is accepted', null, {
     claims: { model_grade: 'evaluation' },

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { packageFile } from '../../src/lib/package-root.js'
 import {
   CALIBRATION_JSON,
   type Calibration,
@@ -69,12 +70,15 @@ export async function buildPack({
       ((await holdsFiles(dir, [calibrationFile])) || (await holdsOwnCalibration(dir, manifest))),
     fill: async (workingDir) => {
       for (const recipe of networks) {
-        // Networks that an older pack already holds are not made again: their sources may be out of reach by now.
-        const present = await readPinned(outDir, recipe.file, recipe.pin.sha256)
+        // Networks that an older pack already holds are not made again: their sources may be out of reach by now. The archive of a release
+        // brings the networks of its pack along.
+        const present =
+          (await readPinned(outDir, recipe.file, recipe.pin.sha256)) ??
+          (await readPinned(packageFile('packs', manifest.id), recipe.file, recipe.pin.sha256))
         await writeDurably(join(workingDir, recipe.file), present ?? (await buildNetwork(recipe)))
         onProgress?.(++done, total, recipe.file)
       }
-      if (!(await keepCalibration(outDir, workingDir, manifest)))
+      if (!(await keepCalibration(outDir, workingDir, manifest, calibration)))
         await writeDurably(join(workingDir, CALIBRATION_JSON), calibrationJson)
       // pack.json comes last, because a folder without it is no pack.
       await writeDurably(join(workingDir, PACK_JSON), packJson)

@@ -1,5 +1,6 @@
 /** Calibrations that come with the named packs: measurements of each, as `countersign evaluate` writes them. */
-import { type Calibration, checkCalibration } from '../pack/calibration.js'
+import { type Calibration, checkCalibration, packFingerprint } from '../pack/calibration.js'
+import type { PackManifest } from '../pack/pack-schema.js'
 import baseline from './baseline.json' with { type: 'json' }
 import recommended from './recommended.json' with { type: 'json' }
 import standard from './standard.json' with { type: 'json' }
@@ -10,6 +11,13 @@ export type CalibratedPack = keyof typeof SHIPPED
 
 export function shippedCalibration(pack: CalibratedPack): Calibration {
   return checkCalibration(SHIPPED[pack], `the calibration of the ${pack} pack`)
+}
+
+/** The calibration that ships for a pack, or null where there is none, or where it was measured with other networks. */
+export function shippedFor(manifest: PackManifest): Calibration | null {
+  if (!(manifest.id in SHIPPED)) return null
+  const calibration = shippedCalibration(manifest.id as CalibratedPack)
+  return calibration.pack.sha256 === packFingerprint(manifest) ? calibration : null
 }
 
 /** The points of the calibration for pack.json, which states only thresholds. */

@@ -8,6 +8,8 @@ import type { OnProgress } from '../build/progress.js'
 import {
   assertMeasuredWith,
   CALIBRATION_JSON,
+  type Calibration,
+  calibrationText,
   keepCalibration,
   parseCalibration,
 } from '../pack/calibration.js'
@@ -82,12 +84,14 @@ export async function installPack(
         onProgress?.(index, total, network.file)
         await writeFile(join(workingDir, network.file), await readChecked(source, origin, network))
       }
-      const calibration = await source.read(CALIBRATION_JSON)
-      const mismatch = calibration && mismatchOf(calibration, origin, manifest)
+      const bytes = await source.read(CALIBRATION_JSON)
+      const brought = bytes && readBrought(bytes, origin, manifest)
+      const mismatch = brought instanceof ModelPackError ? brought : null
+      const calibration = brought instanceof ModelPackError ? null : brought
       // A calibration that was measured here takes precedence over the one that the pack brings.
-      const isKept = await keepCalibration(dir, workingDir, manifest)
-      if (calibration && !mismatch && !isKept)
-        await writeFile(join(workingDir, CALIBRATION_JSON), calibration)
+      const isKept = await keepCalibration(dir, workingDir, manifest, calibration)
+      if (calibration && !isKept)
+        await writeFile(join(workingDir, CALIBRATION_JSON), calibrationText(calibration))
       onProgress?.(total - 1, total, 'trying every network')
       // The calibration is there already: it says what the networks have to compute.
       await tryNetworks(workingDir).catch(explainUnusable)
@@ -114,12 +118,13 @@ async function readChecked(
   return bytes
 }
 
-/** Returns why the calibration cannot be the pack's, or null. */
-function mismatchOf(calibration: Buffer, origin: string, manifest: PackManifest): ModelPackError | null {
+/** Returns the calibration, or why it cannot be the pack's. */
+function readBrought(text: Buffer, origin: string, manifest: PackManifest): Calibration | ModelPackError {
   const path = `${CALIBRATION_JSON} of ${origin}`
   try {
-    assertMeasuredWith(parseCalibration(calibration.toString(), path), manifest, path)
-    return null
+    const calibration = parseCalibration(text.toString(), path)
+    assertMeasuredWith(calibration, manifest, path)
+    return calibration
   } catch (error) {
     if (error instanceof ModelPackError) return error
     throw error

@@ -3,11 +3,12 @@
  * and their confidence.
  */
 import { createHash } from 'node:crypto'
-import { copyFile, readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import canonicalize from 'canonicalize'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { isOfPeople, sameGroup } from './group-fault.js'
 import { ModelPackError } from './model-pack-error.js'
 import type { PackManifest } from './pack-schema.js'
 
@@ -16,6 +17,7 @@ export const CALIBRATION_JSON = 'calibration.json'
 const strict = { additionalProperties: false } as const
 const Count = Type.Integer({ minimum: 0 })
 const Rate = Type.Number({ minimum: 0, maximum: 1 })
+const DATE = '^\\d{4}-\\d{2}-\\d{2}$'
 /** Both ends of a 95 % interval. */
 const Interval = Type.Tuple([Rate, Rate])
 
@@ -95,7 +97,7 @@ export const CalibrationSchema = Type.Object(
     /** Execution provider of the networks; the processor if it is missing. */
     provider: Type.Optional(Type.String({ minLength: 1 })),
     /** Date of the measurement, YYYY-MM-DD. */
-    date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+    date: Type.String({ pattern: DATE }),
     data: Type.Object(
       {
         name: Type.Optional(Type.String()),
@@ -130,6 +132,8 @@ export const CalibrationSchema = Type.Object(
         {
           label: Type.String(),
           group: Type.String(),
+          /** Date of an earlier calibration of the pack that measured the group; missing if this one did. */
+          carried_from: Type.Optional(Type.String({ pattern: DATE })),
           ...Sample,
           points: Type.Array(
             Type.Object(
@@ -147,6 +151,7 @@ export const CalibrationSchema = Type.Object(
 
 export type Calibration = Static<typeof CalibrationSchema>
 export type CalibrationPoint = Calibration['points'][number]
+export type CalibrationGroup = Calibration['groups'][number]
 
 const schema = Compile(CalibrationSchema)
 
@@ -224,26 +229,55 @@ export function assertMeasuredWith(calibration: Calibration, manifest: PackManif
 
 /**
  * Keeps the operator's calibration when its pack is replaced. A calibration of another pack is dropped, and so is one
- * that came with the earlier pack: the new pack's was measured later, or on more people.
+ * that came with the earlier pack: the new pack's was measured later, or on more people. What it found about groups is carried on.
+ * @param brought the calibration that comes with the new pack
  * @returns whether there was one to keep
  */
 export async function keepCalibration(
   fromDir: string,
   toDir: string,
   manifest: PackManifest,
+  brought: Calibration | null,
 ): Promise<boolean> {
-  const isKept = await holdsOwnCalibration(fromDir, manifest)
-  if (isKept) await copyFile(join(fromDir, CALIBRATION_JSON), join(toDir, CALIBRATION_JSON))
-  return isKept
+  const own = await ownCalibration(fromDir, manifest)
+  if (own === null) return false
+  const kept = brought ? withFormerFindings(own, brought) : own
+  await writeFile(join(toDir, CALIBRATION_JSON), calibrationText(kept))
+  return true
+}
+
+/**
+ * Adds the groups that an earlier calibration of the same networks measured and the new one did not: a new calibration must not
+ * forget whom the networks confuse. Returns the calibration itself where there are none.
+ */
+export function withFormerFindings(calibration: Calibration, former: Calibration): Calibration {
+  const carried = former.groups
+    .filter((group) => isOfPeople(group) && !calibration.groups.some((own) => sameGroup(own, group)))
+    .map((group) => ({ ...group, carried_from: group.carried_from ?? former.date }))
+  return carried.length === 0 ? calibration : { ...calibration, groups: [...calibration.groups, ...carried] }
+}
+
+/** The text of a calibration file. */
+export function calibrationText(calibration: Calibration): string {
+  return `${JSON.stringify(calibration, null, 2)}\n`
 }
 
 /** Returns whether a folder has thresholds that its operator measured with this pack. */
 export async function holdsOwnCalibration(dir: string, manifest: PackManifest): Promise<boolean> {
-  const calibration = await readCalibration(dir, manifest).catch((error) => {
+  return (await ownCalibration(dir, manifest)) !== null
+}
+
+async function ownCalibration(dir: string, manifest: PackManifest): Promise<Calibration | null> {
+  const calibration = await usableCalibration(dir, manifest)
+  return calibration?.origin === 'shipped' ? null : calibration
+}
+
+/** A folder's calibration; null without one, and where it is of another pack or no calibration. */
+export async function usableCalibration(dir: string, manifest: PackManifest): Promise<Calibration | null> {
+  return readCalibration(dir, manifest).catch((error) => {
     if (error instanceof ModelPackError) return null
     throw error
   })
-  return calibration !== null && calibration.origin !== 'shipped'
 }
 
 /**

@@ -18,6 +18,8 @@ export interface GroupFault {
   measuredFmr: number | null
 }
 
+/** Label of groups by tenant: not a trait of people. */
+export const TENANT_LABEL = 'tenant'
 const JOINED_BY = ' × '
 const NOUNS: Record<string, string> = { f: 'women', m: 'men' }
 
@@ -31,6 +33,28 @@ export function nameOf({ label, group }: NamedGroup): string {
     else others.push(`${name} ${value}`)
   }
   return others.length === 0 ? noun : `${noun} of ${others.join(' and ')}`
+}
+
+/** Whether the group is one of people who share a trait, not the users of a tenant. */
+export function isOfPeople({ label }: NamedGroup): boolean {
+  return label !== TENANT_LABEL
+}
+
+/** Whether two groups are of the same traits and values, in any order of the columns. */
+export function sameGroup(a: NamedGroup, b: NamedGroup): boolean {
+  return traitsOf(a) === traitsOf(b)
+}
+
+function traitsOf({ label, group }: NamedGroup): string {
+  const values = group.split(JOINED_BY)
+  const traits = label.split(JOINED_BY).map((name, index) => [name, values[index] ?? ''])
+  return JSON.stringify(traits.sort()).toLowerCase()
+}
+
+/** Whether two groups are by the same traits, such as sex, in any order of the columns. */
+export function sameTraits(a: NamedGroup, b: NamedGroup): boolean {
+  const sorted = ({ label }: NamedGroup) => label.toLowerCase().split(JOINED_BY).sort().join(JOINED_BY)
+  return sorted(a) === sorted(b)
 }
 
 /** Returns a clause such as "14 women are too few to show the rate". */

@@ -4,11 +4,24 @@
  */
 import { dirname } from 'node:path'
 import { CodedError } from '../../src/lib/errors.js'
-import { describeFault, type GroupFault, nameOf, summarizeFaults } from './group-fault.js'
+import type { CalibrationGroup } from './calibration.js'
+import {
+  describeFault,
+  type GroupFault,
+  isOfPeople,
+  nameOf,
+  sameTraits,
+  summarizeFaults,
+} from './group-fault.js'
 import { unknownPack } from './known-packs.js'
 import { calibrationPoints, type DecisionThreshold, type ModelPack, thresholdForFmr } from './model-pack.js'
 
-export type PackGrade = 'production' | 'evaluation'
+/**
+ * Grades of a pack at a rate. `production`: the rate was measured on everybody and in each group of people. `ungrouped`: it was
+ * measured, and nobody was asked in which groups. `evaluation`: it was not shown, overall or in a group.
+ */
+export const PACK_GRADES = ['production', 'ungrouped', 'evaluation'] as const
+export type PackGrade = (typeof PACK_GRADES)[number]
 
 export interface GradedPack {
   grade: PackGrade
@@ -33,15 +46,35 @@ const MIN_PAIRS_TIMES_RATE = 3
 /** Degrees by which pictures arrive turned where a camera's orientation was lost. */
 const QUARTER_TURNS = [90, 180, 270]
 
+/** The reason of the grade `ungrouped`, as a clause. */
+const NAMES_NO_GROUPS = 'its calibration divides nobody into groups of people'
+
 /**
  * Returns `production` if the rate was measured on everybody and in each group that the data names, at the threshold
- * in use: by enough people and pairs to show it, and exceeded in none.
+ * in use: by enough people and pairs to show it, and exceeded in none. The data have to name at least two groups by one trait.
  * @param fmr 0 < fmr <= 1
  */
 export function gradeOf(pack: ModelPack, fmr: number): GradedPack {
   const { whole, groups } = faultsOf(pack, fmr)
   const reasons = [...whole, ...groups.map(describeFault)]
-  return { grade: reasons.length === 0 ? 'production' : 'evaluation', reasons }
+  if (reasons.length > 0) return { grade: 'evaluation', reasons }
+  if (!dividesPeople(measuredGroups(pack))) return { grade: 'ungrouped', reasons: [NAMES_NO_GROUPS] }
+  return { grade: 'production', reasons: [] }
+}
+
+/** Groups of people that the calibration itself measured. What was carried on from an earlier one only lowers a grade. */
+function measuredGroups({ calibration }: ModelPack): CalibrationGroup[] {
+  return (calibration?.groups ?? []).filter((group) => isOfPeople(group) && group.carried_from === undefined)
+}
+
+/** One group of everybody says no more than nobody labelled would: a trait has to divide the people. */
+function dividesPeople(groups: CalibrationGroup[]): boolean {
+  return groups.some((group) => groups.some((other) => other !== group && sameTraits(group, other)))
+}
+
+/** Whether a pack at a rate is of production grade, whose verdicts the SDKs accept without being asked to. */
+export function isProductionGrade(pack: ModelPack, fmr: number): boolean {
+  return gradeOf(pack, fmr).grade === 'production'
 }
 
 /** The faults of the calibration as a whole, a clause each, and those of single groups. */
@@ -61,6 +94,7 @@ function faultsOf(pack: ModelPack, fmr: number): { whole: string[]; groups: Grou
     people >= MIN_PEOPLE && pairs * attained.fmr >= MIN_PAIRS_TIMES_RATE
   // Many photos of few people give no more than the pairs of those people.
   const isEnough = isShown(people, Math.min(pairs, (people * (people - 1)) / 2))
+  const own = measuredGroups(pack)
   const groups = calibration.groups.flatMap((group): GroupFault[] => {
     // This is the last point whose threshold is in use or lower: a higher threshold matches fewer.
     const point = group.points
@@ -68,6 +102,9 @@ function faultsOf(pack: ModelPack, fmr: number): { whole: string[]; groups: Grou
       .sort((a, b) => b.threshold - a.threshold)[0]
     const measuredFmr = point?.measured_fmr ?? null
     const isTooSmall = !isShown(group.people, group.impostor_pairs)
+    // An earlier calibration could not judge the group, and this one has measured the same trait on its own people.
+    if (isTooSmall && group.carried_from !== undefined && own.some((measured) => sameTraits(measured, group)))
+      return []
     if (!isTooSmall && measuredFmr !== null && measuredFmr <= attained.fmr) return []
     return [{ name: nameOf(group), people: group.people, isTooSmall, measuredFmr }]
   })
@@ -151,12 +188,12 @@ function assertMayDecide(
   advice: () => string,
 ): void {
   assertFmrReached(pack, fmr, 'COUNTERSIGN_FMR', acceptedPacks)
-  if (gradeOf(pack, fmr).grade === 'production' || isAccepted(pack, acceptedPacks)) return
+  if (isProductionGrade(pack, fmr) || isAccepted(pack, acceptedPacks)) return
   throw new PackGradeError('pack_not_accepted', `${describeGrade(pack, fmr)} ${advice()}`)
 }
 
 function adviceToAccept({ manifest: { id } }: ModelPack, acceptedPacks: readonly string[]): string {
-  return `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${[...acceptedPacks, id].join(',')}; every verdict then says so.`
+  return `Calibrate it on photos of your own (countersign models calibrate), or accept it by name: COUNTERSIGN_ACCEPT_PACK=${[...acceptedPacks, id].join(',')}; every verdict then says so, and ${CONSEQUENCE}.`
 }
 
 /**
@@ -194,13 +231,20 @@ export function describeUnreached(pack: ModelPack, fmr: number): string | null {
   return null
 }
 
-/** A sentence for the operator about a pack of evaluation grade. It names the worst group; `gradeOf` lists all. */
+/** A sentence for the operator about a pack of a lesser grade than production. It names the worst group; `gradeOf` lists all. */
 export function describeGrade(pack: ModelPack, fmr: number): string {
-  return `The model pack ${pack.modelId} is of evaluation grade at a false match rate of ${fmr}: ${summarizeGrade(pack, fmr)}.`
+  return `The model pack ${pack.modelId} is ${summarizeGrade(pack, fmr)}.`
 }
 
-/** The reasons against production in one clause. */
+/** The grade at a rate, and the reasons against production, in one clause. */
 export function summarizeGrade(pack: ModelPack, fmr: number): string {
   const { whole, groups } = faultsOf(pack, fmr)
-  return [...whole, summarizeFaults(groups)].filter((clause) => clause !== null).join('; ')
+  const { grade, reasons } = gradeOf(pack, fmr)
+  const why = [...whole, summarizeFaults(groups)].filter((clause) => clause !== null)
+  const clauses = why.length > 0 ? why : reasons
+  return `of ${grade} grade at a false match rate of ${fmr}${clauses.length > 0 ? `: ${clauses.join('; ')}` : ''}`
 }
+
+/** Consequence of a lesser grade than production for callers, as a clause. */
+export const CONSEQUENCE =
+  'every SDK refuses its production verdicts (evaluation_grade) unless the caller sets acceptEvaluationGrade too'

@@ -48,6 +48,8 @@ export interface Outcome {
   sealedFor?: { id: string; dataKey: Buffer } | null
   /** Whether only a caller who repeats the request with its idempotency key can read the kept response. */
   onlyForCaller?: boolean | undefined
+  /** Whether this is the answer to an earlier request once more: nothing was decided, and the audit log gets no entry. */
+  isRepeat?: boolean
   observed?: Observed
   /** Tokens of the rate limit that the request cost in addition to its first one and to those of its size. Default 0. */
   furtherTokens?: number

@@ -97,7 +97,9 @@ const assessed = {
   user_id: userId,
   quality: enrollmentQuality,
   liveness,
-  capture_integrity: Type.Optional(captureIntegrityField),
+  capture_integrity: Type.Union([captureIntegrityField, Type.Null()], {
+    description: 'Null where no report was sent.',
+  }),
   model: Type.String({ description: 'The model pack that made the reference.' }),
 }
 
@@ -107,7 +109,9 @@ const success = Type.Object(
     ...assessed,
     status: Type.Literal('enrolled'),
     created_at: time('When the reference was captured.'),
-    passkey: Type.Optional(passkeySchema),
+    passkey: Type.Union([passkeySchema, Type.Null()], {
+      description: 'The passkey that was registered with the reference; null for none.',
+    }),
   },
   { title: 'EnrollResult' },
 )

@@ -229,6 +229,7 @@ export class Enrolment {
         ...assessmentOf({ call, enrolled, integrity }, reference.photoCount, model),
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
+        passkey: null,
       },
       sealedFor: { id: subject.record.id, dataKey: subject.dataKey },
       audit: {
@@ -261,7 +262,7 @@ export function assessmentOf(
     user_id: input.user_id,
     quality: { ...qualityView(assessed, input, isDetailed), views: photoCount },
     liveness: livenessView(liveness),
-    ...integrityView(integrity),
+    capture_integrity: integrity,
     model,
   }
 }

@@ -1,5 +1,6 @@
 /** GET /v1/verifications/{verification_id}: the verdict of an earlier verify, without its JWT and without anything biometric. */
 import Type from 'typebox'
+import { PACK_GRADES } from '../../models/pack/pack-grade.js'
 import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -38,9 +39,12 @@ const success = Type.Object(
       }),
     ),
     model_grade: nullable(
-      Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
-        description: `Grade of the model pack at this rate. ${ofEarlierVersions}`,
-      }),
+      Type.Union(
+        PACK_GRADES.map((grade) => Type.Literal(grade)),
+        {
+          description: `Grade of the model pack at this rate. ${ofEarlierVersions}`,
+        },
+      ),
     ),
     model: Type.String({ description: 'The model pack that compared.' }),
     acr: nullable(Type.String({ description: `The \`acr\` of the JWT. ${ofEarlierVersions}` })),

@@ -1,6 +1,7 @@
 /** GET /v1/health: can this environment serve? */
 
 import Type from 'typebox'
+import { PACK_GRADES } from '../../models/pack/pack-grade.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { retryAfter } from './error-response.js'
@@ -17,15 +18,15 @@ const report = Type.Object(
       engine: Type.Object({
         status: check,
         model: Type.String({ description: 'Model pack that serves.' }),
-        following_models: Type.Optional(
-          Type.Array(Type.String(), {
-            description:
-              'Model packs that are loaded next to it during a change of the pack. Absent where there is none.',
-          }),
-        ),
-        grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
-          description: 'Grade of the pack at the configured false match rate.',
+        following_models: Type.Array(Type.String(), {
+          description: 'Model packs that are loaded next to it during a change of the pack.',
         }),
+        grade: Type.Union(
+          PACK_GRADES.map((grade) => Type.Literal(grade)),
+          {
+            description: 'Grade of the pack at the configured false match rate.',
+          },
+        ),
         workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
         queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
         execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
@@ -96,7 +97,7 @@ export function health(services: HealthParts): Endpoint<undefined> {
           engine: {
             status: engine.status,
             model: engine.model,
-            ...(engine.following.length > 0 ? { following_models: engine.following } : {}),
+            following_models: engine.following,
             grade: services.provider.operatingPoint(services.config.fmr).grade,
             workers: engine.workers,
             queue: engine.queue,

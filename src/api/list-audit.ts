@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
-import { DIGITS, nullable, time } from './schemas.js'
+import { DIGITS, listOf, nullable, time } from './schemas.js'
 import type { Services } from './services.js'
 
 const DEFAULT_LIMIT = 50
@@ -35,11 +35,14 @@ const entry = Type.Object(
 
 const success = Type.Object(
   {
-    data: Type.Array(entry, { description: 'The entries, in the requested order.' }),
-    has_more: Type.Boolean({ description: 'Whether more entries of the listing follow.' }),
-    next_cursor: Type.String({
-      description: 'Send it as `after` to read the entries that follow, now or when more have been written.',
-    }),
+    ...listOf(
+      entry,
+      'The entries, in the requested order.',
+      Type.String({
+        description:
+          'Send it as `after` to read the entries that follow, now or when more have been written.',
+      }),
+    ),
     broken_sequence: nullable(
       Type.Integer({
         minimum: 1,

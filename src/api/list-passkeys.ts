@@ -2,13 +2,20 @@
 import Type from 'typebox'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { passkeySchema } from './passkey-schemas.js'
-import { userId } from './schemas.js'
+import { listOf, userId } from './schemas.js'
 import type { Services } from './services.js'
 
 export const userPath = { user_id: { schema: userId, description: 'The user, percent-encoded.' } }
 
 const success = Type.Object(
-  { user_id: userId, passkeys: Type.Array(passkeySchema, { description: 'Oldest first.' }) },
+  {
+    user_id: userId,
+    ...listOf(
+      passkeySchema,
+      'Oldest first.',
+      Type.Null({ description: 'A user has at most ten: they come at once.' }),
+    ),
+  },
   { title: 'PasskeyList' },
 )
 
@@ -37,8 +44,8 @@ export function listPasskeys({
     ...listPasskeysDescription,
     aboutUser: true,
     async handle({ tenant, environment, user }) {
-      const passkeys = await operations.passkeys.list(tenant, { environment, userId: user.id })
-      return { status: 200, body: { user_id: user.id, passkeys } }
+      const data = await operations.passkeys.list(tenant, { environment, userId: user.id })
+      return { status: 200, body: { user_id: user.id, data, has_more: false, next_cursor: null } }
     },
   }
 }

@@ -43,7 +43,7 @@ export const beginPasskeyAssertionDescription: EndpointDescription = {
   usesEngine: false,
   maxBodyBytes: PASSKEY_BODY_BYTES,
   answersWithSecret: false,
-  idempotent: false,
+  idempotent: true,
   auditEvent: null,
   answersWithoutStore: false,
   scopes: ['verify'],
@@ -72,7 +72,11 @@ export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Pa
         )
         const challenge = passkeyChallenge(nonce, action)
         const options = requestOptions(settings, { challenge, passkeys: known, timeoutMs: CEREMONY_MS })
-        return { status: 201, body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) } }
+        return {
+          status: 201,
+          body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) },
+          sealedFor: { id: subject.record.id, dataKey: subject.dataKey },
+        }
       }
     },
   }

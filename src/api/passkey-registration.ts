@@ -69,7 +69,7 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
   usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: false,
-  idempotent: false,
+  idempotent: true,
   auditEvent: null,
   answersWithoutStore: false,
   scopes: ['enroll'],
@@ -111,7 +111,11 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
           names,
           timeoutMs: CEREMONY_MS,
         })
-        return { status: 201, body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) } }
+        return {
+          status: 201,
+          body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) },
+          sealedFor: { id: subject.record.id, dataKey: subject.dataKey },
+        }
       }
     },
   }

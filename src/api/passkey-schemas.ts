@@ -200,6 +200,6 @@ export const provenPasskey = Type.Object(
   },
   {
     title: 'ProvenPasskey',
-    description: 'The passkey that has signed for this action. Only where `passkey_assertion` was sent.',
+    description: 'The passkey that has signed for this action. Null where no `passkey_assertion` was sent.',
   },
 )

@@ -64,7 +64,7 @@ export const registerPasskeyDescription: EndpointDescription = {
   usesEngine: false,
   maxBodyBytes: PASSKEY_BODY_BYTES,
   answersWithSecret: false,
-  idempotent: false,
+  idempotent: true,
   auditEvent: 'passkey_registered',
   answersWithoutStore: false,
   scopes: ['enroll'],
@@ -106,6 +106,7 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
           return {
             status: 201,
             body: { user_id: user.id, ...passkeyView(passkey) },
+            sealedFor: { id: subject.record.id, dataKey: subject.dataKey },
             audit: {
               ...audit,
               subject: subject.pseudonym,

@@ -1,5 +1,5 @@
 /** Parts that the schemas of several endpoints share: JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
@@ -24,6 +24,20 @@ export const userId = Type.String({
   description:
     "The customer's own identifier of the user: 1 to 128 characters, no control characters. No user is enrolled under an identifier that holds format, invisible, private-use or unassigned characters of Unicode.",
   examples: ['user-4711'],
+})
+
+/**
+ * The fields of every list.
+ * @param nextCursor the cursor with which the listing goes on
+ */
+export const listOf = <Entry extends TSchema, Cursor extends TSchema>(
+  entry: Entry,
+  order: string,
+  nextCursor: Cursor,
+) => ({
+  data: Type.Array(entry, { description: order }),
+  has_more: Type.Boolean({ description: 'Whether more entries follow.' }),
+  next_cursor: nextCursor,
 })
 
 export const image = (description: string) =>

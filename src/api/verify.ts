@@ -1,6 +1,7 @@
 /** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type, { type Static } from 'typebox'
+import { PACK_GRADES } from '../../models/pack/pack-grade.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isOwnId, prefixedId } from '../crypto/identifiers.js'
 import { VerdictSignature } from '../crypto/verdict-signer.js'
@@ -36,6 +37,7 @@ import { reportReversedCounter } from '../verification/report-reversed-counter.j
 import { needsSecondApprover } from '../verification/second-approval.js'
 import { termsInForce, termsOf } from '../verification/verdict-terms.js'
 import { signVerdict, verdictClaims } from '../verification/verdict-token.js'
+import type { VerificationFacts } from '../verification/verification-book.js'
 import { actionSchema, canonicalAction } from './action.js'
 import {
   CAPTURE_ERRORS,
@@ -101,10 +103,10 @@ const displayed = Type.Object(
       { description: 'Language of the text.' },
     ),
     version: Type.String({ description: 'Version of the template.' }),
-    source: Type.Optional(
+    source: nullable(
       Type.Literal('challenge', {
         description:
-          'Your own page was given the text with the challenge. Absent where the hosted page showed it.',
+          'Your own page was given the text with the challenge. Null where the hosted page showed it.',
       }),
     ),
   },
@@ -131,17 +133,22 @@ const success = Type.Object(
       description:
         'Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that.',
     }),
-    model_grade: Type.Union([Type.Literal('production'), Type.Literal('evaluation')], {
-      description:
-        'Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group that the data names.',
-    }),
+    model_grade: Type.Union(
+      PACK_GRADES.map((grade) => Type.Literal(grade)),
+      {
+        description:
+          'Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
+      },
+    ),
     liveness,
     quality: nullable(quality),
     replay: Type.Object(
       { suspected: Type.Boolean() },
       { description: 'Whether the capture was seen before within 24 hours.' },
     ),
-    capture_integrity: Type.Optional(captureIntegrityField),
+    capture_integrity: Type.Union([captureIntegrityField, Type.Null()], {
+      description: 'Null where no report was sent.',
+    }),
     model: Type.String(),
     display: Type.Union([displayed, Type.Null()], {
       description:
@@ -159,23 +166,26 @@ const success = Type.Object(
         'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
     }),
     jwt_expires_at: time('When the JWT expires.'),
-    policy_hash: Type.Optional(
+    policy_hash: nullable(
       Type.String({
-        description: 'SHA-256 of the policy that was in force. Absent where the tenant has none.',
+        description: 'SHA-256 of the policy that was in force. Null where the tenant has none.',
       }),
     ),
-    policy_rule: Type.Optional(
-      Type.String({ description: 'Name of the rule of the policy that decided about this action.' }),
+    policy_rule: nullable(
+      Type.String({
+        description:
+          'Name of the rule of the policy that decided about this action. Null where the tenant has none.',
+      }),
     ),
-    approval_id: Type.Optional(
-      Type.String({ description: 'The other user’s verdict that this approval has used up.' }),
-    ),
+    approval_id: nullable(Type.String({ description: 'Other user’s verdict that it has used up.' })),
     production_key: nullable(
       Type.Literal('issued', {
         description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
       }),
     ),
-    passkey: Type.Optional(provenPasskey),
+    passkey: Type.Union([provenPasskey, Type.Null()], {
+      description: 'The passkey that has signed; null where no `passkey_assertion` was sent.',
+    }),
   },
   { title: 'VerifyResult' },
 )
@@ -186,7 +196,7 @@ export const verifyDescription: EndpointDescription = {
   path: '/v1/verify',
   summary: 'Verify a user for an action',
   description:
-    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`. Several images are frames of one capture: they must show one person, the usable image of best quality is compared, every usable image must be live, and all are remembered.',
+    'Runs a step-up check at a high-risk action. A rejection is a 200 with `verdict: "rejected"`. Several images are frames of one capture: they must show one person, the usable image of best quality is compared, every usable image must be live, and all are remembered. The same request again within 30 seconds, both with an idempotency key, gets the first answer instead of `replayed_capture`.',
   body,
   success: { status: 200, description: 'The verdict.', schema: success },
   errors: [
@@ -295,6 +305,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
       const at = signing?.at ?? clock.now()
       const verdict = await policy.decide(tx, call, examination, termsInForce(services, tx, call, asked), at)
       const { subject, terms, reason, replaySuspected, effect, unmet } = verdict
+      if (verdict.repeated !== undefined)
+        return { status: 200, body: verdict.repeated, isRepeat: true, sealedFor: sealedFor(subject) }
       if (unmet.length > 0)
         return {
           refused: policyNotMet(terms, unmet),
@@ -361,17 +373,19 @@ export function verify(services: Parts): UserEndpoint<Input> {
           liveness: livenessView(livenessOf(verdict)),
           quality: assessed && qualityView([assessed], input, includesQuality(input)),
           replay: { suspected: replaySuspected },
-          ...integrityView(integrity),
+          capture_integrity: integrity,
           model: terms.model,
-          display: call.display ?? null,
+          display: call.display ? { ...call.display, source: call.display.source ?? null } : null,
           verified_at: isoTime(at),
           jwt: signed.tokens.jwt,
           jwt_next: signed.tokens.jwt_next,
           jwt_public: signed.tokens.jwt_public,
           jwt_expires_at: isoTime(signed.expiresAt * SECOND_MS),
-          ...policyView(call, verdict),
+          policy_hash: view.policy_hash ?? null,
+          policy_rule: view.policy_rule ?? null,
+          approval_id: view.approval_id ?? null,
           production_key: isKeyIssued ? 'issued' : null,
-          ...(passkey ? { passkey: { passkey_id: passkey.id, amr: passkey.possession } } : {}),
+          passkey: passkey && { passkey_id: passkey.id, amr: passkey.possession },
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: {
@@ -382,7 +396,7 @@ export function verify(services: Parts): UserEndpoint<Input> {
             model: verdict.terms.model,
           },
         },
-        sealedFor: subject && { id: subject.record.id, dataKey: subject.dataKey },
+        sealedFor: sealedFor(subject),
         audit: {
           ...facts,
           ...(subject
@@ -491,8 +505,15 @@ export function verify(services: Parts): UserEndpoint<Input> {
   }
 }
 
+function sealedFor(subject: Subject | null): NonNullable<Outcome['sealedFor']> | null {
+  return subject && { id: subject.record.id, dataKey: subject.dataKey }
+}
+
 /** The policy behind a verdict, for response, JWT and audit entry; empty where the tenant has none. */
-function policyView({ input }: UserCall<Input>, { terms, reason }: Verdict) {
+function policyView(
+  { input }: UserCall<Input>,
+  { terms, reason }: Verdict,
+): Pick<VerificationFacts, 'policy_hash' | 'policy_rule' | 'approval_id'> {
   const { policy } = terms
   if (!policy) return {}
   const approved = reason === null && needsSecondApprover(terms)

@@ -1,13 +1,18 @@
 /** Sentences for the operator about what the model pack that serves does not reach. */
-import { describeGrade, describeUnreached, gradeOf } from '../../models/pack/pack-grade.js'
+import {
+  CONSEQUENCE,
+  describeGrade,
+  describeUnreached,
+  isProductionGrade,
+} from '../../models/pack/pack-grade.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
 import type { StoreReader } from '../storage/store.js'
 
 /** Null for a pack of production grade at the configured false match rate. */
 export function gradeWarning({ pack }: Pick<Engine, 'pack'>, { fmr }: Pick<Config, 'fmr'>): string | null {
-  if (gradeOf(pack, fmr).grade === 'production') return null
-  return `${describeGrade(pack, fmr)} \`countersign doctor\` lists every group; \`countersign models calibrate ${pack.manifest.id} --from-users\` measures the rate on your own users.`
+  if (isProductionGrade(pack, fmr)) return null
+  return `${describeGrade(pack, fmr)} For callers: ${CONSEQUENCE}. \`countersign doctor\` lists every group; \`countersign models calibrate ${pack.manifest.id} --from-users\` measures the rate on your own users.`
 }
 
 /** One sentence for each tenant whose contract names a rate that the pack does not reach, as after a change of the pack. */

@@ -10,6 +10,7 @@ import type { MetricsSnapshot } from '../http/metrics/metrics.js'
 import { Readiness } from '../http/readiness.js'
 import { auditVerificationStatus } from '../jobs/audit-verification.js'
 import type { Clock } from '../lib/clock.js'
+import { filesState } from '../lib/replaced-files.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { createApiServer } from './api-servers.js'
 import { type BackgroundWork, createBackgroundWork, startBackgroundWork } from './background-work.js'
@@ -123,6 +124,7 @@ export class Service {
         isClockRight: () => work.leaderLease.isClockRight,
         areKeysCurrent: () => work.keyWatch.isCurrent,
         isSchemaCurrent: () => work.membership.isCurrent,
+        filesState,
         store: core.store,
       },
       log,

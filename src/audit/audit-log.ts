@@ -7,8 +7,8 @@
  * An anchor that is kept elsewhere reveals that the database was restored to an earlier state, seal included.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { canonicalJson } from '../client/canonical-json.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import { canonicalJson } from '../crypto/verification-jwt.js'
 import { type Clock, isoTime } from '../lib/clock.js'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../storage/records.js'
 import { type StoreReader, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
@@ -69,6 +69,8 @@ export interface VerifyOptions {
 const GENESIS = Buffer.alloc(32)
 const START: AuditPoint = { sequence: 0, hash: GENESIS, keyIndex: 0 }
 const PAGE = 500
+/** Logs whose sealed end is remembered. */
+const MAX_REMEMBERED = 10_000
 const BREAK_FOUND: AuditEventName = 'audit_break_found'
 /** Actor of the entry about a break: the service itself. */
 const SERVICE = 'service'
@@ -77,6 +79,8 @@ type AuditKeys = Pick<ServiceKeys, 'audit' | 'phase'> & Partial<Pick<ServiceKeys
 
 export class AuditLog {
   private onBreak: (found: AuditBreak) => void = () => {}
+  /** The last end of each log that this process has sealed, with the key: the same end need not be computed again. */
+  private readonly sealedHere = new Map<string, { key: Buffer; end: AuditSealRecord; hash: Buffer }>()
 
   constructor(
     private readonly keys: AuditKeys,
@@ -196,9 +200,9 @@ export class AuditLog {
 
   private isSealed({ head, seal }: AuditEnd): boolean {
     if (!head || !seal) return !head && !seal
-    return (
-      seal.sequence === head.sequence && this.sealingKeys().some((key) => equal(seal.mac, mac(key, head)))
-    )
+    if (seal.sequence !== head.sequence) return false
+    if (this.hasSealed(head, seal)) return true
+    return this.sealingKeys().some((key) => equal(seal.mac, mac(key, head)))
   }
 
   /** A log that was sealed by newer keys is not broken: this process must read the keys first. */
@@ -225,12 +229,24 @@ export class AuditLog {
 
   private entryAfter(head: AuditRecord | undefined, tenantId: string, event: AuditEvent): AuditRecord {
     const sequence = (head?.sequence ?? 0) + 1
-    const entry = canonicalJson({ ...event, at: isoTime(this.clock.now()), sequence })
+    const entry = textOf({ ...event, at: isoTime(this.clock.now()), sequence })
     return { tenantId, sequence, entry, hash: link(this.key, head?.hash ?? GENESIS, tenantId, entry) }
   }
 
   private sealOf(head: AuditAnchor): AuditSealRecord {
-    return { tenantId: head.tenantId, sequence: head.sequence, mac: mac(this.key, head) }
+    const { tenantId, sequence, hash } = head
+    const { key } = this
+    const end = { tenantId, sequence, mac: mac(key, head) }
+    if (this.sealedHere.size >= MAX_REMEMBERED) this.sealedHere.clear()
+    this.sealedHere.set(tenantId, { key, end, hash })
+    return end
+  }
+
+  private hasSealed(head: AuditRecord, seal: AuditSealRecord): boolean {
+    const known = this.sealedHere.get(head.tenantId)
+    if (!known || known.key !== this.key) return false
+    const { end, hash } = known
+    return end.sequence === head.sequence && hash.equals(head.hash) && end.mac.equals(seal.mac)
   }
 
   private get key(): Buffer {
@@ -240,6 +256,19 @@ export class AuditLog {
   /** A seal by an older key is valid only until all logs are sealed again: otherwise anyone who holds that key could cut off later entries. */
   private sealingKeys(): Buffer[] {
     return this.keys.phase === 'activated' ? this.keys.audit : [this.key]
+  }
+}
+
+/** The entry in canonical form. Half a surrogate pair, which has none and a name at the dashboard may hold, becomes U+FFFD. */
+function textOf(entry: object): string {
+  try {
+    return canonicalJson(entry)
+  } catch {
+    return canonicalJson(
+      JSON.parse(
+        JSON.stringify(entry, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value)),
+      ),
+    )
   }
 }
 

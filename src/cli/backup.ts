@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { type Config, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
+import { type Config, isPostgres, loadConfig, modelPackDir, sqliteFile } from '../config/config.js'
 import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { BackupUnsupportedError } from '../storage/store.js'
-import { action, CommandError, type OutputOptions, print } from './lib/output.js'
+import { action, CommandError, note, type OutputOptions, print } from './lib/output.js'
 import { progressBar } from './lib/progress.js'
 import { counted } from './lib/style.js'
 import { assertMasterKey, using, withCore } from './lib/with-core.js'
@@ -100,6 +100,10 @@ export function registerRestoreCommand(command: Command): void {
           () =>
             `Restored ${counted(subjects, 'user')} to ${database}; left out, because erased since the backup: ${erased}.`,
         )
+        if (!options.json && !existsSync(join(modelPackDir(config), 'pack.json')))
+          note(
+            `The copy holds no model pack, and ${modelPackDir(config)} has none: put the folder back, or see countersign models list.`,
+          )
       }),
     )
 }

@@ -28,6 +28,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
+    usage: 'requests <tenant>',
+    description: "a tenant's latest requests and how each ended, as on the dashboard's page Requests",
+    load: async () => (await import('./requests.js')).registerRequestsCommand,
+  },
+  {
     usage: 'policy',
     description: "a tenant's policy: what an approval of an action needs",
     load: async () => (await import('./policy.js')).registerPolicyCommands,
@@ -69,6 +74,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'display <file>',
     description: 'show a typed action as the hosted page shows it, with the `display_hash` of a verdict',
     load: async () => (await import('./display.js')).registerDisplayCommand,
+    isWithoutConfig: true,
+  },
+  {
+    usage: 'fake',
+    description:
+      'run the service in memory of the SDK for tests, in any language; prints what a client needs',
+    load: async () => (await import('./fake.js')).registerFakeCommand,
     isWithoutConfig: true,
   },
   {

@@ -1,11 +1,12 @@
 /** `countersign display`: writes a typed action again as the hosted page showed it, for a dispute. */
 import { createHash } from 'node:crypto'
 import { type Command, Option } from 'commander'
+import { canonicalJson } from '../client/canonical-json.js'
 import { type ActionDisplay, canonicalDisplay, displayAction } from '../client/display-action.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../client/display-texts.js'
 import { payeesFaults, typedActionFaults } from '../client/typed-action-check.js'
 import { typedActionType } from '../client/typed-actions.js'
-import { actionHash, canonicalJson } from '../crypto/verification-jwt.js'
+import { actionHash } from '../crypto/verification-jwt.js'
 import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { readInput } from './lib/read-input.js'
 

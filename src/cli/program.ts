@@ -47,9 +47,10 @@ Examples:
     // Other commands are only listed, except for a completion script, which needs the options of all.
     if (asked !== command.name() && asked !== 'completion') continue
     ;(await load())(command)
-    if (!isWithoutConfig)
-      for (const leaf of leaves(command))
-        leaf.option('--config <file>', `configuration file (default: ${CONFIG_VARIABLE})`)
+    for (const leaf of leaves(command)) {
+      if (!isWithoutConfig) leaf.option('--config <file>', `configuration file (default: ${CONFIG_VARIABLE})`)
+      leaf.showHelpAfterError(`Usage: ${leaf.createHelp().commandUsage(leaf)}\n(run with --help for more)`)
+    }
   }
   program.hook('preAction', (_, command) => {
     const { config } = command.opts<{ config?: string }>()

@@ -2,8 +2,10 @@
 import type { Command } from 'commander'
 import { webhookDeliveryView, webhookView } from '../admin/views.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { action, note, type OutputOptions, print } from './lib/output.js'
-import { listing } from './lib/style.js'
+import type { TenantRecord } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
+import { action, note, type OutputOptions, print, UsageError } from './lib/output.js'
+import { counted, listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
 
 /** Largest number of deliveries that are printed. */
@@ -80,41 +82,51 @@ export function registerWebhookCommands(webhook: Command): void {
     )
 
   webhook
-    .command('remove <tenant> <webhook>')
-    .description('delete a webhook and its waiting deliveries')
+    .command('remove <tenant> [webhook]')
+    .description('delete a webhook, or the only one, and its waiting deliveries')
     .option('--json', 'print JSON')
     .action(
-      action(async (tenant: string, endpoint: string, options: OutputOptions) => {
-        await withCore(async ({ tenancy, operations }) =>
-          operations.webhooks.remove(await tenancy.find(tenant), COMMAND_LINE, endpoint),
-        )
+      action(async (name: string, given: string | undefined, options: OutputOptions) => {
+        const endpoint = await withCore(async ({ tenancy, operations, store }) => {
+          const tenant = await tenancy.find(name)
+          const endpoint = given ?? (await onlyWebhook(store.read, tenant))
+          await operations.webhooks.remove(tenant, COMMAND_LINE, endpoint)
+          return endpoint
+        })
         print(options, { removed: endpoint }, () => `Removed ${endpoint}.`)
       }),
     )
 
   webhook
-    .command('test <tenant> <webhook>')
-    .description('send an event without content for testing; the running service delivers it')
+    .command('test <tenant> [webhook]')
+    .description(
+      'send an event without content to a webhook, or the only one; the running service delivers it',
+    )
     .option('--json', 'print JSON')
     .action(
-      action(async (tenant: string, endpoint: string, options: OutputOptions) => {
-        const delivery = await withCore(async ({ tenancy, operations }) =>
-          operations.webhooks.test(await tenancy.find(tenant), endpoint),
-        )
+      action(async (name: string, given: string | undefined, options: OutputOptions) => {
+        const delivery = await withCore(async ({ tenancy, operations, store }) => {
+          const tenant = await tenancy.find(name)
+          return operations.webhooks.test(tenant, given ?? (await onlyWebhook(store.read, tenant)))
+        })
         print(options, { delivery }, () => delivery)
-        if (!options.json) note(`To see its delivery: countersign webhook deliveries ${tenant}`)
+        if (!options.json) note(`To see its delivery: countersign webhook deliveries ${name}`)
       }),
     )
 
   webhook
-    .command('deliveries <tenant>')
-    .description(`list the deliveries of the last week, newest first, at most ${MAX_DELIVERIES}`)
+    .command('deliveries <tenant> [webhook]')
+    .description(
+      `list the deliveries of the last week, of all webhooks or one, newest first, at most ${MAX_DELIVERIES}`,
+    )
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, options: OutputOptions) => {
+      action(async (name: string, webhook: string | undefined, options: OutputOptions) => {
         await withCore(async ({ tenancy, store }) => {
           const { id } = await tenancy.find(name)
-          const views = (await store.read.webhookDeliveries(id, MAX_DELIVERIES)).map(webhookDeliveryView)
+          const views = (await store.read.webhookDeliveries(id, MAX_DELIVERIES))
+            .map(webhookDeliveryView)
+            .filter((view) => webhook === undefined || view.webhook === webhook)
           print(options, views, () =>
             listing(
               ['ID', 'CREATED', 'EVENT', 'STATUS', 'TRIES', 'LAST', 'NEXT'],
@@ -145,4 +157,14 @@ export function registerWebhookCommands(webhook: Command): void {
         print(options, webhookDeliveryView(delivery), () => `${delivery.eventId} is sent again.`)
       }),
     )
+}
+
+/** The id of a tenant's webhook where there is only one. @throws UsageError wrong_usage */
+async function onlyWebhook(read: StoreReader, { id, name }: TenantRecord): Promise<string> {
+  const endpoints = await read.webhookEndpoints(id)
+  if (endpoints.length === 1) return endpoints[0]!.id
+  throw new UsageError(
+    'wrong_usage',
+    `${name} has ${counted(endpoints.length, 'webhook')}: name one. countersign webhook list ${name} shows their ids.`,
+  )
 }

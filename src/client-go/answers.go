@@ -134,7 +134,7 @@ type VerifyResult struct {
 	// FMR is the false match rate that the threshold has reached on calibration data.
 	FMR      float64 `json:"fmr"`
 	FMRBasis string  `json:"fmr_basis"`
-	// ModelGrade is production or evaluation.
+	// ModelGrade is production, ungrouped or evaluation.
 	ModelGrade string   `json:"model_grade"`
 	Liveness   Liveness `json:"liveness"`
 	Quality    *Quality `json:"quality"`
@@ -488,8 +488,10 @@ type RegisteredPasskey struct {
 // PasskeyList has the passkeys of a user, oldest first.
 type PasskeyList struct {
 	Answer
-	UserID   string    `json:"user_id"`
-	Passkeys []Passkey `json:"passkeys"`
+	UserID string    `json:"user_id"`
+	Data   []Passkey `json:"data"`
+	// HasMore is false: a user has at most ten.
+	HasMore bool `json:"has_more"`
 }
 
 // CancelledPasskeyRecovery is a recovery that was cancelled before it allowed a registration.

@@ -11,6 +11,8 @@ const mib = 1 << 20
 // DefaultMaxBodyBytes is the service's limit where its operator has not set COUNTERSIGN_MAX_BODY_BYTES.
 const DefaultMaxBodyBytes = 8 * mib
 
+const guidancePath = "/guidance"
+
 // guidanceBodyBytes: frames of guidance are small, and the service takes no larger body there.
 const guidanceBodyBytes = 512 << 10
 

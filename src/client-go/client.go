@@ -2,7 +2,10 @@ package countersign
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +25,7 @@ type Options struct {
 	// APIKey is svc-prod-… or svc-sbx-….
 	APIKey         string
 	SigningSecrets SigningSecrets
-	// TenantID is ten_…; VerifyVerdict needs it.
+	// TenantID is ten_…, which verdicts must name; default: the tenant whose signing secret made the verdict.
 	TenantID string
 	// SkipResponseSignatures leaves X-Svc-Signature unchecked.
 	SkipResponseSignatures bool
@@ -37,9 +40,13 @@ type Options struct {
 	MaxRetries int
 	// MaxRetryAfter leaves a longer Retry-After to you; default 30 s.
 	MaxRetryAfter time.Duration
+	// ConnectRetry is how long a refused connection is tried again, however many tries that takes; default 10 s. Without retries it is
+	// not. A service that starts again listens soon.
+	ConnectRetry time.Duration
 	// MaxBodyBytes refuses a larger request before it is sent; default 8 MiB, as the service's.
 	MaxBodyBytes int
-	// AcceptEvaluationGrade takes production verdicts of a model pack of evaluation grade: for demos and trials only.
+	// AcceptEvaluationGrade takes production verdicts of a model pack that is not of production grade (evaluation or ungrouped): for demos,
+	// and where those who answer for the service have signed that off.
 	AcceptEvaluationGrade bool
 	// ReplayStore is where used verdicts are remembered; default: this client's memory.
 	ReplayStore ReplayStore
@@ -59,6 +66,7 @@ type Client struct {
 	skipResponseSignatures       bool
 	signatureTolerance           time.Duration
 	timeout, maxRetryAfter       time.Duration
+	connectRetry                 time.Duration
 	maxRetries, maxBodyBytes     int
 	trust                        Trust
 	http                         *http.Client
@@ -94,6 +102,7 @@ func New(options Options) (*Client, error) {
 		signatureTolerance:     orDefault(options.SignatureTolerance, DefaultSignatureTolerance),
 		timeout:                orDefault(options.Timeout, 15*time.Second),
 		maxRetryAfter:          orDefault(options.MaxRetryAfter, 30*time.Second),
+		connectRetry:           orDefault(options.ConnectRetry, 10*time.Second),
 		maxRetries:             orDefault(options.MaxRetries, 2),
 		maxBodyBytes:           orDefault(options.MaxBodyBytes, DefaultMaxBodyBytes),
 		trust: Trust{
@@ -202,14 +211,20 @@ func (c *Client) Verify(ctx context.Context, request VerifyRequest, options ...C
 		return nil, err
 	}
 	key := applied(options).idempotencyKey
+	// A retry must be the same request to the byte. Without a key of the caller, so must a double click be; later it is another request,
+	// so that an answer of before is none to it.
+	if request.Nonce == "" {
+		request.Nonce = key
+	}
+	if request.Nonce == "" {
+		if request.Nonce, err = c.nonceOf(request); err != nil {
+			return nil, err
+		}
+	}
 	if key == "" {
 		if key, err = newKey(); err != nil {
 			return nil, err
 		}
-	}
-	// A retry must be the same request to the byte, so the nonce follows the key.
-	if request.Nonce == "" {
-		request.Nonce = key
 	}
 	var result VerifyResult
 	if err := c.post(ctx, "/verify", request, &result, with(options, WithIdempotencyKey(key))); err != nil {
@@ -228,6 +243,21 @@ func (c *Client) Verify(ctx context.Context, request VerifyRequest, options ...C
 	}
 	result.JWT = checkable(result.Token(), secrets)
 	return &result, nil
+}
+
+// repeat is as long as the service gives the first answer to a request again.
+const repeat = 30 * time.Second
+
+// nonceOf is the same for the same request within repeat, and a secret to everybody without the API key.
+func (c *Client) nonceOf(request VerifyRequest) (string, error) {
+	content, err := json.Marshal(request)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, []byte(c.apiKey))
+	mac.Write(content)
+	mac.Write([]byte(strconv.FormatInt(c.trust.Now().Unix()/int64(repeat/time.Second), 10)))
+	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
 // CreateChallenge asks what the person is to do before the camera, for one user and one action. The frames go to Verify or Enroll
@@ -249,11 +279,11 @@ func (c *Client) CreateChallenge(ctx context.Context, request ChallengeRequest, 
 // fails.
 func (c *Client) Guide(ctx context.Context, request GuidanceRequest, options ...CallOption) (*Guidance, error) {
 	if len(request.Image) == 0 {
-		return nil, errors.New("countersign: Image is empty")
+		return nil, unreadable("image", "is empty")
 	}
 	var result Guidance
 	options = append([]CallOption{WithMaxRetries(0)}, options...)
-	if err := c.call(ctx, outgoing{method: http.MethodPost, path: "/guidance"}, request, &result, options); err != nil {
+	if err := c.post(ctx, guidancePath, request, &result, options); err != nil {
 		return nil, err
 	}
 	return answering(&result, result.Step == orDefault(request.Step, "frontal"))
@@ -468,18 +498,19 @@ func (c *Client) VerifyWebhook(headers Headers, body []byte) (*WebhookEvent, err
 }
 
 func (c *Client) post(ctx context.Context, path string, body any, result settable, options []CallOption) error {
-	if applied(options).idempotencyKey == "" {
-		key, err := newKey()
-		if err != nil {
-			return err
-		}
-		options = with(options, WithIdempotencyKey(key))
-	}
 	return c.call(ctx, outgoing{method: http.MethodPost, path: path}, body, result, options)
 }
 
 func (c *Client) call(ctx context.Context, out outgoing, body any, result settable, options []CallOption) error {
 	out.call = applied(options)
+	// Advice changes nothing: its repeat needs no key.
+	if out.method == http.MethodPost && out.path != guidancePath && out.call.idempotencyKey == "" {
+		key, err := newKey()
+		if err != nil {
+			return err
+		}
+		out.call.idempotencyKey = key
+	}
 	if out.name == "" {
 		out.name = out.path
 	}
@@ -489,7 +520,7 @@ func (c *Client) call(ctx context.Context, out outgoing, body any, result settab
 			return err
 		}
 		limit := c.maxBodyBytes
-		if out.path == "/guidance" && limit > guidanceBodyBytes {
+		if out.path == guidancePath && limit > guidanceBodyBytes {
 			limit = guidanceBodyBytes
 		}
 		if err := assertBodyFits(body, len(out.body), limit); err != nil {

@@ -185,7 +185,15 @@ type VerdictError struct {
 	Reason string
 }
 
-func (e *VerdictError) Error() string { return e.Message }
+func (e *VerdictError) Error() string {
+	if remedy := e.Remedy(); remedy != "" {
+		return e.Message + " " + remedy
+	}
+	return e.Message
+}
+
+// Remedy says what to do next. It is empty for a reason that this version does not know, and where Message says it.
+func (e *VerdictError) Remedy() string { return remedyOf(e.Code, e.Reason) }
 
 // ErrorCode is the code.
 func (e *VerdictError) ErrorCode() string { return e.Code }

@@ -18,7 +18,7 @@ func (c *Client) BeginPasskeyRegistration(ctx context.Context, userID string, re
 	return &result, nil
 }
 
-// RegisterPasskey registers the passkey that the browser made. The options are good once.
+// RegisterPasskey registers the passkey that the browser made.
 func (c *Client) RegisterPasskey(ctx context.Context, userID string, request PasskeyRegistration, options ...CallOption) (*RegisteredPasskey, error) {
 	var result RegisteredPasskey
 	if err := c.passkeys(ctx, http.MethodPost, userID, "", "", request, &result, options); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -14,6 +15,18 @@ const (
 	firstDelay = 500 * time.Millisecond
 	maxDelay   = 8 * time.Second
 )
+
+// refusedDelay is how long to wait after a refused connection, and false when the time for that is over. The request has not reached
+// anybody, and a service that starts again listens soon: so time bounds these tries, and not their number.
+func refusedDelay(elapsed, most time.Duration) (time.Duration, bool) {
+	delay := time.Duration(rand.Float64() * float64(firstDelay))
+	return delay, elapsed+delay < most
+}
+
+func isRefused(err error) bool {
+	var failed *ConnectionError
+	return errors.As(err, &failed) && errors.Is(failed.Err, syscall.ECONNREFUSED)
+}
 
 // retryDelay is how long to wait before the next try, and false when trying again is no use. Every call may be repeated: POST
 // carries an idempotency key, and a repeated DELETE gets the same receipt.

@@ -30,13 +30,21 @@ func (c *Client) send(ctx context.Context, out outgoing, answer settable) error 
 	if out.call.maxRetries != nil {
 		maxRetries = *out.call.maxRetries
 	}
-	for retry := 0; ; retry++ {
-		soFar := func() Attempts { return Attempts{retry + 1, time.Since(started)} }
+	retries := 0
+	for attempt := 1; ; attempt++ {
+		soFar := func() Attempts { return Attempts{attempt, time.Since(started)} }
 		err := c.attempt(ctx, out, answer, soFar)
 		if err == nil {
 			return nil
 		}
-		delay, again := retryDelay(err, retry, maxRetries, c.maxRetryAfter)
+		var delay time.Duration
+		var again bool
+		if isRefused(err) && maxRetries > 0 {
+			delay, again = refusedDelay(time.Since(started), c.connectRetry)
+		} else {
+			delay, again = retryDelay(err, retries, maxRetries, c.maxRetryAfter)
+			retries++
+		}
 		if !again || ctx.Err() != nil {
 			return err
 		}

@@ -59,8 +59,8 @@ type Trust struct {
 	Audience string
 	// Environment is production by default, so that a sandbox verdict never passes by omission.
 	Environment string
-	// AcceptEvaluationGrade takes production verdicts of a model pack whose error rates were not measured on enough people: for
-	// demos and trials only.
+	// AcceptEvaluationGrade takes production verdicts of a model pack whose error rates were not measured on enough people
+	// (evaluation) or in no group of people (ungrouped): for demos, and where those who answer for the service have signed that off.
 	AcceptEvaluationGrade bool
 	// ReplayStore is where used verdicts are remembered; default: one that all calls of this process share.
 	ReplayStore ReplayStore
@@ -128,8 +128,8 @@ var errMalformed = &VerdictError{Code: "malformed", Message: "This is not a JWT.
 // VerifyVerdict gives the claims of an approval that was not used before, which is then marked as used. It fails with a
 // VerdictError for a verdict that does not allow the action, which stays unused.
 func VerifyVerdict(ctx context.Context, token VerdictToken, expected Expected, trust Trust) (*Claims, error) {
-	if trust.Audience == "" {
-		return nil, errors.New("countersign: TenantID is required: the tenant's id, ten_…")
+	if trust.Audience == "" && trust.SigningSecrets == nil {
+		return nil, errors.New("countersign: Audience is required without SigningSecrets: the tenant's id, ten_…")
 	}
 	if err := checkSession(token.session, expected); err != nil {
 		return nil, err
@@ -215,8 +215,7 @@ func checkSession(session *CaptureSession, expected Expected) error {
 	case session.SessionID != expected.CaptureSessionID:
 		return &VerdictError{Code: "wrong_capture_session", Message: "This is another capture session than the one that this person was sent to."}
 	case session.ResultWithheld != "":
-		return &VerdictError{Code: "proof_required", Message: "The capture session gives its result only with the proof of the browser that " +
-			"captured: pass capture_proof of the address with which the person came back to GetCaptureSession."}
+		return &VerdictError{Code: "proof_required", Message: "The capture session gives its result only with the proof of the browser that captured."}
 	case session.Result == nil:
 		return &VerdictError{Code: "no_verdict", Message: "The capture session has no verdict: it is " + session.Status + ", and no capture was judged."}
 	case session.Result.Status != 200:
@@ -262,7 +261,8 @@ func (c *Claims) check(hash string, expected Expected, trust Trust, now time.Tim
 		holds         bool
 		code, message string
 	}{
-		{c.Audience == trust.Audience, "wrong_audience", fmt.Sprintf("The verdict's aud is %q; %s is expected.", c.Audience, trust.Audience)},
+		// A tenant's secret signs for that tenant only.
+		{trust.Audience == "" || c.Audience == trust.Audience, "wrong_audience", fmt.Sprintf("The verdict's aud is %q; %s is expected.", c.Audience, trust.Audience)},
 		{expected.Issuer == "" || c.Issuer == expected.Issuer, "wrong_issuer", fmt.Sprintf("The verdict's iss is %q; %s is expected.", c.Issuer, expected.Issuer)},
 		{c.Environment == trust.Environment, "wrong_environment", fmt.Sprintf("The verdict's env is %s; %s is expected.", c.Environment, trust.Environment)},
 		{c.Subject == expected.UserID, "wrong_user", "The verdict is about another user."},
@@ -272,8 +272,7 @@ func (c *Claims) check(hash string, expected Expected, trust Trust, now time.Tim
 			"The verdict is not of the capture session that this person was sent to."},
 		{c.Verdict == "approved", "not_approved", fmt.Sprintf("The verdict is a rejection: %s.", c.Reason)},
 		{binding == "" || binding == "any" || c.CaptureBinding == binding, "wrong_capture_binding",
-			"The capture session gives its result to any browser: make it with Browser same, or set CaptureBinding any where links " +
-				"are opened on another device."},
+			"The capture session gives its result to any browser."},
 		{session == "" || !isTyped(expected.Action) || c.DisplayHash != "", "not_displayed",
 			"The verdict does not name the text that the person was shown for this action."},
 		{expected.ACR == nil || contains(expected.ACR, c.ACR), "wrong_context", fmt.Sprintf("The verdict's acr is %s; accepted are %s.", c.ACR, strings.Join(expected.ACR, ", "))},
@@ -281,9 +280,9 @@ func (c *Claims) check(hash string, expected Expected, trust Trust, now time.Tim
 			fmt.Sprintf("The check was made %s ago; %s are allowed.", inSeconds(age), inSeconds(expected.MaxAge))},
 		{trust.Environment != Production || trust.AcceptEvaluationGrade || c.ModelGrade == "production", "evaluation_grade",
 			fmt.Sprintf("The verdict's model_grade is %s, and production is expected: serve with a model pack of production grade, "+
-				"or set AcceptEvaluationGrade for a demo or a trial.", c.ModelGrade)},
+				"or set AcceptEvaluationGrade, for a demo or where that was signed off.", c.ModelGrade)},
 		{expected.AcceptReplays || c.Replay != nil && c.Replay.Suspected != nil && !*c.Replay.Suspected, "replay_suspected",
-			"The photo was seen before within 24 hours: have a new one taken, or set AcceptReplays where the same photo may be sent twice."},
+			"The photo was seen before within 24 hours."},
 	} {
 		if !rule.holds {
 			return &VerdictError{Code: rule.code, Message: rule.message, Reason: c.Reason}

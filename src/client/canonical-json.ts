@@ -69,7 +69,7 @@ function toJson(value: unknown): unknown {
 /** ECMAScript's own form of a number is the canonical one (section 3.2.2.3). */
 function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`${value} is not a JSON number`)
-  return JSON.stringify(value)
+  return String(value)
 }
 
 function canonicalString(value: string): string {

@@ -15,7 +15,7 @@ export interface CountersignOptions extends Hooks {
    * that reads them before each use.
    */
   signingSecret: SigningSecretSource
-  /** Id of the tenant, `ten_…`. `verifyVerdict` needs it. */
+  /** Id of the tenant, `ten_…`, which verdicts must name; default: the tenant whose signing secret made the verdict. */
   tenantId?: string
   /** Whether the signature of each response is checked (`X-Svc-Signature`); default true. */
   verifyResponses?: boolean
@@ -38,8 +38,14 @@ export interface CountersignOptions extends Hooks {
   /** Longest `Retry-After` that the client waits for, in seconds; default 30. A call that would have to wait longer throws instead. */
   maxRetryAfterSeconds?: number
   /**
-   * Whether `verifyVerdict` takes production verdicts of a model pack of evaluation grade; default false. For demos and trials only:
-   * the error rates of such a pack were not measured on enough people.
+   * How long a refused connection is tried again, in seconds and however many tries that takes; default 10. A service that starts again
+   * listens soon. A call without retries is not tried again.
+   */
+  connectRetrySeconds?: number
+  /**
+   * Whether `verifyVerdict` takes production verdicts of a model pack that is not of production grade; default false. The error rates of
+   * such a pack were not measured on enough people (`evaluation`) or in no group of people (`ungrouped`). For demos, and where those who
+   * answer for the service have signed that off.
    */
   acceptEvaluationGrade?: boolean
   /** Where used verdicts are remembered; default: the memory of this object. Several processes must share a store. */
@@ -66,7 +72,12 @@ export interface CallOptions {
   requestId?: string
 }
 
-export const DEFAULTS = { timeoutMs: 15_000, maxRetries: 2, maxRetryAfterSeconds: 30 }
+export const DEFAULTS = {
+  timeoutMs: 15_000,
+  maxRetries: 2,
+  maxRetryAfterSeconds: 30,
+  connectRetrySeconds: 10,
+}
 const ENVIRONMENTS: Record<string, Environment> = { 'svc-prod-': 'production', 'svc-sbx-': 'sandbox' }
 /** Host names of this computer: what is sent there needs no TLS. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
@@ -82,7 +93,6 @@ export function environmentOf(apiKey: string): Environment {
 
 /** @throws TypeError for a text that is no id of a tenant */
 export function assertTenantId(tenantId: string | undefined): void {
-  // A client without a tenant id can call the service; only `verifyVerdict` requires the id.
   if (tenantId && !/^ten_\w+$/.test(tenantId))
     throw new TypeError(`tenantId is ${JSON.stringify(tenantId)}: it must be ten_…, with nothing around it`)
 }

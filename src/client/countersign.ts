@@ -19,7 +19,7 @@ import { encodePhoto, encodePhotos } from './image.js'
 import { observer, type ResponseInfo } from './observer.js'
 import { MemoryReplayStore } from './replay-store.js'
 import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
-import { assertNotSwapped, readSecrets, type SigningSecretSource } from './signing-secret.js'
+import { assertNotSwapped, hmacKey, readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
 import type {
   Action,
@@ -76,8 +76,12 @@ import { verifyWebhook } from './webhook.js'
 /** The body of an answer. The non-enumerable `response` holds its status, request id and number of attempts. */
 export type Answer<T> = T & { readonly response: ResponseInfo }
 
+const GUIDANCE_PATH = '/guidance'
 /** Largest body of a guidance call that the service takes, in bytes: its frames are small. */
 const GUIDANCE_BODY_BYTES = 512 * 1024
+
+/** The service gives the first answer to a request again for this long. */
+const REPEAT_MS = 30_000
 
 type CallLimits = CallOptions & { maxBodyBytes?: number }
 
@@ -116,6 +120,7 @@ export class Countersign implements VerdictVerifier {
       timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
       maxRetries: options.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfterSeconds: options.maxRetryAfterSeconds ?? DEFAULTS.maxRetryAfterSeconds,
+      connectRetrySeconds: options.connectRetrySeconds ?? DEFAULTS.connectRetrySeconds,
       // Some runtimes want it called on the global object.
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
       now,
@@ -124,7 +129,7 @@ export class Countersign implements VerdictVerifier {
     const nowSeconds = () => now() / 1000
     this.#trust = {
       signingSecret,
-      audience: options.tenantId ?? '',
+      audience: options.tenantId,
       environment: this.environment,
       acceptEvaluationGrade: options.acceptEvaluationGrade,
       clockToleranceSeconds: clockTolerance(options.clockToleranceSeconds),
@@ -137,7 +142,7 @@ export class Countersign implements VerdictVerifier {
    * Enrolls a user: makes a biometric reference of 1 to 5 photos of the person, or of a challenge. Three photos make a better reference
    * than one. With `add`, photos join the reference of an enrolled user; with `dry_run`, they are assessed and nothing is stored.
    * @throws ApiError such as already_enrolled, face_not_found, multiple_faces, low_quality, different_people, liveness_failed
-   * @throws TypeError that names a photo that is missing, empty or no photo
+   * @throws ApiError image_unreadable, before anything is sent, that names a photo that is missing, empty or none
    * @example
    * const { reference_id, quality } = await countersign.enroll({ user_id: 'ada', images: [first, second, third] })
    */
@@ -149,7 +154,7 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<EnrollResult | AssessResult>> {
     options.signal?.throwIfAborted()
     const body = { ...request, ...(await encodePhotos(request)) }
-    const answer = await this.#post<EnrollResult | AssessResult>('/enroll', body, options)
+    const answer = await this.#call<EnrollResult | AssessResult>('POST', '/enroll', body, options)
     assertAnswers(answer.user_id === request.user_id)
     return answer
   }
@@ -158,7 +163,7 @@ export class Countersign implements VerdictVerifier {
    * Asks whether the photos show the enrolled user, and has the action countersigned if they do. A rejection is an answer, not an error.
    * @returns the verdict; its `jwt` is for `verifyVerdict`, in the program that carries the action out
    * @throws ApiError such as reference_not_found, face_not_found, low_quality, liveness_required
-   * @throws TypeError that names a photo that is none, or a member of the action that JSON does not have
+   * @throws TypeError that names a member of the action that JSON does not have
    * @example
    * const { verdict, reason, jwt } = await countersign.verify({ user_id: 'ada', image, action: { type: 'transfer', amount: '12.50' } })
    */
@@ -170,11 +175,11 @@ export class Countersign implements VerdictVerifier {
     assertAction(request.action)
     // Hashing refuses an action without a canonical form before it is sent: it would be countersigned as something else.
     const hash = await actionHash(request.action)
-    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
-    // A retry must be the same request to the byte, so the nonce follows the key.
-    const nonce = request.nonce ?? idempotencyKey
-    const body = { ...request, ...(await encodePhotos(request)), nonce }
-    const answer = await this.#post<VerifyResult>('/verify', body, { ...options, idempotencyKey })
+    const content = { ...request, ...(await encodePhotos(request)) }
+    // A retry must be the same request to the byte. Without a key of the caller, so must a double click be; later it is another request, so
+    // that an answer of before is none to it.
+    const nonce = request.nonce ?? options.idempotencyKey ?? (await this.#nonceOf(content))
+    const answer = await this.#call<VerifyResult>('POST', '/verify', { ...content, nonce }, options)
     // The signature does not cover the request's body, so a well-signed approval of another request could replace this answer.
     const claims = decodeJwt<VerdictClaims>(answer.jwt)
     assertAnswers(
@@ -204,7 +209,7 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<Challenge>> {
     options.signal?.throwIfAborted()
     if (request.purpose !== 'enroll') assertAction(request.action)
-    const answer = await this.#post<Challenge>('/challenges', { ...request }, options)
+    const answer = await this.#call<Challenge>('POST', '/challenges', { ...request }, options)
     assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
     return answer
   }
@@ -222,7 +227,7 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<CaptureSessionLink>> {
     options.signal?.throwIfAborted()
     if (request.purpose !== 'enroll') assertAction(request.action)
-    const answer = await this.#post<CaptureSessionLink>('/capture-sessions', { ...request }, options)
+    const answer = await this.#call<CaptureSessionLink>('POST', '/capture-sessions', { ...request }, options)
     assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
     return answer
   }
@@ -275,7 +280,7 @@ export class Countersign implements VerdictVerifier {
       ...(frontal === undefined ? {} : { frontal: await encodePhoto(frontal, 'frontal') }),
     }
     const limits = { maxRetries: 0, maxBodyBytes: GUIDANCE_BODY_BYTES }
-    const answer = await this.#call<Guidance>('POST', '/guidance', body, { ...limits, ...options })
+    const answer = await this.#call<Guidance>('POST', GUIDANCE_PATH, body, { ...limits, ...options })
     assertAnswers(answer.step === (request.step ?? 'frontal'))
     return answer
   }
@@ -315,7 +320,7 @@ export class Countersign implements VerdictVerifier {
     request: RotateSigningRequest = {},
     options: CallOptions = {},
   ): Promise<Answer<RotateSigningResult>> {
-    return this.#post('/keys/rotate-signing', { ...request }, options)
+    return this.#call('POST', '/keys/rotate-signing', { ...request }, options)
   }
 
   /**
@@ -408,7 +413,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Registers the passkey that the browser made. The call is not retried: the options are good once.
+   * Registers the passkey that the browser made.
    * @throws ApiError such as challenge_used, passkey_origin_not_allowed, passkey_user_not_verified @throws TypeError as `getUser`
    * @example
    * const { passkey_id } = await countersign.registerPasskey('ada', { challenge_id, nonce, credential })
@@ -418,8 +423,7 @@ export class Countersign implements VerdictVerifier {
     request: PasskeyRegistration,
     options: CallOptions = {},
   ): Promise<Answer<RegisteredPasskey>> {
-    const once = { maxRetries: 0, ...options }
-    const answer = await this.#passkeys<RegisteredPasskey>(userId, 'POST', '', { ...request }, once)
+    const answer = await this.#passkeys<RegisteredPasskey>(userId, 'POST', '', { ...request }, options)
     assertAnswers(answer.user_id === userId)
     return answer
   }
@@ -428,7 +432,7 @@ export class Countersign implements VerdictVerifier {
    * Lists the passkeys of a user, oldest first.
    * @throws ApiError such as reference_not_found @throws TypeError as `getUser`
    * @example
-   * const { passkeys } = await countersign.listPasskeys('ada')
+   * const { data } = await countersign.listPasskeys('ada')
    */
   async listPasskeys(userId: string, options: CallOptions = {}): Promise<Answer<PasskeyList>> {
     const answer = await this.#passkeys<PasskeyList>(userId, 'GET', '', undefined, options)
@@ -563,6 +567,14 @@ export class Countersign implements VerdictVerifier {
     return verifyWebhook(headers, body, signingSecret, options)
   }
 
+  /** @returns the same for the same request within `REPEAT_MS`, and a secret to everybody without the API key */
+  async #nonceOf(content: object): Promise<string> {
+    const repeat = Math.floor((this.#trust.now!() * 1000) / REPEAT_MS)
+    const text = new TextEncoder().encode(JSON.stringify([content, repeat]))
+    const mac = await crypto.subtle.sign('HMAC', await hmacKey(this.#transport.apiKey, 'sign'), text)
+    return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  }
+
   /**
    * @returns the token of a rotation's two that a configured secret made; the first where they made neither, which `verifyVerdict` then
    *   refuses
@@ -590,11 +602,6 @@ export class Countersign implements VerdictVerifier {
     return this.#call<T>(method, path, body, options, `/users/{user_id}/passkeys${name}`)
   }
 
-  #post<T>(path: string, body: Record<string, unknown>, options: CallOptions): Promise<Answer<T>> {
-    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID()
-    return this.#call('POST', path, body, { ...options, idempotencyKey })
-  }
-
   async #call<T>(
     method: Outgoing['method'],
     path: string,
@@ -602,8 +609,11 @@ export class Countersign implements VerdictVerifier {
     { idempotencyKey, requestId, signal, timeoutMs, maxRetries, maxBodyBytes }: CallLimits,
     name = path,
   ): Promise<Answer<T>> {
+    // Advice changes nothing: its repeat needs no key.
+    const isEffective = method === 'POST' && path !== GUIDANCE_PATH
+    const key = idempotencyKey ?? (isEffective ? crypto.randomUUID() : undefined)
     const headers = {
-      ...(idempotencyKey === undefined ? {} : { 'X-Svc-Idempotency-Key': idempotencyKey }),
+      ...(key === undefined ? {} : { 'X-Svc-Idempotency-Key': key }),
       ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
     }
     const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries, maxBodyBytes }

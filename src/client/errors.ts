@@ -1,6 +1,7 @@
 /** Errors of the SDK's calls. Every error has a stable `code`. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
 import type { DocumentedError, DocumentedErrorDetail, PhotoGuidance } from './types.js'
+import { remedyOf } from './verdict-remedies.js'
 
 /** An error code. Editors complete the known ones; the type also takes a code that a newer service sends. */
 export type AnyErrorCode = ErrorCode | (string & {})
@@ -11,7 +12,10 @@ export interface ErrorDetail extends Omit<DocumentedErrorDetail, 'guidance'> {
   guidance?: PhotoGuidance | (string & {})
 }
 
-/** The base class of every error that a call of the SDK throws, except `TypeError` for arguments that cannot work. */
+/**
+ * The base class of every error that a call of the SDK throws, except `TypeError` for calls that cannot work. None has a `status`: web
+ * frameworks would answer with it, and a wrong API key would sign your user out.
+ */
 export abstract class CountersignError extends Error {
   /** Stable code: compare it instead of the message. */
   abstract readonly code: string
@@ -42,8 +46,8 @@ export class ApiError extends CountersignError {
   readonly docUrl: string | undefined
   /** Id of the request in the service's log; empty where nothing was sent. */
   readonly requestId: string
-  /** HTTP status. */
-  readonly status: number
+  /** HTTP status of the service's answer. It is not enumerable, so that it gets into no answer of yours. */
+  declare readonly httpStatus: number
   /** Wait after which the call may succeed, in seconds, from `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
   /** Whether a signature was checked: false where the service knew no tenant to sign for, as with a wrong API key. */
@@ -60,7 +64,7 @@ export class ApiError extends CountersignError {
     this.remedy = body.remedy
     this.docUrl = body.doc_url
     this.requestId = body.request_id
-    this.status = response.status
+    Object.defineProperty(this, 'httpStatus', { value: response.status })
     this.retryAfterSeconds = response.retryAfterSeconds
     this.verified = response.verified
   }
@@ -134,12 +138,12 @@ export class TimeoutError extends NoAnswerError {
 export class UnexpectedResponseError extends CountersignError {
   override readonly name = 'UnexpectedResponseError'
   readonly code = 'unexpected_response'
+  /** HTTP status of the answer. It is not enumerable. */
+  declare readonly httpStatus: number
 
-  constructor(
-    /** HTTP status of the answer. */
-    readonly status: number,
-  ) {
-    super(`The answer (status ${status}) is not one of Countersign; is the base URL right?`)
+  constructor(httpStatus: number) {
+    super(`The answer (status ${httpStatus}) is not one of Countersign; is the base URL right?`)
+    Object.defineProperty(this, 'httpStatus', { value: httpStatus })
   }
 }
 
@@ -204,6 +208,8 @@ export type VerdictErrorCode =
  */
 export class VerdictError extends CountersignError {
   override readonly name = 'VerdictError'
+  /** The next step; undefined for a reason that this version does not know, and where the message says it. */
+  readonly remedy: string | undefined
 
   constructor(
     /** The first check of the verdict that failed. */
@@ -212,6 +218,8 @@ export class VerdictError extends CountersignError {
     /** Reason of the rejection; only with the code `not_approved`. */
     readonly reason?: string,
   ) {
-    super(message)
+    const remedy = remedyOf(code, reason)
+    super(remedy === undefined ? message : `${message} ${remedy}`)
+    this.remedy = remedy
   }
 }

@@ -11,7 +11,7 @@ import {
 } from './errors.js'
 import type { CallObserver, ResponseInfo } from './observer.js'
 import { assertResponseSignature } from './response-signature.js'
-import { parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
+import { causeCode, isRefused, parseRetryAfter, type RetryPolicy, retryDelayMs, sleep } from './retry.js'
 import { readSecrets, type SigningSecret, type SigningSecretSource } from './signing-secret.js'
 import type { Environment } from './types.js'
 import { UNVERIFIABLE_CODES } from './unverifiable-codes.js'
@@ -66,15 +66,17 @@ export async function send(outgoing: Outgoing, options: TransportOptions): Promi
   if (outgoing.body && body !== undefined)
     assertBodyFits(outgoing.body, body, { maxBytes, isOfClient, baseUrl })
   const started = performance.now()
-  for (let retry = 0; ; retry++) {
+  let retries = 0
+  for (let attempts = 1; ; attempts++) {
     signal?.throwIfAborted()
-    const soFar = (): Attempts => ({ attempts: retry + 1, elapsedMs: performance.now() - started })
+    const soFar = (): Attempts => ({ attempts, elapsedMs: performance.now() - started })
     try {
       const incoming = await attempt(outgoing, body, options, soFar)
       options.observer.response({ method, path, ...incoming.info })
       return incoming
     } catch (error) {
-      const delayMs = signal?.aborted ? null : retryDelayMs(error, retry, policy)
+      const delayMs = signal?.aborted ? null : retryDelayMs(error, retries, policy, soFar().elapsedMs)
+      if (!isRefused(error)) retries++
       if (delayMs === null) {
         options.observer.failure({ method, path, error, ...soFar() })
         throw error
@@ -151,20 +153,15 @@ async function exchange(
         ...soFar(),
         cause,
       })
-    throw new ConnectionError(`${method} ${options.baseUrl}${name} failed${causeText(cause)}.`, {
-      ...soFar(),
-      cause,
-    })
+    const code = causeCode(cause)
+    throw new ConnectionError(
+      `${method} ${options.baseUrl}${name} failed${code === undefined ? '' : `: ${code}`}.`,
+      {
+        ...soFar(),
+        cause,
+      },
+    )
   }
-}
-
-/** @returns the first code in the chain of causes that Node and undici give, such as `: ECONNREFUSED` */
-function causeText(cause: unknown): string {
-  for (let each = cause, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
-    const { code } = each as { code?: unknown }
-    if (typeof code === 'string' && /^\w+$/.test(code)) return `: ${code}`
-  }
-  return ''
 }
 
 async function signatureFault(

@@ -120,8 +120,8 @@ interface ClaimFacts<A extends ActionLike> {
   auth_time: number
   model: string
   model_grade: ModelGrade
-  /** The methods by which liveness was checked. The verdict claims nothing beyond them. */
-  liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
+  /** The methods by which liveness was checked. The verdict claims nothing beyond them. A rejection has no score. */
+  liveness: { checked: boolean; passed: boolean | null; methods: string[]; score?: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge_id?: string
   /** Id of the passkey that has signed for this action. */
@@ -142,11 +142,11 @@ export interface ApprovedClaims<A extends ActionLike = Action> extends ClaimFact
   score: number
 }
 
-/** The claims of a rejection. */
+/** The claims of a rejection. It has no scores, since a JWT can be read by everybody who gets it: the answer of `verify` has them. */
 export interface RejectedClaims<A extends ActionLike = Action> extends ClaimFacts<A> {
   verdict: 'rejected'
   reason: RejectionReason
-  score: number | null
+  score?: undefined
 }
 
 /** The claims of a verdict JWT. `verdict` discriminates the union. */

@@ -60,15 +60,16 @@ export interface VerdictTrust {
   jwksUrl?: string | undefined
   /** Fetches the keys; default: the global `fetch`. */
   fetch?: typeof fetch | undefined
-  /** Id of the tenant (`ten_…`), the `aud` of its verdicts. */
-  audience: string
+  /** Id of the tenant (`ten_…`), the `aud` of its verdicts; default: that of the signing secret. Required without a secret. */
+  audience?: string | undefined
   /** Base URL of the environment, the `iss` of its verdicts; default: not checked. */
   issuer?: string | undefined
   /** Environment of the verdict; default `production`, so that a verdict of the sandbox never passes by omission. */
   environment?: Environment | undefined
   /**
-   * Whether a production verdict of a model pack of evaluation grade (`model_grade`) is accepted; default false. The error rates of such
-   * a pack were not measured on enough people. For demos and trials only. In the sandbox, where verdicts are scripted, the grade does not matter.
+   * Whether a production verdict of a model pack that is not of production grade (`model_grade`) is accepted; default false. The error rates
+   * of such a pack were not measured on enough people (`evaluation`) or in no group of people (`ungrouped`). For demos, and where those who
+   * answer for the service have signed that off. In the sandbox, where verdicts are scripted, the grade does not matter.
    */
   acceptEvaluationGrade?: boolean | undefined
   /** Store of used verdicts; default: the memory of this process. Several processes must share a store. */
@@ -139,7 +140,10 @@ export async function verifyVerdict<A extends ActionLike>(
   }: VerdictExpectations<A> & VerdictTrust,
 ): Promise<ApprovedClaims<A>> {
   signal?.throwIfAborted()
-  if (!trust.audience) throw new TypeError('tenantId is required: the tenant’s id, ten_…')
+  // A tenant's secret signs for that tenant only.
+  // An empty text is a setting that was forgotten, and not one that was left out.
+  if (trust.audience === '' || (trust.audience === undefined && trust.signingSecret === undefined))
+    throw new TypeError('audience is required, except with a signing secret: the tenant’s id, ten_…')
   const now = trust.now?.() ?? Date.now() / 1000
   const tolerance = clockTolerance(trust.clockToleranceSeconds)
   if (nonce !== undefined && captureSessionId !== undefined)
@@ -174,7 +178,7 @@ export async function verifyVerdict<A extends ActionLike>(
   must(
     captureBinding === 'any' || claims.capture_binding === captureBinding,
     'wrong_capture_binding',
-    "The capture session gives its result to any browser: make it with browser: 'same', or set captureBinding: 'any' where links are opened on another device.",
+    'The capture session gives its result to any browser.',
   )
   must(
     captureSessionId === undefined || typedActionType(action) === null || claims.display_hash !== undefined,
@@ -196,12 +200,12 @@ export async function verifyVerdict<A extends ActionLike>(
       trust.acceptEvaluationGrade === true ||
       claims.model_grade === 'production',
     'evaluation_grade',
-    `The verdict's model_grade is ${claims.model_grade}, and production is expected: serve with a model pack of production grade, or set acceptEvaluationGrade: true for a demo or a trial.`,
+    `The verdict's model_grade is ${claims.model_grade}, and production is expected: serve with a model pack of production grade, or set acceptEvaluationGrade: true, for a demo or where that was signed off.`,
   )
   must(
     acceptReplays === true || claims.replay?.suspected === false,
     'replay_suspected',
-    'The photo was seen before within 24 hours: have a new one taken, or set acceptReplays: true where the same photo may be sent twice.',
+    'The photo was seen before within 24 hours.',
   )
   signal?.throwIfAborted()
   const store = trust.replayStore ?? sharedStore
@@ -235,7 +239,7 @@ function tokensOf(
   if (result_withheld)
     throw new VerdictError(
       'proof_required',
-      'The capture session gives its result only with the proof of the browser that captured: pass capture_proof of the address with which the person came back to getCaptureSession.',
+      'The capture session gives its result only with the proof of the browser that captured.',
     )
   if (result?.status === 200) return result.body
   const why =
@@ -253,7 +257,7 @@ async function readClaims<A extends ActionLike>(
   const { audience, issuer } = trust
   const rules = {
     typ: TOKEN_TYPE,
-    audience,
+    ...(audience ? { audience } : {}),
     requiredClaims: REQUIRED_CLAIMS,
     clockTolerance,
     currentDate: new Date(now * 1000),
@@ -309,7 +313,7 @@ const BY_CLAIM: Record<string, VerdictErrorCode> = {
 
 function toVerdictError(
   error: unknown,
-  expected: { aud: string; iss: string | undefined },
+  expected: { aud: string | undefined; iss: string | undefined },
   { now, tolerance }: { now: number; tolerance: number },
 ): unknown {
   if (error instanceof errors.JWSSignatureVerificationFailed)

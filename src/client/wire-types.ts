@@ -12,10 +12,10 @@ export type Scope = 'verify' | 'enroll' | 'replace' | 'recover' | 'erase' | 'rea
 export type HealthStatus = 'ok' | 'degraded'
 
 /**
- * Grade of a model pack: `production` where its error rate was measured on everybody and in each group that the data
- * names.
+ * Grade of a model pack: `production` where its error rate was measured on everybody and in each group of people;
+ * `ungrouped` where the data name no groups; else `evaluation`.
  */
-export type ModelGrade = 'production' | 'evaluation'
+export type ModelGrade = 'production' | 'ungrouped' | 'evaluation'
 
 /** Basis of a false match rate: `extrapolated` where nobody has measured it and the operator accepted that. */
 export type FmrBasis = 'measured' | 'extrapolated'
@@ -447,7 +447,11 @@ export interface RegisteredPasskey {
 export interface PasskeyList {
   user_id: string
   /** Oldest first. */
-  passkeys: Array<Passkey>
+  data: Array<Passkey>
+  /** Whether more entries follow. */
+  has_more: boolean
+  /** A user has at most ten: they come at once. */
+  next_cursor: null
 }
 
 /** Answer of `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`. */
@@ -488,7 +492,7 @@ export interface PasskeyAssertionChallenge {
   expires_at: string
 }
 
-/** The passkey that has signed for this action. Only where `passkey_assertion` was sent. */
+/** The passkey that has signed for this action. Null where no `passkey_assertion` was sent. */
 export interface ProvenPasskey {
   /** Id of the passkey. */
   passkey_id: string
@@ -701,15 +705,15 @@ export interface EnrollResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
-  /** Signals of the capture: hints, no proof. */
-  capture_integrity?: CaptureIntegrity
+  /** Null where no report was sent. */
+  capture_integrity: CaptureIntegrity | null
   /** The model pack that made the reference. */
   model: string
   status: 'enrolled'
   /** When the reference was captured. RFC 3339. */
   created_at: string
-  /** A passkey of a user. Its key never leaves the service. */
-  passkey?: Passkey
+  /** The passkey that was registered with the reference; null for none. */
+  passkey: Passkey | null
 }
 
 /** Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored. */
@@ -718,8 +722,8 @@ export interface AssessResult {
   quality: EnrollmentQuality
   /** Presentation attack detection. */
   liveness: Liveness
-  /** Signals of the capture: hints, no proof. */
-  capture_integrity?: CaptureIntegrity
+  /** Null where no report was sent. */
+  capture_integrity: CaptureIntegrity | null
   /** The model pack that made the reference. */
   model: string
   status: 'assessed'
@@ -787,8 +791,8 @@ export interface VerifyFacts {
   /** Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that. */
   fmr_basis: FmrBasis
   /**
-   * Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group that
-   * the data names.
+   * Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group of
+   * people; `ungrouped` where the data name no groups; else `evaluation`.
    */
   model_grade: ModelGrade
   /** Presentation attack detection. */
@@ -798,8 +802,8 @@ export interface VerifyFacts {
   replay: {
     suspected: boolean
   }
-  /** Signals of the capture: hints, no proof. */
-  capture_integrity?: CaptureIntegrity
+  /** Null where no report was sent. */
+  capture_integrity: CaptureIntegrity | null
   model: string
   /**
    * The text that the hosted page showed the person for a typed action, or that your own page was given with the
@@ -819,16 +823,16 @@ export interface VerifyFacts {
   jwt_public: string
   /** When the JWT expires. RFC 3339. */
   jwt_expires_at: string
-  /** SHA-256 of the policy that was in force. Absent where the tenant has none. */
-  policy_hash?: string
-  /** Name of the rule of the policy that decided about this action. */
-  policy_rule?: string
-  /** The other user’s verdict that this approval has used up. */
-  approval_id?: string
+  /** SHA-256 of the policy that was in force. Null where the tenant has none. */
+  policy_hash: string | null
+  /** Name of the rule of the policy that decided about this action. Null where the tenant has none. */
+  policy_rule: string | null
+  /** Other user’s verdict that it has used up. */
+  approval_id: string | null
   /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
   production_key: 'issued' | null
-  /** The passkey that has signed for this action. Only where `passkey_assertion` was sent. */
-  passkey?: ProvenPasskey
+  /** The passkey that has signed; null where no `passkey_assertion` was sent. */
+  passkey: ProvenPasskey | null
 }
 
 /**
@@ -993,7 +997,7 @@ export interface AuditEntry {
 export interface AuditPage {
   /** The entries, in the requested order. */
   data: Array<AuditEntry>
-  /** Whether more entries of the listing follow. */
+  /** Whether more entries follow. */
   has_more: boolean
   /** Send it as `after` to read the entries that follow, now or when more have been written. */
   next_cursor: string
@@ -1014,8 +1018,8 @@ export interface HealthResult {
       status: HealthStatus
       /** Model pack that serves. */
       model: string
-      /** Model packs that are loaded next to it during a change of the pack. Absent where there is none. */
-      following_models?: Array<string>
+      /** Model packs that are loaded next to it during a change of the pack. */
+      following_models: Array<string>
       /** Grade of the pack at the configured false match rate. */
       grade: ModelGrade
       workers: {
@@ -1101,8 +1105,8 @@ export interface DisplayedText {
   locale: 'en' | 'de' | 'fr' | 'es' | 'ja'
   /** Version of the template. */
   version: string
-  /** Your own page was given the text with the challenge. Absent where the hosted page showed it. */
-  source?: 'challenge'
+  /** Your own page was given the text with the challenge. Null where the hosted page showed it. */
+  source: 'challenge' | null
 }
 
 /** Body of `POST /v1/capture-sessions`. */

@@ -30,13 +30,16 @@ const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s
 const NO_ASSIGNMENT = /^\s*(?:#|$)/
 /** Names that differ by more letters than this are different words, not typing errors. */
 const MAX_TYPING_ERRORS = 3
+/** A name that differs by no more letters than this is a misspelt setting. */
+const MISSPELT = 2
 /** Kubernetes puts these into every pod of a namespace with a Service whose name begins with "countersign". */
 const SERVICE_LINK =
   /^COUNTERSIGN_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
 
 /**
  * The environment wins over the file that it names. An empty variable counts as absent. An unknown name is an error in a file, which belongs
- * to Countersign only, but not in the environment: that may be meant for a newer version which was rolled back to this one.
+ * to Countersign only. In the environment, which may be meant for a newer version that was rolled back to this one, it is an error only where
+ * it looks like a misspelt setting: a protection that somebody wanted would be missing.
  */
 export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   const given = new Map<string, GivenValue>()
@@ -46,8 +49,11 @@ export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   const file = env[CONFIG_VARIABLE]?.trim() || undefined
   const add = (name: string, value: string, source: GivenValue['source']) => {
     if (!known.has(name)) {
-      const [told, where] = source === 'file' ? [problems, ` in ${file}`] : [warnings, '']
-      told.push(`${name}${where} is not a setting of Countersign${hint(name, known)}`)
+      const meant = meantBy(name, known)
+      const isProblem = source === 'file' || (meant?.isMisspelt && value.trim() !== '')
+      const where = source === 'file' ? ` in ${file}` : ''
+      const hint = meant ? `; did you mean ${meant.name}?` : ': see countersign config.'
+      ;(isProblem ? problems : warnings).push(`${name}${where} is not a setting of Countersign${hint}`)
     } else if (value.trim()) given.set(name, { text: value.trim(), source })
   }
   if (file) {
@@ -63,10 +69,14 @@ export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
   return { given, file, otelVariables, problems, warnings }
 }
 
-function hint(name: string, known: ReadonlySet<string>): string {
-  const full = name.startsWith(PREFIX) ? name : `${PREFIX}${name}`
-  const meant = closestMatch(full.toUpperCase(), [...known], { maxDistance: MAX_TYPING_ERRORS })
-  return meant ? `; did you mean ${meant}?` : ': see countersign config.'
+/** The setting that a name may mean, or null. */
+function meantBy(name: string, known: ReadonlySet<string>): { name: string; isMisspelt: boolean } | null {
+  const full = (name.startsWith(PREFIX) ? name : `${PREFIX}${name}`).toUpperCase()
+  const closest = (most: number) => closestMatch(full, [...known], { maxDistance: most })
+  // More than half of a short name's letters make another word of it, such as HTTP of RATE.
+  const most = Math.min(MAX_TYPING_ERRORS, Math.ceil((full.length - PREFIX.length) / 2))
+  const match = closest(most)
+  return match ? { name: match, isMisspelt: closest(Math.min(most, MISSPELT)) !== undefined } : null
 }
 
 function readFile(file: string): { entries: Array<[string, string]>; problems: string[] } {

@@ -1,13 +1,14 @@
 /**
- * Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D), with a separate key for each box.
+ * Authenticated encryption of small records: AES-256-GCM (NIST SP 800-38D).
  *
- * SP 800-38D, section 8.3, allows one key at most 2^32 boxes with random nonces. Therefore the key that callers hold
- * encrypts nothing: the key of each box is derived from it and a random salt, which the box carries. No derived key seals a second box.
+ * SP 800-38D, section 8.3, allows one key at most 2^32 boxes with random nonces. A key of the service may seal more. Therefore it
+ * encrypts nothing itself: the key of each box is derived from it and a random salt, which the box carries. No derived key seals a
+ * second box. The key of one user never comes near that number, and seals its few boxes itself (`sealWithin`).
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { pooledRandomBytes } from './random-pool.js'
 
-/** Version of boxes of releases up to 0.1.0, which the caller's key itself encrypted. They still open; no new ones are made. */
+/** Version of boxes that the caller's key itself encrypts. Releases up to 0.1.0 made all boxes so. */
 const UNDIVIDED = 1
 const VERSION = 2
 const KEY_BYTES = 32
@@ -29,13 +30,44 @@ export interface SealingKey {
  * @throws TypeError for a key of another length
  */
 export function seal(key: Buffer, plaintext: Uint8Array, context: string): Buffer {
-  const random = pooledRandomBytes(SALT_BYTES + NONCE_BYTES)
-  const [salt, nonce] = [random.subarray(0, SALT_BYTES), random.subarray(SALT_BYTES)]
-  const cipher = createCipheriv('aes-256-gcm', keyOfBox(key, salt), nonce).setAAD(Buffer.from(context))
+  const salt = pooledRandomBytes(SALT_BYTES)
+  return encrypt(keyOfBox(key, salt), Buffer.concat([Buffer.of(VERSION), salt]), plaintext, context)
+}
+
+/**
+ * Seals `plaintext` under a key that seals only what is kept for one user: far fewer than 2^32 boxes.
+ * Layout: version (1), nonce (12), tag (16), ciphertext.
+ * @throws TypeError for a key of another length
+ */
+export function sealWithin(key: Buffer, plaintext: Uint8Array, context: string): Buffer {
+  assertKey(key)
+  return encrypt(key, Buffer.of(UNDIVIDED), plaintext, context)
+}
+
+/**
+ * Seals under the key of the user to whom the content belongs, and under a key of the service where it belongs to none.
+ * @throws TypeError for a key of another length
+ */
+export function sealFor(
+  userKey: Buffer | null | undefined,
+  serviceKey: Buffer,
+  plaintext: Uint8Array,
+  context: string,
+): Buffer {
+  return userKey ? sealWithin(userKey, plaintext, context) : seal(serviceKey, plaintext, context)
+}
+
+function encrypt(key: Buffer, head: Buffer, plaintext: Uint8Array, context: string): Buffer {
+  const nonce = pooledRandomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
   const ciphertext = cipher.update(plaintext)
   // GCM is a stream mode, so this returns no bytes; it computes the tag.
   cipher.final()
-  return Buffer.concat([Buffer.of(VERSION), random, cipher.getAuthTag(), ciphertext])
+  return Buffer.concat([head, nonce, cipher.getAuthTag(), ciphertext])
+}
+
+function assertKey(key: Buffer): void {
+  if (key.length !== KEY_BYTES) throw new TypeError(`a sealing key has ${KEY_BYTES} bytes, not ${key.length}`)
 }
 
 /** Opens a box. @throws Error where key or context are not those of `seal`, or the box was changed */
@@ -62,7 +94,7 @@ export function open(key: Buffer, box: Uint8Array, context: string): Buffer {
  */
 function keyOfBox(key: Buffer, salt: Uint8Array): Buffer {
   // The length is checked here because HMAC accepts a key of any length.
-  if (key.length !== KEY_BYTES) throw new TypeError(`a sealing key has ${KEY_BYTES} bytes, not ${key.length}`)
+  assertKey(key)
   return createHmac('sha256', key).update(INFO).update(salt).update(FIRST_BLOCK).digest()
 }
 

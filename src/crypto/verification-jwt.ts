@@ -2,8 +2,9 @@
  * Signs a verdict as JWTs (RFC 7519) that are bound to the action: HS256 under the tenant's signing secret, and ES256 under a key of the
  * issuer.
  */
+
 import { createHash, createHmac } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { SigningSecret } from './response-signature.js'
 import type { VerdictSignature, VerdictSigner } from './verdict-signer.js'
 
@@ -25,7 +26,8 @@ export interface VerificationClaims {
   env: 'production' | 'sandbox'
   verdict: 'approved' | 'rejected'
   reason?: string
-  score: number | null
+  /** Similarity of the faces. Only in an approval: how near a rejection came would guide somebody who tries picture after picture. */
+  score?: number
   /** The false match rate that the threshold has reached on calibration data. */
   fmr: number
   fmr_basis: 'measured' | 'extrapolated'
@@ -48,9 +50,12 @@ export interface VerificationClaims {
   /** Model pack id. */
   model: string
   /** Grade of the model pack at this false match rate. */
-  model_grade: 'production' | 'evaluation'
-  /** Whether the capture's liveness was checked, by which methods, with which result. Nothing beyond these methods is claimed. */
-  liveness: { checked: boolean; passed: boolean | null; methods: string[]; score: number | null }
+  model_grade: PackGrade
+  /**
+   * Whether the capture's liveness was checked, by which methods, with which result. Nothing beyond these methods is claimed. Its score,
+   * too, is only in an approval.
+   */
+  liveness: { checked: boolean; passed: boolean | null; methods: string[]; score?: number | null }
   /** Id of the challenge whose frames were judged. */
   challenge?: string
   /** Id of the passkey that has signed for this action. */
@@ -71,30 +76,25 @@ export const TOKEN_TYPE = 'stepup+jwt'
  * and queues for the thread pool that decodes images.
  */
 export function signVerification(claims: VerificationClaims, { id, secret }: SigningSecret): string {
-  const input = `${part({ alg: 'HS256', typ: TOKEN_TYPE, kid: id })}.${part(claims)}`
+  const input = `${header('HS256', id)}.${part(JSON.stringify(claims))}`
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
 
 /** The same claims as those of a token, to the byte, as an ES256 token that anyone can check and only the issuer can make. @throws SignatureAwaited */
 export function signPublicly(token: string, signer: VerdictSigner, signature: VerdictSignature): string {
   const [, claims] = token.split('.')
-  const input = `${part({ alg: 'ES256', typ: TOKEN_TYPE, kid: signer.kid })}.${claims}`
+  const input = `${header('ES256', signer.kid)}.${claims}`
   return `${input}.${signature.of(input, signer).toString('base64url')}`
 }
 
-function part(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
+/** @param kid an id of this service, which JSON writes as it is */
+function header(alg: 'HS256' | 'ES256', kid: string): string {
+  return part(`{"alg":"${alg}","typ":"${TOKEN_TYPE}","kid":"${kid}"}`)
 }
 
-/** JSON in canonical form (RFC 8785). @throws TypeError for a value that JSON cannot represent */
-export function canonicalJson(value: unknown): string {
-  const text = canonicalizeJson(value)
-  if (text === undefined) throw new TypeError('not a JSON value')
-  return text
+function part(json: string): string {
+  return Buffer.from(json).toString('base64url')
 }
-
-// The package's CommonJS typings hide the callable default from NodeNext resolution.
-const canonicalizeJson = canonicalize as unknown as (value: unknown) => string | undefined
 
 /** SHA-256 of an action in canonical form, in lower-case hex. A backend compares it with the action that it is about to run. */
 export function actionHash(canonicalAction: string): string {

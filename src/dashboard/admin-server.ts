@@ -34,6 +34,8 @@ export interface AdminServerParts {
   readiness: {
     /** Reasons why the service is not ready; empty when it is. */
     readonly reasons: string[]
+    /** Faults that an operator should mend although the service is ready. */
+    readonly warnings: string[]
     /** Whether the engine has failed for good, so that only a restart of the service can help. */
     readonly isEngineGivenUp: boolean
   }
@@ -66,9 +68,10 @@ export function adminHandler({
     [
       '/readyz',
       async () => {
-        const { reasons } = readiness
+        const { reasons, warnings } = readiness
         const view = {
           ...(reasons.length === 0 ? { status: 'ready' } : { status: 'not_ready', reasons }),
+          ...(warnings.length > 0 ? { warnings } : {}),
           ...(nodes().length > 0 ? { nodes: membershipView(nodes()).nodes } : {}),
         }
         return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))

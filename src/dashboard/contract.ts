@@ -2,7 +2,9 @@
  * The dashboard's API as its pages and its routes both see it: types, and constants that are data of the contract. The pages
  * are built from this file too, so it imports nothing that runs.
  */
+
 import type { Static, TSchema } from 'typebox'
+import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { ExportUser } from '../admin/export-user.js'
 import type { MigrationView, ProgressView } from '../admin/model-views.js'
 import type { inspectedPasskeyView } from '../admin/views.js'
@@ -796,7 +798,7 @@ export interface ModelsView {
 export interface LoadedPackView {
   model: string
   description: string
-  grade: 'production' | 'evaluation'
+  grade: PackGrade
   /** False match rate and threshold that decide for a contract without a rate. */
   fmr_in_force: number
   threshold: number
@@ -868,7 +870,7 @@ export interface SystemView {
   pack: {
     id: string
     description: string
-    grade: 'production' | 'evaluation'
+    grade: PackGrade
     /** False match rate of the calibration's row that decides for a contract without a rate. */
     fmr_in_force: number
     /** Reasons why the pack is not fit for production, one clause each. */

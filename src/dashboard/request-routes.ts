@@ -1,12 +1,13 @@
 /** The routes that show the request log, and the verifications that its entries name. */
 
+import type { Environment } from '../config/config.js'
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type { RequestRecord } from '../storage/records.js'
-import type { RequestListing } from '../storage/request-store.js'
+import { LAST_REQUEST_ID, type RequestListing } from '../storage/request-store.js'
 import type { StoreReader } from '../storage/store.js'
 import { outcomeOf, parseOutcome, parseTime } from './audit-query.js'
 import * as bodies from './bodies.js'
@@ -22,10 +23,8 @@ const READ_AT_ONCE = 200
 /** Most entries that are searched for one page. The next page continues the search. */
 const MAX_SEARCHED = 5000
 /** Most requests that one id can name: its own, and replays of the same verification. */
-const MAX_NAMED = 50
+export const MAX_NAMED = 50
 const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** A text that sorts after every request id. */
-const LAST = 'g'
 
 type LogKeys = Parameters<typeof openUser>[0]
 
@@ -47,7 +46,7 @@ export const REQUEST_ROUTES = {
       if (id) {
         const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MAX_NAMED)
         return {
-          requests: named.map((record) => view(record, keys, services.urls())),
+          requests: named.map((record) => requestView(record, keys, services.urls())),
           next_before: null,
           kept,
         }
@@ -57,7 +56,8 @@ export const REQUEST_ROUTES = {
         tenantId: tenant.id,
         environment: query.get('environment') === 'sandbox' ? ('sandbox' as const) : ('production' as const),
         from: from === null ? '' : earliestRequestId(from),
-        before: parseBefore(query.get('before')) ?? (until === null ? LAST : earliestRequestId(until)),
+        before:
+          parseBefore(query.get('before')) ?? (until === null ? LAST_REQUEST_ID : earliestRequestId(until)),
         limit: READ_AT_ONCE,
         ...(query.get('subject') ? { subject: query.get('subject')! } : {}),
         ...(query.get('code') ? { code: query.get('code')! } : {}),
@@ -65,7 +65,7 @@ export const REQUEST_ROUTES = {
       const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
       const { found, nextBefore } = await newestMatching(read, listing, filter, request.signal)
       return {
-        requests: found.map((record) => view(record, keys, services.urls())),
+        requests: found.map((record) => requestView(record, keys, services.urls())),
         next_before: nextBefore,
         kept,
       }
@@ -90,12 +90,22 @@ export const REQUEST_ROUTES = {
     body: bodies.userQuestion,
     async answer({ services, tenant, input: { user_id, environment } }) {
       const { vault, store } = services.core
-      const blindIndex = vault.blindIndex(tenant.id, environment, user_id)
-      if (environment === 'sandbox') return { subject: blindIndex.toString('hex') }
-      return { subject: (await vault.find(store.read, blindIndex, user_id))?.pseudonym ?? null }
+      return { subject: await subjectOf({ vault, store }, tenant.id, environment, user_id) }
     },
   },
 } satisfies Partial<TenantTable>
+
+/** The pseudonym of a user in the request log; null for one who is not enrolled in production. */
+export async function subjectOf(
+  { vault, store }: Pick<DashboardServices['core'], 'vault' | 'store'>,
+  tenantId: string,
+  environment: Environment,
+  userId: string,
+): Promise<string | null> {
+  const blindIndex = vault.blindIndex(tenantId, environment, userId)
+  if (environment === 'sandbox') return blindIndex.toString('hex')
+  return (await vault.find(store.read, blindIndex, userId))?.pseudonym ?? null
+}
 
 /** @returns the entries, and the request id at which the next page begins, or null at the end of the log */
 async function newestMatching(
@@ -128,7 +138,17 @@ function matches(record: RequestRecord, { code }: RequestListing, { endpoint, ou
   )
 }
 
-function view(record: RequestRecord, keys: LogKeys, urls: Urls): RequestView {
+function requestView(record: RequestRecord, keys: LogKeys, urls: Urls): RequestView {
+  const { environment, code } = record
+  const error = explained(record)
+  return {
+    ...requestFacts(record, keys),
+    error: error && { ...error, doc_url: new URL(`${ERRORS_PATH}#${code}`, urls[environment]).href },
+  }
+}
+
+/** The facts of a request that the log holds. */
+export function requestFacts(record: RequestRecord, keys: LogKeys): Omit<RequestView, 'error'> {
   const { requestId, environment, endpoint, status, code, verdict } = record
   return {
     request_id: requestId,
@@ -146,15 +166,14 @@ function view(record: RequestRecord, keys: LogKeys, urls: Urls): RequestView {
     verification_id: record.verificationId,
     subject: record.subject,
     user_id: openUser(keys, record),
-    error: explained(record, urls),
   }
 }
 
-/** An earlier version may have used a code that no longer exists. */
-function explained({ environment, status, code }: RequestRecord, urls: Urls): RequestView['error'] {
+/** Meaning of an error code and the next step; null for any other answer. An earlier version may have used a code that no longer exists. */
+export function explained({ status, code }: RequestRecord): { message: string; remedy: string } | null {
   if (status < 400 || code === null || !Object.hasOwn(ERRORS, code)) return null
   const { message, remedy } = ERRORS[code as ErrorCode]
-  return { message, remedy, doc_url: new URL(`${ERRORS_PATH}#${code}`, urls[environment]).href }
+  return { message, remedy }
 }
 
 /** @throws DomainError invalid_request */

@@ -1,5 +1,6 @@
 /** Computes a pack's thresholds from the scores between a service's own users, whom nobody labelled. */
 import { type Calibration, packFingerprint } from '../../models/pack/calibration.js'
+import { TENANT_LABEL } from '../../models/pack/group-fault.js'
 import { CalibrationError, pointOf } from './calibrate.js'
 import { type LikelyDuplicates, likelyDuplicates } from './likely-duplicates.js'
 import { HISTOGRAM_BINS, type StrangerPairs, strangerPairs, type UserVectors } from './stranger-pairs.js'
@@ -93,7 +94,7 @@ function tenantGroups(
       has,
     )
     return {
-      label: 'tenant',
+      label: TENANT_LABEL,
       group,
       people: has.reduce((sum, member) => sum + member, 0),
       genuine_pairs: 0,

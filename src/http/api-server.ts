@@ -66,6 +66,8 @@ interface Admitted {
 /** Status that the log has for a caller who hung up, as nginx has it: nobody reads the answer. */
 const CLIENT_CLOSED_REQUEST = 499
 const OVERLOAD_RETRY_MS = SECOND_MS
+/** Marks an answer that was given before. */
+const REPLAY_HEADER = 'X-Svc-Idempotent-Replay'
 /** Bytes of text for which a request costs one token more: some ten payees of a batch. */
 const TEXT_BYTES_A_TOKEN = 2048
 /** Failures of the service itself, which are logged with their cause. A full queue or a passed deadline is none: its request line says enough. */
@@ -255,6 +257,13 @@ export class ApiServer {
       deadlineMs,
       signal: request.signal,
       schedulingClass,
+      earlierAnswer:
+        execution && this.parts.environment === 'production'
+          ? async (tx, { record: { id, blindIndex }, dataKey }, since) => {
+              const found = await execution.earlier(tx, { blindIndex, subject: { id, dataKey } }, since)
+              return found?.status === 200 ? found.body : null
+            }
+          : undefined,
       timings: context.timings,
       afterAnswer: context.afterAnswer,
       captureSession: context.internalCaller?.captureSession,
@@ -265,6 +274,7 @@ export class ApiServer {
     context.user = call.user ?? undefined
     context.isChallenge = isRecord(input) && input.challenge !== undefined
     const outcome = await this.runner.run(route.endpoint, call, execution)
+    if (outcome.isRepeat) context.headers[REPLAY_HEADER] = 'true'
     if (outcome.furtherTokens) this.charge(identity, route.endpoint, outcome.furtherTokens)
     Object.assign(context.headers, outcome.headers)
     return outcome
@@ -278,8 +288,10 @@ export class ApiServer {
     const key = request.headers['x-svc-idempotency-key']
     if (key === undefined) return null
     this.parts.idempotency.assertKey(key)
-    const { idempotent, method, path } = route.endpoint
+    const { idempotent, method } = route.endpoint
     if (!idempotent) return null
+    // The path as it was sent: two users' calls are not the same request.
+    const { path } = request
     const { environment } = this.parts
     const tenantId = identity.caller.tenant.id
     return this.parts.idempotency.begin({ tenantId, environment, method, path, key }, body)
@@ -323,7 +335,7 @@ function replay(
   { replay: kept }: { replay: KeptResponse },
   context: RequestContext,
 ): Outcome {
-  context.headers['X-Svc-Idempotent-Replay'] = 'true'
+  context.headers[REPLAY_HEADER] = 'true'
   if (endpoint.refuseReplay && kept.status < 300) throw endpoint.refuseReplay(JSON.parse(kept.body))
   return kept
 }

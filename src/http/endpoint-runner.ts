@@ -80,7 +80,7 @@ export class EndpointRunner {
           if (event && outcome.code && !outcome.audit?.subject)
             outcome.audit = { ...outcome.audit, ...(await this.refusedUser(tx, call)) }
           await execution?.keep(tx, keptResponse(outcome), ownerOf(call, outcome))
-          return { result: outcome, facts: event && factsOf(event, call, outcome) }
+          return { result: outcome, facts: event && !outcome.isRepeat ? factsOf(event, call, outcome) : null }
         },
         {
           deadlineMs: call.deadlineMs,

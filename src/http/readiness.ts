@@ -19,6 +19,8 @@ export const NOT_READY_REASONS = [
 export type NotReadyReason = (typeof NOT_READY_REASONS)[number]
 
 const CHECK_MS = SECOND_MS
+/** While the service is ready, its files are looked at this rarely. */
+const FILES_CHECK_MS = MINUTE_MS
 /**
  * A restart of PostgreSQL takes two seconds and a failover five. Each node would leave the load balancer during both if it gave the
  * database up sooner.
@@ -35,6 +37,8 @@ export interface ReadinessSources {
   isClockRight(): boolean
   areKeysCurrent(): boolean
   isSchemaCurrent(): boolean
+  /** State of the files that the process runs from: another text once they were replaced. */
+  filesState(): string
   store: {
     /** Null for a database that no other service uses. */
     readonly coordinator: unknown
@@ -51,6 +55,9 @@ export class Readiness {
   private databaseLostAtMs: number | null = null
   /** On the clock of `uptime`; null while a worker is ready. */
   private engineDownAtMs: number | null = null
+  private readonly filesAtStart: string
+  private filesCheckedAtMs: number
+  private hasOldFiles = false
   private readonly task = new PeriodicTask(
     CHECK_MS,
     () => this.check(),
@@ -62,7 +69,10 @@ export class Readiness {
     private readonly sources: ReadinessSources,
     private readonly log: Logger,
     private readonly uptime = () => performance.now(),
-  ) {}
+  ) {
+    this.filesAtStart = sources.filesState()
+    this.filesCheckedAtMs = uptime()
+  }
 
   /** Checks the parts now, and every second from now on. */
   start(): void {
@@ -93,6 +103,11 @@ export class Readiness {
     return NOT_READY_REASONS.filter((reason) => holds[reason])
   }
 
+  /** Faults of a service that is ready: once its files were replaced, a module that it loads from now on may not fit. */
+  get warnings(): Array<'files_replaced'> {
+    return this.hasOldFiles ? ['files_replaced'] : []
+  }
+
   /** True when no worker has been ready for five minutes: only a restart may help, since it repairs a damaged pack. */
   get isEngineGivenUp(): boolean {
     return this.engineDownAtMs !== null && this.uptime() - this.engineDownAtMs >= ENGINE_GIVEN_UP_MS
@@ -118,6 +133,17 @@ export class Readiness {
       if (!now.has(reason)) this.log.info({ reason }, 'reason for not being ready has ended')
     if (this.logged.size > 0 && now.size === 0) this.log.info('ready again')
     this.logged = now
+    this.checkFiles()
     store.presence?.showReadiness([...now])
+  }
+  private checkFiles(): void {
+    const isDue = this.logged.size > 0 || this.uptime() - this.filesCheckedAtMs >= FILES_CHECK_MS
+    if (this.hasOldFiles || !isDue) return
+    this.filesCheckedAtMs = this.uptime()
+    this.hasOldFiles = this.sources.filesState() !== this.filesAtStart
+    if (this.hasOldFiles)
+      this.log.warn(
+        'the files of this service were replaced while it runs, and a new engine process may not fit: restart the service, and unpack the next version into a folder of its own',
+      )
   }
 }

@@ -34,7 +34,7 @@
  */
 import { createHmac } from 'node:crypto'
 import type { Environment } from '../config/config.js'
-import { open, openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
+import { open, openWithAny, type SealingKey, seal, sealFor } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { sha256 } from '../crypto/sha256.js'
 import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
@@ -87,6 +87,12 @@ export interface Execution {
   keep(tx: StoreTransaction, response: KeptResponse, owner?: ResponseOwner): Promise<void>
   /** Frees the key, whether a response was kept or not. */
   release(): void
+  /**
+   * Response to the same payload about the same user that another key's execution has kept since then; null for none. Read in the
+   * transaction of the effect, so that of two at once the second finds that of the first.
+   * @param since milliseconds since the Unix epoch
+   */
+  earlier(tx: StoreTransaction, owner: ResponseOwner, since: number): Promise<KeptResponse | null>
 }
 
 export class Idempotency {
@@ -135,6 +141,12 @@ export class Idempotency {
         return {
           execution: {
             release,
+            earlier: async (tx, { blindIndex, subject }, since) => {
+              const found = await tx.responseToPayload(blindIndex, payloadHash, since)
+              if (!found || found.subjectId === null || found.subjectId !== subject?.id) return null
+              const body = open(subject.dataKey, found.sealed, found.scope.toString('hex'))
+              return { status: found.status, body: body.toString() }
+            },
             keep: async (tx, { status, body, onlyForCaller }, owner) => {
               const content = Buffer.from(body)
               await tx.insertIdempotencyRecord({
@@ -143,8 +155,9 @@ export class Idempotency {
                 subjectId: owner?.subject?.id ?? null,
                 payloadHash,
                 status,
-                sealed: seal(
-                  owner?.subject?.dataKey ?? this.keys.idempotency.current,
+                sealed: sealFor(
+                  owner?.subject?.dataKey,
+                  this.keys.idempotency.current,
                   onlyForCaller ? seal(this.callerKey(request), content, name) : content,
                   name,
                 ),

@@ -108,11 +108,6 @@ export const ERRORS = {
     'The sandbox of this tenant holds as many users as it may.',
     'Erase users with `DELETE /v1/delete`. The operator can raise `COUNTERSIGN_SANDBOX_USERS`.',
   ),
-  sandbox_daily_quota_reached: entry(
-    'permission_denied',
-    'The sandbox of this tenant has written as many records within a day as it may.',
-    'Wait for the time in `Retry-After`. The operator can raise `COUNTERSIGN_SANDBOX_RECORDS_PER_DAY`.',
-  ),
   insecure_channel: entry(
     'permission_denied',
     'A signing secret is not sent over an unencrypted channel.',
@@ -375,13 +370,18 @@ export const ERRORS = {
   ),
   different_people: entry(
     'biometric_rejected',
-    'The images do not all show the same person.',
-    'Read `details`: it names the odd image. Ask for photos that show only one person.',
+    'The images are not alike enough to be of one person.',
+    'Read `details`: it names the odd image and how alike it is. Have all photos taken now, in the same light, with one person in each.',
   ),
   rate_limited: entry(
     'rate_limited',
     'The rate limit of the tenant in this environment is exceeded.',
     'Retry after the time in `Retry-After`. The operator can raise the limit in the contract of the tenant.',
+  ),
+  sandbox_daily_quota_reached: entry(
+    'rate_limited',
+    'The sandbox of this tenant has written as many records within a day as it may.',
+    'Wait for the time in `Retry-After`. The operator can raise `COUNTERSIGN_SANDBOX_RECORDS_PER_DAY`.',
   ),
   too_many_wrong_keys: entry(
     'rate_limited',

@@ -100,13 +100,13 @@ export const OPERATOR_ERRORS = {
   tenant_deleted: entry(TENANTS, 'Use another tenant, or create one under another name.'),
   production_key_not_issued: entry(
     'guides/production.md',
-    'Have one sandbox verify approved first: it issues the production key.',
+    'Have one sandbox verify approved first, or issue the key yourself: `countersign tenant production-key <tenant> --issue`.',
   ),
   production_key_already_revealed: entry(
     'guides/production.md',
-    'Use the key that was shown, or make a new one: `countersign tenant reissue-key <tenant> production`.',
+    'Use the key that was shown, or make a new one: `countersign tenant reissue-key <tenant> --type production`.',
   ),
-  no_active_key: entry(TENANTS, 'Make a new one: `countersign tenant reissue-key <tenant> <type>`.'),
+  no_active_key: entry(TENANTS, 'Make a new one: `countersign tenant reissue-key <tenant> --type <type>`.'),
   key_exists: entry(KEYS, 'Choose another name for the key.'),
   too_many_keys: entry(KEYS, 'Revoke a key that is no longer used.'),
   invalid_key_name: entry(KEYS, 'Choose a name of the form that the message gives.'),

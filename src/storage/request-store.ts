@@ -2,6 +2,9 @@
 import type { Environment } from '../config/config.js'
 import type { RequestRecord } from './records.js'
 
+/** A text that sorts after every request id. */
+export const LAST_REQUEST_ID = 'g'
+
 export interface RequestListing {
   tenantId: string
   environment: Environment

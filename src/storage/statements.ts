@@ -175,6 +175,10 @@ export function storeReader(database: Connection): StoreReader {
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
       'brief',
     ),
+    responseToPayload: database.prepare<[Buffer, Buffer, number], IdempotencyRecord>(
+      `SELECT ${IDEMPOTENCY.fields} FROM idempotency
+       WHERE lookup = ? AND payload_hash = ? AND created_at >= ? ORDER BY created_at LIMIT 1`,
+    ),
     erasure: database.prepare<[Buffer, number], ErasureRecord>(
       `SELECT ${ERASURE.fields} FROM erasure WHERE lookup = ? AND expires_at > ?`,
       'brief',
@@ -281,8 +285,10 @@ export function storeReader(database: Connection): StoreReader {
       const asked = digests.length > 0 ? digests : [Buffer.alloc(0)]
       // Read first, so that a capture that is inserted meanwhile is looked at twice rather than not at all.
       const seen = (await sql.seenCaptures(asked.length).get(...asked, since, subjectId))!
+      // Captures are deleted after a day, so most users have none.
+      if (seen.last === null) return { hasDigest: false, newest: [], last: 0 }
       const newest = await sql.captures.all(subjectId, since, limit)
-      return { hasDigest: seen.matches > 0, newest, last: seen.last ?? 0 }
+      return { hasDigest: seen.matches > 0, newest, last: seen.last }
     },
     capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
     challenge: async (id) => sql.challenge.get(id),
@@ -290,6 +296,8 @@ export function storeReader(database: Connection): StoreReader {
     unreportedExpiredCaptureSessions: async (until, limit) =>
       sql.unreportedExpiredCaptureSessions.all(until, limit),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
+    responseToPayload: async (blindIndex, payloadHash, since) =>
+      sql.responseToPayload.get(blindIndex, payloadHash, since),
     erasure: async (blindIndex, now) => sql.erasure.get(blindIndex, now),
     auditHead: async (tenantId) => sql.auditHead.get(tenantId),
     auditSeal: async (tenantId) => sql.auditSeal.get(tenantId),

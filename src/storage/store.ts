@@ -139,6 +139,12 @@ export interface StoreReader
   /** Texts that sessions of the user brought as their own and the user agreed to, oldest first. */
   ownConsentTextsOf(subjectId: string): Promise<OwnConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
+  /** The first kept response to this payload about this user since then, under any idempotency key. */
+  responseToPayload(
+    blindIndex: Buffer,
+    payloadHash: Buffer,
+    since: number,
+  ): Promise<IdempotencyRecord | undefined>
   erasure(blindIndex: Buffer, now: number): Promise<ErasureRecord | undefined>
   auditHead(tenantId: string): Promise<AuditRecord | undefined>
   auditVerification(): Promise<AuditVerificationRecord | undefined>

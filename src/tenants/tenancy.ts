@@ -212,6 +212,14 @@ export class Tenancy {
     return { holder, ratePerSecond, burst: Math.max(1, Math.ceil(ratePerSecond * SANDBOX_BURST_SECONDS)) }
   }
 
+  /** Issues the production key without a verify in the sandbox. @returns whether none had issued it */
+  async issueProductionKey(tx: StoreTransaction, tenant: TenantRecord): Promise<boolean> {
+    const fresh = await tx.tenantById(tenant.id)
+    if (fresh?.productionIssuedAt != null) return false
+    await tx.setProductionIssued(tenant.id, this.clock.now())
+    return true
+  }
+
   /**
    * Makes the production key. It can be revealed once, and does not exist before, so that nothing can be stolen between issue and reveal.
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
@@ -221,7 +229,7 @@ export class Tenancy {
     if (fresh?.productionIssuedAt == null)
       throw new TenancyError(
         'production_key_not_issued',
-        'The production key is not issued yet. The first approved verify in the sandbox issues it.',
+        `The production key is not issued yet. The first approved verify in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
       )
     if (fresh.productionRevealedAt !== null)
       throw new TenancyError(
@@ -256,7 +264,7 @@ export class Tenancy {
       if (fresh?.productionIssuedAt == null)
         throw new TenancyError(
           'production_key_not_issued',
-          'There is no production key to reissue. The first approved verify in the sandbox issues it.',
+          `There is no production key to reissue. The first approved verify in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
         )
       if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, this.clock.now())
     }
@@ -279,7 +287,7 @@ export class Tenancy {
     if (type === 'production' && fresh?.productionIssuedAt == null)
       throw new TenancyError(
         'production_key_not_issued',
-        'Production keys can be made after the first approved verify in the sandbox.',
+        `Production keys can be made after the first approved verify in the sandbox, or after: ${issueCommand(tenant)}`,
       )
     const named = (await tx.apiKeys(tenant.id)).filter(
       (key) => key.type === type && key.name !== null && this.isInForce(key),
@@ -406,4 +414,9 @@ function modelsOfNewTenant({ from, to, strictFmr, finishingAt }: ModelMigrationR
       ? { deciding: from, following: to, strictFmr }
       : { deciding: to, following: null, strictFmr: null },
   )
+}
+
+/** The command by which an operator issues the production key without a verify in the sandbox. */
+function issueCommand({ name }: TenantRecord): string {
+  return `countersign tenant production-key ${name} --issue`
 }

@@ -1,7 +1,7 @@
 /** Passkeys at rest: each credential is sealed under its user's data key, and is lost for ever with that key. */
 import { createHash } from 'node:crypto'
 import { prefixedId } from '../crypto/identifiers.js'
-import { open, seal } from '../crypto/sealed-box.js'
+import { open, sealWithin } from '../crypto/sealed-box.js'
 import type { Clock } from '../lib/clock.js'
 import type { PasskeyRecord, SubjectRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
@@ -96,5 +96,5 @@ export function userHandle(blindIndex: Buffer): string {
 }
 
 function sealed({ dataKey }: Subject, id: string, content: PasskeyContent): Buffer {
-  return seal(dataKey, Buffer.from(JSON.stringify(content)), id)
+  return sealWithin(dataKey, Buffer.from(JSON.stringify(content)), id)
 }

@@ -1,9 +1,9 @@
 /** Users and their references at rest. A keyed pseudonym finds a user; a data key of the user's own seals the reference, which is lost for ever with that key. */
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Environment } from '../config/config.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { open, openWithAny, seal } from '../crypto/sealed-box.js'
+import { open, openWithAny, seal, sealWithin } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -18,15 +18,13 @@ import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { aligned, bytesOf, type Consent, packTemplate, TRANSFORM, unpackTemplate } from './sealed-template.js'
 import { TemplateTransform } from './template-transform.js'
 import type { TemplateRecord, Templates } from './templates.js'
+import { dataKeyOf, drawUserKeys, type UserKeys, userKeys } from './user-keys.js'
 
 export type { Consent } from './sealed-template.js'
 
-/** A user with an unwrapped data key, for the length of one request. */
-export interface Subject extends Templates {
+/** A user with unwrapped keys, for the length of one request. */
+export interface Subject extends Templates, UserKeys {
   record: SubjectRecord
-  dataKey: Buffer
-  /** Name of the user in the audit log, 32 hex digits. */
-  pseudonym: string
   /** Transform of the user's stored captures for embeddings of this length. It is made once in a request. */
   captureTransform: (dimensions: number) => TemplateTransform
 }
@@ -84,11 +82,9 @@ export class TemplateVault {
   async find(store: StoreReader, blindIndex: Buffer, userId: string): Promise<Subject | null> {
     const found = await store.subject(blindIndex)
     if (!found) return null
-    const dataKey = this.dataKey(found.subject)
     return {
       record: found.subject,
-      dataKey,
-      pseudonym: pseudonym(dataKey, userId),
+      ...userKeys(this.unwrap(found.subject), userId),
       captureTransform: this.transformOf(found.subject.tenantId, found.subject.id),
       reference: found.reference,
       following: found.following,
@@ -97,22 +93,26 @@ export class TemplateVault {
   }
 
   /** @throws UnopenedBoxError while this process does not hold the keys under which the data key is wrapped */
-  dataKey({ id, wrappedKey }: SubjectRecord): Buffer {
+  dataKey(record: SubjectRecord): Buffer {
+    return dataKeyOf(this.unwrap(record))
+  }
+
+  private unwrap({ id, wrappedKey }: SubjectRecord): Buffer {
     return openWithAny(dataKeyWrapping(this.keys), wrappedKey, id)
   }
 
-  /** Makes a subject with a new data key, without storing it. */
+  /** Makes a subject with new keys, without storing it. */
   create(tenantId: string, environment: Environment, blindIndex: Buffer, userId: string): Subject {
     const now = this.clock.now()
     const id = prefixedId('sub', now)
-    const dataKey = randomBytes(32)
+    const keys = drawUserKeys()
     return {
       record: {
         id,
         tenantId,
         environment,
         blindIndex,
-        wrappedKey: seal(dataKeyWrapping(this.keys).current, dataKey, id),
+        wrappedKey: seal(dataKeyWrapping(this.keys).current, keys, id),
         createdAt: now,
         failures: 0,
         lockedUntil: null,
@@ -123,8 +123,7 @@ export class TemplateVault {
         passkeyRecoveryAt: null,
         revokedPasskey: null,
       },
-      dataKey,
-      pseudonym: pseudonym(dataKey, userId),
+      ...userKeys(keys, userId),
       captureTransform: this.transformOf(tenantId, id),
       reference: null,
       following: [],
@@ -196,7 +195,7 @@ export class TemplateVault {
     if (content) return this.sealTemplate(subject, reference.id, content)
     const { header } = unpackTemplate(open(subject.dataKey, reference.sealed, reference.id))
     const emptied = packTemplate({ ...header, dimensions: 0, dropped: true }, Buffer.alloc(0))
-    return seal(subject.dataKey, emptied, reference.id)
+    return sealWithin(subject.dataKey, emptied, reference.id)
   }
 
   private sealTemplate(
@@ -206,7 +205,7 @@ export class TemplateVault {
   ): Buffer {
     const { length: dimensions } = embedding
     const values = this.transformOf(record.tenantId, id)(dimensions).apply(embedding)
-    return seal(
+    return sealWithin(
       dataKey,
       packTemplate({ consent, dimensions, transform: TRANSFORM, views, weight }, bytesOf(values)),
       id,
@@ -243,7 +242,10 @@ export class TemplateVault {
     consent: Consent,
   ): Promise<Consent | null> {
     const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
-    await tx.resealReference({ id, sealed: seal(dataKey, packTemplate({ ...header, consent }, bytes), id) })
+    await tx.resealReference({
+      id,
+      sealed: sealWithin(dataKey, packTemplate({ ...header, consent }, bytes), id),
+    })
     return header.consent
   }
 
@@ -287,16 +289,16 @@ export class TemplateVault {
   }
 
   /**
-   * Digest of a capture, keyed by the user's data key: without the key nobody can even check a guess at the image.
+   * Digest of a capture, keyed by the user's own key: without it nobody can even check a guess at the image.
    * @param imageHash SHA-256 of the image
    */
   captureDigest(subject: Subject, imageHash: Uint8Array): Buffer {
-    return createHmac('sha256', subkey(subject.dataKey, 'capture')).update(imageHash).digest()
+    return createHmac('sha256', subject.captureKey).update(imageHash).digest()
   }
 
-  /** Digest of an action for the audit log, in hex, keyed by the user's data key: nobody can check a guess at the action without the key. */
+  /** Digest of an action for the audit log, in hex, keyed by the user's own key: nobody can check a guess at the action without the key. */
   auditDigest(subject: Subject, actionHash: string): string {
-    return createHmac('sha256', subkey(subject.dataKey, 'audit-action')).update(actionHash).digest('hex')
+    return createHmac('sha256', subject.auditKey).update(actionHash).digest('hex')
   }
 
   /**
@@ -309,7 +311,7 @@ export class TemplateVault {
 
   /** Seals the user's id, so that a notice of the erasure can name the user. */
   sealUserId(subject: Subject, userId: string): Buffer {
-    return seal(subject.dataKey, Buffer.from(userId), 'user-id')
+    return sealWithin(subject.dataKey, Buffer.from(userId), 'user-id')
   }
 
   /** @param dataKey of the user */
@@ -323,7 +325,7 @@ export class TemplateVault {
     { record: { id: subjectId, tenantId }, dataKey }: Pick<Subject, 'record' | 'dataKey'>,
     { text, ...agreed }: AgreedText,
   ): Promise<void> {
-    const sealed = seal(dataKey, Buffer.from(text), consentContext(agreed.sha256))
+    const sealed = sealWithin(dataKey, Buffer.from(text), consentContext(agreed.sha256))
     await tx.keepOwnConsentText({ tenantId, subjectId, ...agreed, sealed })
   }
 
@@ -340,7 +342,7 @@ export class TemplateVault {
     const tag = Buffer.alloc(MODEL_TAG_BYTES)
     tag.writeUInt32LE(this.modelTag(model))
     const plaintext = Buffer.concat([Buffer.of(TAGGED_CAPTURE), tag, bytesOf(capture)])
-    return seal(subject.dataKey, plaintext, 'capture')
+    return sealWithin(subject.dataKey, plaintext, 'capture')
   }
 
   /** @returns the capture in the space of `captureOf` */
@@ -386,13 +388,4 @@ export function ownerOf({ record, dataKey }: Subject): { blindIndex: Buffer; id:
 
 function consentContext(sha256: Buffer): string {
   return `consent ${sha256.toString('hex')}`
-}
-
-function pseudonym(dataKey: Buffer, userId: string): string {
-  return createHmac('sha256', subkey(dataKey, 'audit-pseudonym')).update(userId).digest('hex').slice(0, 32)
-}
-
-/** Derives a key for one purpose by the expand step of HKDF (RFC 5869). A key of random bytes needs no extract step. */
-function subkey(dataKey: Buffer, purpose: string): Buffer {
-  return createHmac('sha256', dataKey).update(`countersign/v1/${purpose}\x01`).digest()
 }

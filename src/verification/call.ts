@@ -5,9 +5,10 @@ import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { ErrorCode } from '../lib/error-codes.js'
 import type { CaptureSessionRecord, TenantRecord } from '../storage/records.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
-import type { AgreedText } from '../users/template-vault.js'
+import type { AgreedText, Subject } from '../users/template-vault.js'
 import type { ReportedCapture } from './capture-integrity.js'
 import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
@@ -71,6 +72,13 @@ export interface Call<Input> {
   readonly isDiscreet?: boolean | undefined
   /** Whether the hosted page may not hand the capture over to a phone. Only the service itself makes such calls. */
   readonly keepsDevice?: boolean | undefined
+  /**
+   * Finds the body of an earlier answer to the very same request about this user, in the transaction that would answer it again; null for
+   * none. Undefined in the sandbox, and for a caller without an idempotency key, for whom nothing is kept.
+   */
+  readonly earlierAnswer?:
+    | ((tx: StoreTransaction, subject: Subject, since: number) => Promise<string | null>)
+    | undefined
   /** Time on the axis of `performance.now()`, in milliseconds, after which nobody waits for the answer. */
   readonly deadlineMs: number
   /** Aborted when the caller hangs up. */

@@ -20,6 +20,7 @@ import type { CaptureIntegrity } from './capture-integrity.js'
 import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
 import { comparableTemplate, decidingProvider } from './deciding-model.js'
 import { imageCount } from './images.js'
+import { firstAnswer } from './innocent-repeat.js'
 import { acrOf } from './liveness.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
@@ -49,6 +50,16 @@ export interface VerifyEvidence extends Evidence {
 
 /** A verify, with its action. */
 export type VerifyCall = UserCall<CaptureInput & { action: unknown; approval_id?: string }>
+
+/**
+ * Reasons of a rejection after a face that matched. A replay is one of them: it is refused as what it is, and is no guess at the face, so
+ * that impatient taps of the right person lock nobody out.
+ */
+const FACE_MATCHED: ReadonlySet<Reason | null> = new Set<Reason>([
+  'review_required',
+  'same_person',
+  'replayed_capture',
+])
 
 const NO_FACES: Capture['faces'] = new Map()
 
@@ -92,6 +103,8 @@ export interface Verdict {
   followed?: string | null
   /** The reference took the capture of this verdict in; null or undefined where it did not. */
   aged?: Aged | null
+  /** The body of the first answer, which a repeat of the same request gets again: nothing is decided then. */
+  repeated?: string
   /** Requirements of the policy that are not met: then no verdict may be given. Empty for any verdict. */
   unmet: ErrorDetail[]
 }
@@ -178,11 +191,16 @@ export class DecisionPolicy {
     if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, terms, refusal)
-    const { capture } = examination as Extract<Examination, { refusal: null }>
-    const verdict = await held(this.verdictOn(call, examination, since, terms))
+    const { capture, replay } = examination as Extract<Examination, { refusal: null }>
+    const reached = this.verdictOn(call, examination, since, terms)
+    const isSameFile = replay === 'file' || since === 'file'
+    if (isSameFile && this.parts.config.replayPolicy !== 'report') {
+      const repeated = await firstAnswer(tx, call, subject, at)
+      if (repeated !== null) return { ...reached, repeated }
+    }
+    const verdict = await held(reached)
     // A face that matched is no failed attempt. Below the policy it is no approval either, which would end a series of rejections.
-    const isNotCounted =
-      verdict.reason === 'review_required' || verdict.reason === 'same_person' || isMirrored(verdict)
+    const isNotCounted = FACE_MATCHED.has(verdict.reason) || isMirrored(verdict)
     const isCounted = verdict.unmet.length === 0 && !isNotCounted
     const effect = isCounted ? await lockout.count(tx, record, countedAs(verdict, at)) : undefined
     await captures.remember(tx, subject, capture)

@@ -3,18 +3,7 @@
  * `@simplewebauthn/server` then checks the whole again, with the signature.
  */
 import { createHash } from 'node:crypto'
-import {
-  type AuthenticationResponseJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
-import {
-  decodeAttestationObject,
-  decodeClientDataJSON,
-  isoBase64URL,
-  parseAuthenticatorData,
-} from '@simplewebauthn/server/helpers'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { DomainError } from '../lib/domain-error.js'
 import type { SubjectRecord } from '../storage/records.js'
 import { fingerprintOf, type PasskeySettings } from '../tenants/passkey-settings.js'
@@ -33,6 +22,9 @@ export interface CheckedAssertion {
   possession: Possession
 }
 
+/** The library is imported by the first passkey, because it brings 350 modules, which most installations never use. */
+type Helpers = typeof import('@simplewebauthn/server/helpers')
+
 const UNREADABLE = 'The answer of the authenticator cannot be read.'
 
 /**
@@ -46,11 +38,14 @@ export async function checkRegistration(
   response: RegistrationResponseJSON,
   challenge: string,
 ): Promise<Omit<PasskeyContent, 'name'>> {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const helpers = await import('@simplewebauthn/server/helpers')
+  const { decodeAttestationObject, isoBase64URL } = helpers
   const attestation = readable(() =>
     decodeAttestationObject(isoBase64URL.toBuffer(response.response.attestationObject)),
   )
   const authData = readable(() => attestation.get('authData'))
-  assertCeremony(settings, response.response.clientDataJSON, authData, {
+  assertCeremony(helpers, settings, response.response.clientDataJSON, authData, {
     type: 'webauthn.create',
     challenge,
   })
@@ -99,8 +94,11 @@ export async function checkAssertion(
 ): Promise<CheckedAssertion> {
   const possession = possessionOf(settings, passkey)
   const { clientDataJSON, authenticatorData, userHandle } = response.response
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const helpers = await import('@simplewebauthn/server/helpers')
+  const { isoBase64URL } = helpers
   const authData = readable(() => isoBase64URL.toBuffer(authenticatorData))
-  const { flags, counter } = assertCeremony(settings, clientDataJSON, authData, {
+  const { flags, counter } = assertCeremony(helpers, settings, clientDataJSON, authData, {
     type: 'webauthn.get',
     challenge,
   })
@@ -191,6 +189,7 @@ export function strongestOf(
 
 /** The rules that a registration and a signature share. */
 function assertCeremony(
+  { decodeClientDataJSON, parseAuthenticatorData }: Helpers,
   { rpId, origins }: PasskeySettings,
   clientDataJSON: string,
   authData: Uint8Array<ArrayBuffer>,

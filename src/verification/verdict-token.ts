@@ -84,6 +84,10 @@ export function amrOf(reason: Reason | null, possession: Possession | null): Ver
   return proven === null ? ['face'] : ['face', proven]
 }
 
+/**
+ * A token is signed, not sealed, and may come to the browser of somebody who tries again and again. So a rejection's has no number that grows as a picture
+ * comes nearer to passing: the signed response has them, which only the backend reads.
+ */
 export function verdictClaims(facts: VerdictFacts): VerificationClaims {
   const { call, reason, issuedAt } = facts
   const possession = provenBy(reason, facts.passkey?.possession ?? null)
@@ -101,7 +105,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
     env: environment,
     verdict: facts.verdict,
     ...(reason ? { reason } : {}),
-    score: facts.score,
+    ...(reason === null && facts.score !== null ? { score: facts.score } : {}),
     fmr: facts.fmr,
     fmr_basis: facts.fmr_basis,
     action: input.action,
@@ -113,7 +117,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
       : {}),
     amr: amrOf(reason, possession),
     acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),
-    liveness: { checked, passed, methods, score: facts.liveness.score },
+    liveness: { checked, passed, methods, ...(reason === null ? { score: facts.liveness.score } : {}) },
     ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),
     ...(facts.passkey === null ? {} : { passkey_id: facts.passkey.id }),
     auth_time: issuedAt,

@@ -1,5 +1,6 @@
 /** Finds a verification by its id: in production in the audit log, in the sandbox among the latest verifications of the tenant. */
 
+import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
@@ -24,7 +25,7 @@ export interface VerificationFacts {
   challenge_id?: string
   capture_session?: string
   fmr_basis?: 'measured' | 'extrapolated'
-  model_grade?: 'production' | 'evaluation'
+  model_grade?: PackGrade
   acr?: string
   /** Proof of the passkey that has signed; absent where none was asked. */
   passkey_amr?: Possession

@@ -5,7 +5,7 @@
 
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import { open, openWithAny, seal } from '../crypto/sealed-box.js'
+import { open, openWithAny, sealFor } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
@@ -104,7 +104,7 @@ export class Outbox {
       type: message.type,
       blindIndex: subject?.blindIndex ?? null,
       subjectId: subject?.id ?? null,
-      sealed: seal(subject?.dataKey ?? this.keys.idempotency.current, body, id),
+      sealed: sealFor(subject?.dataKey, this.keys.idempotency.current, body, id),
       status: 'pending',
       attempts: 0,
       nextAttemptAt: now,

@@ -142,6 +142,7 @@ describe('a dry run', () => {
       status: 'assessed',
       quality: expect.objectContaining({ views: 2, score: expect.any(Number) }),
       liveness: { checked: false, score: null, passed: null, methods: [], guidance: [], findings: [] },
+      capture_integrity: null,
       model: expect.any(String),
     })
     expect(await rows()).toEqual(before)

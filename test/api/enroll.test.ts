@@ -42,8 +42,10 @@ describe('a first enrolment', () => {
       status: 'enrolled',
       quality: { score: expect.any(Number), passed: true, issues: [], views: 1 },
       liveness: { checked: false, score: null, passed: null, methods: [], guidance: [], findings: [] },
+      capture_integrity: null,
       model: expect.stringMatching(/^.+@.+$/),
       created_at: new Date(running.clock.now()).toISOString(),
+      passkey: null,
     })
     expect(response.body.quality.score).toBeGreaterThan(0)
     expect(response.body.quality.score).toBeLessThanOrEqual(1)

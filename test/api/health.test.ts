@@ -33,6 +33,7 @@ describe('health', () => {
           engine: {
             status: 'ok',
             model: running.service.engine.pack.modelId,
+            following_models: [],
             grade: 'evaluation',
             workers: { ready: 1, configured: 1 },
             queue: { waiting: 0, running: 0, limit: 32 },

@@ -108,7 +108,8 @@ describe('a registration', () => {
       last_used_at: null,
     })
     const { user_id: _, ...shown } = passkey
-    expect((await list(user_id)).body).toEqual({ user_id, passkeys: [shown] })
+    const whole = { data: [shown], has_more: false, next_cursor: null }
+    expect((await list(user_id)).body).toEqual({ user_id, ...whole })
     expect((await production.call('GET', `/v1/users/${user_id}`)).body.passkeys).toBe(1)
     const [entry] = await auditEntries('passkey_registered')
     expect(entry).toMatchObject({ passkey_id: passkey.passkey_id, passkey_synced: false, status: 201 })
@@ -135,6 +136,25 @@ describe('a registration', () => {
       credential: authenticator.create(fresh.body.options),
     })
     expect([stolen.status, stolen.body.code]).toEqual([422, 'challenge_mismatch'])
+  })
+
+  it('is answered again for a repeat with the same idempotency key', async () => {
+    const user_id = `holder-${++users}`
+    await production.enroll({ user_id, image: ada })
+    const headers = { 'X-Svc-Idempotency-Key': `registration-${users}` }
+    const post = (rest: string, body: object) =>
+      production.call('POST', passkeysPath(user_id, rest), body, { headers })
+    const begun = await post('/registration', {})
+    expect((await post('/registration', {})).body).toEqual(begun.body)
+    const { challenge_id, nonce, options } = begun.body
+    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
+    const first = await post('', { challenge_id, nonce, credential })
+    const again = await post('', { challenge_id, nonce, credential })
+    expect([first.status, again.status, again.body]).toEqual([201, 201, first.body])
+    expect(again.headers.get('x-svc-idempotent-replay')).toBe('true')
+    const asked = await post('/assertion', { action })
+    expect((await post('/assertion', { action })).body).toEqual(asked.body)
+    expect((await list(user_id)).body.data).toHaveLength(1)
   })
 
   it('refuses a credential that another user has registered', async () => {
@@ -172,7 +192,7 @@ describe('a registration', () => {
     const authenticator = new SoftwareAuthenticator({ origin: ORIGIN, ...claims })
     const { answer } = await registered(production, user_id, authenticator)
     expect([answer.status, answer.body.code]).toEqual([422, code])
-    expect((await list(user_id)).body.passkeys).toEqual([])
+    expect((await list(user_id)).body.data).toEqual([])
   })
 
   it('needs an enrolled user, settings of the tenant, and the scope `enroll`', async () => {
@@ -391,8 +411,8 @@ describe('a verify with a passkey', () => {
     })
     const [entry] = await auditEntries('verify')
     expect(entry).toMatchObject({ passkey_id, passkey_amr: 'swk', verdict: 'approved' })
-    const { passkeys } = (await list(user_id)).body
-    expect(passkeys[0].last_used_at).toBe(new Date(running.clock.now()).toISOString())
+    const { data } = (await list(user_id)).body
+    expect(data[0].last_used_at).toBe(new Date(running.clock.now()).toISOString())
   })
 
   it('signs SHA-256 of the nonce and the hash of the action', async () => {
@@ -429,7 +449,7 @@ describe('a verify with a passkey', () => {
       amr: ['face'],
       acr: 'urn:countersign:acr:face',
     })
-    expect(body).not.toHaveProperty('passkey')
+    expect(body.passkey).toBeNull()
     const required = await production.verify({ user_id, image: ada, action, require_passkey: true })
     expect([required.status, required.body.code]).toEqual([422, 'passkey_required'])
   })
@@ -727,7 +747,7 @@ describe('an attestation', () => {
     expect(body.passkey.amr).toBe('swk')
     const [entry] = await auditEntries('verify')
     expect(entry).toMatchObject({ passkey_became_synced: true, passkey_amr: 'swk' })
-    expect((await list(user_id)).body.passkeys).toMatchObject([{ synced: true }])
+    expect((await list(user_id)).body.data).toMatchObject([{ synced: true }])
     // A copied passkey never becomes one of a single device again.
     expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_invalid')
     const bound = await holder()
@@ -756,7 +776,7 @@ describe('an enrollment with a passkey', () => {
     expect((await sandbox.call('GET', `/v1/users/${user_id}`)).status).toBe(404)
     const { status, body } = await enroll(user_id)
     expect([status, body.passkey.name]).toEqual([201, 'phone'])
-    expect((await list(user_id, sandbox)).body.passkeys).toEqual([body.passkey])
+    expect((await list(user_id, sandbox)).body.data).toEqual([body.passkey])
   })
 })
 
@@ -768,7 +788,7 @@ describe('an erasure', () => {
     expect(erasure.body.erased.passkeys).toBe(1)
     expect(await countRows(running, 'passkey')).toBe(before - 1)
     expect((await list(one.user_id)).body.code).toBe('reference_not_found')
-    expect((await list(other.user_id)).body.passkeys).toHaveLength(1)
+    expect((await list(other.user_id)).body.data).toHaveLength(1)
     // The credential may be registered again: nothing about it was kept.
     await production.enroll({ user_id: one.user_id, image: ada })
     const { answer } = await registered(production, one.user_id, one.authenticator)

@@ -48,6 +48,16 @@ describe.each(['production', 'sandbox'] as const)('a consent that is recorded in
     expect(after).toEqual({ ...before, reference: { ...before.reference, consent: TERMS } })
   })
 
+  it('is recorded for each user whose call has the same idempotency key', async () => {
+    const [first, second] = [await enrolled(client()), await enrolled(client())]
+    const headers = { 'X-Svc-Idempotency-Key': `consent-${first}` }
+    for (const user_id of [first, second, first]) {
+      const { status, body } = await record(user_id, undefined, client(), headers)
+      expect([status, body.user_id]).toEqual([200, user_id])
+    }
+    expect((await look(second, client())).reference.consent).toEqual(TERMS)
+  })
+
   it('is refused for a user who is not enrolled, and without a consent', async () => {
     const unknown = await record('nobody', undefined, client())
     expect([unknown.status, unknown.body.code]).toEqual([404, 'reference_not_found'])

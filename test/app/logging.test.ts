@@ -157,12 +157,16 @@ function forms(secret: string): string[] {
   ])
 }
 
+function linesOf(text: string) {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
 describe('the log', () => {
   it('contains every request, and the error of the service', () => {
-    const lines = log
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = linesOf(log)
     expect(lines.filter(({ msg }) => msg === 'request').length).toBeGreaterThan(100)
     expect(new Set(lines.map(({ endpoint }) => endpoint))).toEqual(
       new Set([undefined, 'enroll', 'verify', 'delete', 'health', 'rotate_signing', 'unknown']),
@@ -170,6 +174,12 @@ describe('the log', () => {
     expect(lines.filter(({ level }) => level >= 50).map(({ msg }) => msg)).toContain(
       'The database cannot serve at the moment.',
     )
+  })
+
+  it('says why a verify was rejected', () => {
+    const rejected = linesOf(log).filter(({ verdict }) => verdict === 'rejected')
+    expect(rejected.length).toBeGreaterThan(0)
+    expect(rejected.map(({ reason }) => reason)).not.toContain(undefined)
   })
 
   for (const kind of Object.keys(secrets))

@@ -107,5 +107,5 @@ it('makes no session that cannot succeed', async () => {
   await usePasskeys(running, tenant)
   expect(await codeOf({ user_id: other, passkey: 'required' })).toBe('passkey_origin_not_allowed')
   const { body } = await tenant.sandbox.call('GET', passkeysPath(other))
-  expect(body.passkeys).toHaveLength(1)
+  expect(body.data).toHaveLength(1)
 })

@@ -110,7 +110,7 @@ describe('a session for a typed action', () => {
     expect((await visitor.capture(blank)).body).toMatchObject({ state: 'over' })
     const shown = { hash: hashOf(payment, locale), locale, version: 'countersign-display-2' }
     const body = await resultOf(id)
-    expect([body.verdict, body.display]).toEqual(['approved', shown])
+    expect([body.verdict, body.display]).toEqual(['approved', { ...shown, source: null }])
     expect(await lookUp(body, shown.hash)).toEqual([locale, shown.version, true])
     expect(await lookUp(body, hashOf({ ...payment, amount: '1250.01' }, locale))).toContain(false)
     expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({

@@ -1,9 +1,10 @@
 /** Hides each native part in turn, in a copy of the built package. */
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { poll, type Workplace, workplace } from '../support/command.js'
 import { face } from '../support/faces.js'
 import { copyPackage, type PackageCopy } from '../support/package-copy.js'
+import { childrenOf } from '../support/process-tree.js'
 
 let copy: PackageCopy
 let place: Workplace
@@ -134,4 +135,48 @@ it('doctor survives a part that crashes the process which loads it', async () =>
   } finally {
     await copy.restore()
   }
+})
+
+// The children of a process are found in /proc.
+describe.skipIf(process.platform !== 'linux')('an install in the folder of a running service', () => {
+  it('an engine that is lost while its packages are away comes back with them, without a restart, and the service warns of its files', {
+    timeout: 120_000,
+  }, async () => {
+    const server = await place.serve()
+    const readyz = async () => (await (await fetch(`${server.admin}/readyz`)).json()) as { status: string }
+    try {
+      await copy.remove('onnxruntime-node')
+      await copy.remove('.package-lock.json')
+      for (const engine of childrenOf(server.pid)) process.kill(engine, 'SIGKILL')
+      await server.logged('not ready')
+      // A second process has failed as well.
+      await poll(
+        async () => server.stdout().match(/"kind":"engine_process_lost"/g)?.length ?? 0,
+        (count) => count >= 3,
+      )
+      expect(await readyz()).toEqual({
+        status: 'not_ready',
+        reasons: ['engine_down'],
+        warnings: ['files_replaced'],
+      })
+      await copy.restore()
+      expect(await poll(readyz, ({ status }) => status === 'ready')).toEqual({
+        status: 'ready',
+        warnings: ['files_replaced'],
+      })
+      const { json } = await place.spawn(['doctor', '--json'], {
+        COUNTERSIGN_ADMIN_LISTEN: new URL(server.admin).host,
+      })
+      expect(json.findings).toContainEqual(
+        expect.objectContaining({
+          status: 'warning',
+          detail: 'the files of the running service were replaced since it started',
+        }),
+      )
+    } finally {
+      await copy.restore()
+      server.signal('SIGTERM')
+      await server.exited
+    }
+  })
 })

@@ -14,11 +14,12 @@ import { type Workplace, workplace } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
 let place: Workplace
-/** No setting is open by default here, and there is no pack to judge: no folder can be made inside a device, not even by root. */
+/** No setting is open by default here, and there is no pack to judge, also none that could be built. */
 const CLOSED = {
   COUNTERSIGN_REPLAY_POLICY: 'reject',
   COUNTERSIGN_REQUIRE_LIVENESS: 'active',
   COUNTERSIGN_MODELS_DIR: '/dev/null/models',
+  COUNTERSIGN_MODEL_PACK: 'brought',
 }
 beforeEach(async () => {
   place = await workplace(CLOSED)
@@ -195,16 +196,17 @@ describe('config check', () => {
     expect(json).toEqual({
       ok: false,
       problems: [
+        'COUNTERSIGN_FRM is not a setting of Countersign; did you mean COUNTERSIGN_FMR?',
         expect.stringMatching(/^COUNTERSIGN_WORKERS is "many"/),
         expect.stringMatching(/^COUNTERSIGN_DATABASE is not supported/),
         expect.stringMatching(/^The master key in COUNTERSIGN_MASTER_KEY is not 32 bytes/),
         expect.stringMatching(/^COUNTERSIGN_OPERATOR_PASSWORD holds a password hash that is not whole/),
       ],
-      warnings: ['COUNTERSIGN_FRM is not a setting of Countersign; did you mean COUNTERSIGN_FMR?'],
+      warnings: [],
     })
     const people = await place.run(['config', 'check'], env)
     expect(people.code).toBe(1)
-    expect(people.stdout.match(/^FAIL {2}/gm)).toHaveLength(4)
+    expect(people.stdout.match(/^FAIL {2}/gm)).toHaveLength(5)
   })
 
   it.each(['COUNTERSIGN', 'COUNTERSIGN_OPENID'])(
@@ -310,7 +312,7 @@ describe('config check', () => {
   })
 
   it('refuses a pack that serve would refuse, as doctor does', async () => {
-    const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir') }
+    const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir'), COUNTERSIGN_MODEL_PACK: 'baseline' }
     const { code, problems, finding } = await find({ ...models, COUNTERSIGN_ACCEPT_PACK: '' }, 'model pack')
     expect(code).toBe(1)
     expect(problems).toEqual([expect.stringContaining('COUNTERSIGN_ACCEPT_PACK=baseline')])
@@ -345,7 +347,10 @@ describe('config check', () => {
   })
 
   it('accepts the addresses at which the service already runs', async () => {
-    const server = await place.serve([], { COUNTERSIGN_MODELS_DIR: inject('modelsDir') })
+    const server = await place.serve([], {
+      COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+      COUNTERSIGN_MODEL_PACK: 'baseline',
+    })
     const env = {
       COUNTERSIGN_PRODUCTION_LISTEN: new URL(server.production).host,
       COUNTERSIGN_SANDBOX_LISTEN: new URL(server.sandbox).host,
@@ -441,6 +446,7 @@ describe('config check', () => {
       COUNTERSIGN_REPLAY_POLICY: 'report',
       COUNTERSIGN_REQUIRE_LIVENESS: '',
       COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+      COUNTERSIGN_MODEL_PACK: 'baseline',
     }
     const { code, json } = await place.run(['config', 'check', '--json'], open)
     expect(code).toBe(0)
@@ -452,7 +458,9 @@ describe('config check', () => {
       expect.stringMatching(
         /^COUNTERSIGN_REQUIRE_LIVENESS is none: .* To close it: set COUNTERSIGN_REQUIRE_LIVENESS=active/,
       ),
-      expect.stringMatching(/^The model pack baseline@.* is of evaluation grade .* models calibrate\.$/),
+      expect.stringMatching(
+        /^The model pack baseline@.* is of evaluation grade .*every SDK .*production\.md#the-grade-a-decision\.$/,
+      ),
     ])
     const { findings } = (await place.run(['doctor', '--json'], open)).json
     for (const about of ['COUNTERSIGN_REPLAY_POLICY is report', 'COUNTERSIGN_REQUIRE_LIVENESS is none'])
@@ -472,7 +480,7 @@ describe('config check', () => {
   })
 
   it('warns in one line at the start, where nobody chose the setting', async () => {
-    const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir') }
+    const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir'), COUNTERSIGN_MODEL_PACK: 'baseline' }
     const first = await place.serve([], {
       ...models,
       COUNTERSIGN_REPLAY_POLICY: '',
@@ -500,6 +508,22 @@ describe('config check', () => {
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
       expect.stringMatching(/^The baseline pack is only for evaluation: .* COUNTERSIGN_MODEL_PACK=standard/),
+      expect.stringMatching(
+        /^The model pack is not there yet, .* baseline@1\.0\.0 is of evaluation grade .*every SDK/,
+      ),
+    ])
+  })
+
+  it('fails at once for a pack that is not there yet and that serve will refuse', async () => {
+    const { code, json } = await place.run(['config', 'check', '--json'], {
+      COUNTERSIGN_MODEL_PACK: 'standard',
+      COUNTERSIGN_ACCEPT_PACK: '',
+    })
+    expect(code).toBe(1)
+    expect(json.problems).toEqual([
+      expect.stringMatching(
+        /^The model pack is not there yet, and the first start builds it\. The model pack standard@1\.0\.0 is of evaluation grade .* COUNTERSIGN_ACCEPT_PACK=/,
+      ),
     ])
   })
 

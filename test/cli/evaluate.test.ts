@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'
@@ -259,6 +260,38 @@ describe('models calibrate', () => {
       env(),
     )
     expect(json.threshold).toBe(0.8)
+  })
+
+  it('prints the grade before and after, and keeps what is known of groups that are not measured again', async () => {
+    const installed = place.path('models', 'brought', 'calibration.json')
+    await writeCalibration(installed, place.path('models', 'brought'))
+    const file = place.path('blind.json')
+    await writeCalibration(file, place.path('models', 'brought'), { date: '2026-06-01', groups: [] })
+    const { json } = await place.run(['models', 'calibrate', 'brought', file, '--json'], env())
+    expect(json.grade).toEqual({ fmr: 1e-4, before: 'production', after: 'ungrouped' })
+    const { groups } = JSON.parse(await readFile(installed, 'utf8'))
+    expect(groups).toMatchObject([
+      { group: 'f', carried_from: '2026-05-31' },
+      { group: 'm', carried_from: '2026-05-31' },
+    ])
+    const { stdout } = await place.run(['models', 'calibrate', 'brought', file], env())
+    expect(stdout).toMatch(/^Grade before +of ungrouped grade at a false match rate of 0\.0001: /m)
+    expect(stdout).toMatch(/^Grade now +of ungrouped grade .*divides nobody into groups/m)
+    expect(stdout).toMatch(/^Not measured now +women \(2026-05-31\), men \(2026-05-31\): /m)
+    expect(stdout).toMatch(/^For callers +every SDK refuses its production verdicts/m)
+  })
+
+  it('finds what the makers of a pack found, also where its calibration was deleted', async () => {
+    const dir = place.path('models', 'baseline')
+    await cp(join(inject('modelsDir'), 'baseline'), dir, { recursive: true })
+    await rm(join(dir, 'calibration.json'))
+    const file = place.path('baseline.json')
+    await writeCalibration(file, dir, { groups: [] })
+    const { json } = await place.run(['models', 'calibrate', 'baseline', file, '--json'], env())
+    expect(json.grade).toEqual({ fmr: 1e-4, before: 'evaluation', after: 'evaluation' })
+    expect(json.groups).toContainEqual(
+      expect.objectContaining({ group: 'african', carried_from: expect.any(String) }),
+    )
   })
 
   it('refuses thresholds of another pack and keeps those in use', async () => {

@@ -57,6 +57,7 @@ const COMMANDS = [
   'user show',
   'user undo-ageing',
   'user unlock',
+  'requests',
   'policy',
   'policy show',
   'policy set',
@@ -64,6 +65,7 @@ const COMMANDS = [
   'policy check',
   'policy history',
   'display',
+  'fake',
   'openid',
   'openid add',
   'openid keys',
@@ -226,7 +228,7 @@ it('npm scripts report an unknown command with the known ones, and end with 2', 
     const { status, stdout, stderr } = spawnSync(process.execPath, [bootstrap, command], { encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(
-      new RegExp(`^Unknown command ${command}. Known are: dev, site, serve, [^\\n]*\\n$`),
+      new RegExp(`^Unknown command ${command}. Known are: dev, site, build, serve, [^\\n]*\\n$`),
     )
   }
 })
@@ -378,6 +380,7 @@ describe('--json', () => {
       'openid keys list': () => [],
       'openid keys rotate': () => [],
       'policy clear': () => ['acme'],
+      requests: () => ['acme'],
       display: () => [place.path('action.json')],
       'tenant sessions': () => ['acme'],
       'tenant sign-out': () => ['acme'],
@@ -435,6 +438,7 @@ describe('--json', () => {
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
   /** Need a server elsewhere, a liveness network, a second factor, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
   const ELSEWHERE = [
+    'fake',
     'models pull',
     'evaluate-pad',
     'migrate-store',

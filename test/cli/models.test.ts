@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 
@@ -129,6 +129,13 @@ describe('models build', () => {
     expect(json.dir).toBe(`${dir}/baseline`)
     expect(json.files.map(({ file }: { file: string }) => file)).toContain(network)
     expect((await place.run(['models', 'verify', '--json'], env)).json.ok).toBe(true)
+  })
+
+  it('makes a data folder that only its owner reads, which later holds users', async () => {
+    const folder = place.path('new')
+    const env = { COUNTERSIGN_DATA_DIR: folder, COUNTERSIGN_MODELS_DIR: `${folder}/models` }
+    expect((await place.run(['models', 'build', 'baseline', '--json'], env)).code).toBe(0)
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
   })
 
   it('writes to the given folder', async () => {

@@ -46,7 +46,7 @@ describe('serve', () => {
   let server: ServerProcess
   beforeAll(async () => {
     home = await workplace()
-    server = await home.serve([], { COUNTERSIGN_LOG_LEVL: 'debug' })
+    server = await home.serve([], { COUNTERSIGN_LOG_LV: 'debug' })
   })
   afterAll(() => home?.dispose())
 
@@ -64,7 +64,7 @@ describe('serve', () => {
 
   it('warns of a misspelled variable and names the one that may be meant', async () => {
     expect(server.stderr()).toContain(
-      'warning: COUNTERSIGN_LOG_LEVL is not a setting of Countersign; did you mean COUNTERSIGN_LOG_LEVEL?\n',
+      'warning: COUNTERSIGN_LOG_LV is not a setting of Countersign; did you mean COUNTERSIGN_LOG_LEVEL?\n',
     )
   })
 

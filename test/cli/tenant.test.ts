@@ -194,6 +194,27 @@ describe('tenant production-key', () => {
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_not_issued' } })
   })
 
+  it('is issued by the operator with --issue, which the refusal names and the audit log records', async () => {
+    await create('shell')
+    const refused = await place.run(['tenant', 'production-key', 'shell', '--json'])
+    expect(refused.error.message).toContain('countersign tenant production-key shell --issue')
+    const { stdout } = await place.run(['tenant', 'production-key', 'shell', '--issue', '--new-secret'])
+    const [, key] = /^Production key +(svc-prod-\S+)$/m.exec(stdout)!
+    expect(stdout).toMatch(/^For the SDK +CS_SIGNING_SECRETS=sec_[0-9a-f]+:svc-sec-\S+$/m)
+    expect((await production(key!).health()).status).toBe(200)
+    const log = await production(key!).call('GET', '/v1/audit?event=key_revealed')
+    expect(log.text).toContain('"issued_without_sandbox":true')
+    const named = ['tenant', 'keys', 'create', 'shell', '--name', 'payments', '--scope', 'verify']
+    expect((await place.run(named)).code).toBe(0)
+  })
+
+  it('is revealed with --issue as without where the sandbox has issued it', async () => {
+    await createIssued('both')
+    const { json } = await place.run(['tenant', 'production-key', 'both', '--issue', '--json'])
+    const log = await production(json.production_key).call('GET', '/v1/audit?event=key_revealed')
+    expect(log.text).not.toContain('issued_without_sandbox')
+  })
+
   it('prints only the key, once, and the service accepts it at once', async () => {
     const tenant = await createIssued('once')
     const { code, stdout } = await place.run(['tenant', 'production-key', 'once'])

@@ -56,7 +56,7 @@ it('a webhook is added, tested, gets one event of an erasure, sends it again, an
   expect(code).toBe(0)
   expect(endpoint).toMatchObject({ environment: 'sandbox', url, events: ['user.erased', 'user.locked_out'] })
   expect((await run('list', 'acme')).json).toEqual([{ ...endpoint, waiting: 0, dropped: 0 }])
-  await run('test', 'acme', endpoint.id)
+  await run('test', 'acme')
   await poll(isDelivered(1), Boolean)
   // The receiver's output may arrive later than its answer.
   await told('webhook.test\n')
@@ -67,10 +67,19 @@ it('a webhook is added, tested, gets one event of an erasure, sends it again, an
   await told(`ada is erased: ${receipt.erasure_id}\n`)
   const [{ id: delivery, last_outcome }] = (await run('deliveries', 'acme')).json
   expect(last_outcome).toBe('204')
+  expect((await run('deliveries', 'acme', endpoint.id)).json).toHaveLength(2)
+  expect((await run('deliveries', 'acme', 'whe_other')).json).toEqual([])
   const again = await run('redeliver', 'acme', delivery)
   expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([1, 'body_gone'])
   expect((await run('remove', 'acme', endpoint.id)).json).toEqual({ removed: endpoint.id })
   expect((await run('deliveries', 'acme')).json).toEqual([])
+})
+
+it('a webhook has to be named where the tenant has none or several', async () => {
+  const { code, stderr } = await run('test', 'acme')
+  const { error } = JSON.parse(stderr)
+  expect([code, error.code]).toEqual([2, 'wrong_usage'])
+  expect(error.message).toContain('acme has 0 webhooks')
 })
 
 it('the receiver refuses an unsigned event', async () => {

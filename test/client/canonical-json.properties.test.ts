@@ -1,9 +1,13 @@
+import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { actionHash, canonicalJson } from '../../src/client/canonical-json.js'
 import type { Action } from '../../src/client/types.js'
-import * as service from '../../src/crypto/verification-jwt.js'
+import { actionHash as hashOfService } from '../../src/crypto/verification-jwt.js'
 import { check, checkAsync } from '../support/properties.js'
+
+// The package's CommonJS typings hide the callable default from NodeNext resolution.
+const reference = canonicalize as unknown as (value: unknown) => string
 
 const action = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -24,14 +28,14 @@ function shuffled(value: unknown): unknown {
 }
 
 describe('the canonical form', () => {
-  it('is the same in SDK and service, which follows the `canonicalize` library', async () => {
+  it('is that of the `canonicalize` library, and so is its hash', async () => {
     await checkAsync(
       fc.asyncProperty(action, async (value) => {
         const sent = JSON.parse(JSON.stringify(value))
-        expect(canonicalJson(value)).toBe(service.canonicalJson(sent))
+        expect(canonicalJson(value)).toBe(reference(sent))
         const hash = await actionHash(value).catch((error) => error)
         if (hash instanceof TypeError) expect(hash.message).toMatch(/^action[\s\S]* is an integer beyond/)
-        else expect(hash).toBe(service.actionHash(service.canonicalJson(sent)))
+        else expect(hash).toBe(hashOfService(reference(sent)))
       }),
       1000,
     )
@@ -70,7 +74,7 @@ describe('the canonical form', () => {
           expect(error).toBeInstanceOf(TypeError)
           return
         }
-        expect(text).toBe(service.canonicalJson(JSON.parse(JSON.stringify(value))))
+        expect(text).toBe(reference(JSON.parse(JSON.stringify(value))))
       }),
       3000,
     )

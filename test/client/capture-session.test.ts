@@ -144,7 +144,7 @@ const refusal = (call: Promise<unknown>) =>
     () => 'done',
     (error: unknown) => {
       if (!(error instanceof ApiError)) throw error
-      const { code, category, status, details } = error
+      const { code, category, httpStatus: status, details } = error
       return { code, category, status, details }
     },
   )
@@ -351,7 +351,7 @@ describe('a capture session', () => {
         .catch(({ code, message, reason }) => `${code} ${reason ?? ''}: ${message}`)
     }
     expect(await verdictOf('a+match', async () => {})).toBe(
-      'no_verdict : The capture session has no verdict: it is open, and no capture was judged.',
+      'no_verdict : The capture session has no verdict: it is open, and no capture was judged. Let the person begin again.',
     )
     expect(await verdictOf('a+match', (person) => person.cancel())).toContain('it is cancelled')
     expect(await verdictOf('a+no_match', (person) => person.capture())).toContain('not_approved no_match')

@@ -137,7 +137,8 @@ describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language
       const { stdout, stderr } = (await failed) as { stdout: string; stderr: string }
       const said = stdout.trim().split('\n')
       // Why, in one line, and no trace of the program's stack.
-      if (language !== 'shell') expect(stderr.trim()).toMatch(/^.*rejection: no_match\.(\nexit status 1)?$/)
+      if (language !== 'shell')
+        expect(stderr.trim()).toMatch(/^.*rejection: no_match\. Offer another try.*\.(\nexit status 1)?$/)
       expect(words(said)).toEqual(['enroll', 'verify', 'delete'])
       expect(said[1]).toContain('rejected')
     },

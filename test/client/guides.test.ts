@@ -305,7 +305,7 @@ describe('the code of the guides', () => {
     const image = urlOf(await plain())
     const refusals: Array<[string, string, number, string]> = [
       ['/enrolment', JSON.stringify({ photos: [image] }), 422, 'face_not_found'],
-      ['/enrolment', JSON.stringify({ photos: ['no photo'] }), 422, 'invalid_request'],
+      ['/enrolment', JSON.stringify({ photos: ['no photo'] }), 422, 'image_unreadable'],
       ['/step-up/challenge', JSON.stringify({ action: 'x' }), 409, 'reference_not_found'],
       ['/step-up/challenge', JSON.stringify({ action: 'x'.repeat(5000) }), 503, 'unavailable'],
       ['/step-up', JSON.stringify({ frames: [] }), 400, 'invalid_request'],

@@ -4,6 +4,7 @@ import { type CaptureExample, startCaptureExample } from '../support/capture-exa
 import { allowReturn, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { watchAnswers } from '../support/sent-to-browsers.js'
 import { startService, type TestService } from '../support/service.js'
 
 /** @param command program and arguments; default: docs/examples/hosted/server.mjs */
@@ -33,6 +34,8 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     await bank?.stop()
     await running?.stop()
   })
+
+  watchAnswers(() => bank.address)
 
   const as = (user: string) => ({
     'Content-Type': 'application/json',

@@ -47,6 +47,24 @@ describe('the packages for Python and Go', () => {
     expect(quoted(inGo)).toEqual(TYPED_ACTION_TYPES)
   })
 
+  it('say the same about what to do with a verdict that is refused', () => {
+    const pairs = (text: string) =>
+      Object.fromEntries(
+        [...text.matchAll(/^\s+"?(\w+)"?:\s*(?:"([^"]*)"|'([^']*)'),$/gm)].map(([, code, one, other]) => [
+          code!,
+          one ?? other,
+        ]),
+      )
+    const [inTypeScript, inPython, inGo] = [
+      ['client', 'verdict-remedies.ts'],
+      ['client-python', 'countersign', 'verdict_remedies.py'],
+      ['client-go', 'verdict_remedies.go'],
+    ].map((path) => pairs(readFileSync(packageFile('src', ...path), 'utf8')))
+    expect(Object.keys(inTypeScript!).length).toBeGreaterThan(20)
+    expect(inPython).toEqual(inTypeScript)
+    expect(inGo).toEqual(inTypeScript)
+  })
+
   // The names of a class or struct, and the schema of the API that it stands for.
   it.each([
     ['EnrollResult', 'EnrollResult', 'EnrollResult'],

@@ -42,8 +42,8 @@ it('registers a passkey and asks for it at a transfer', async () => {
   const action = { type: 'transfer', amount: '1250.00', to: 'Grace' }
   const claims = await transfer(countersign, user_id, action, browser)
   expect(claims).toMatchObject({ amr: ['face', 'swk'], passkey_id, action })
-  const { passkeys } = await countersign.listPasskeys(user_id)
-  expect(passkeys.map(({ passkey_id: id, name }) => [id, name])).toEqual([[passkey_id, 'phone']])
+  const { data } = await countersign.listPasskeys(user_id)
+  expect(data.map(({ passkey_id: id, name }) => [id, name])).toEqual([[passkey_id, 'phone']])
   await countersign.revokePasskey(user_id, passkey_id)
   await expect(transfer(countersign, user_id, action, browser)).rejects.toThrow(ApiError)
 })

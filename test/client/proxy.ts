@@ -29,6 +29,8 @@ export interface FaultyProxy {
   requests: Passing[]
   mischief: Mischief
   stop(): Promise<void>
+  /** Listens again after `stop`. */
+  start(port: number): Promise<void>
 }
 
 /** `baseUrl` ends in /v1. */
@@ -39,6 +41,7 @@ export async function startProxy(baseUrl: string): Promise<FaultyProxy> {
     url: '',
     requests: [],
     mischief: (_request, forward) => forward(),
+    start: (port) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -61,7 +64,7 @@ export async function startProxy(baseUrl: string): Promise<FaultyProxy> {
     outgoing.writeHead(answer.status, answer.headers).end(answer.body)
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await proxy.start(0)
   proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   return proxy
 }

@@ -391,7 +391,7 @@ describe('the policy of the service in memory', () => {
     expect(changed).toMatchObject({ policy_rule: 'all' })
     expect(changed.policy_hash).not.toBe(policy_hash)
     fake.setPolicy(null)
-    expect(await verify()).not.toHaveProperty('policy_hash')
+    expect((await verify()).policy_hash).toBeNull()
   })
 })
 
@@ -426,8 +426,8 @@ describe('the capture page of the service in memory', () => {
       ...{ passkey: 'register' as const, confirmation: 'none' as const },
     })
     expect(await fake.capturePage.capture(enrollment.session_id)).toBe('over')
-    const { passkeys }: PasskeyList = await client.listPasskeys('ada')
-    expect(passkeys).toHaveLength(1)
+    const { data }: PasskeyList = await client.listPasskeys('ada')
+    expect(data).toHaveLength(1)
     const session = (passkey: 'required' | 'preferred') =>
       client.createCaptureSession({ user_id: 'ada', action, return_url, passkey, browser: 'any' })
     const looked = async (id: string) => (await client.getCaptureSession(id)).result?.body
@@ -438,7 +438,7 @@ describe('the capture page of the service in memory', () => {
     expect(await looked(required.session_id)).toMatchObject({ verdict: 'approved', passkey: { amr: 'swk' } })
     const preferred = await session('preferred')
     await fake.capturePage.capture(preferred.session_id, null)
-    expect(await looked(preferred.session_id)).not.toHaveProperty('passkey')
+    expect(await looked(preferred.session_id)).toMatchObject({ passkey: null })
     const wrong = await session('required')
     expect(await fake.capturePage.capture(wrong.session_id, 'passkey_origin_not_allowed')).toBe('over')
     expect(await looked(wrong.session_id)).toMatchObject({ code: 'passkey_origin_not_allowed' })

@@ -160,7 +160,7 @@ describe('the service in memory', () => {
     for (const client of [fake, real])
       await expect(client.rotateSigning()).rejects.toMatchObject({
         code: 'rotation_in_progress',
-        status: 409,
+        httpStatus: 409,
       })
   })
 })

@@ -99,10 +99,12 @@ describe('a token', () => {
     expect(await findSigned({ jwt: broken }, secrets)).toBeNull()
   })
 
-  it('is not checked without an audience', async () => {
+  it('is not checked with an empty audience, nor without one where no secret belongs to the tenant', async () => {
     const jwt = await sign('HS256')
-    await expect(
-      verifyVerdict(jwt, { signingSecret: secrets, audience: '', userId: 'ada', action: 'x' }),
-    ).rejects.toThrow(new TypeError('tenantId is required: the tenant’s id, ten_…'))
+    const expected = { userId: 'ada', action: 'x' }
+    for (const trust of [{ signingSecret: secrets, audience: '' }, { issuer: 'https://verify.example/v1' }])
+      await expect(verifyVerdict(jwt, { ...trust, ...expected })).rejects.toThrow(
+        new TypeError('audience is required, except with a signing secret: the tenant’s id, ten_…'),
+      )
   })
 })

@@ -130,11 +130,11 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...expected, acceptReplays: true }))).toBe('approved')
   })
 
-  it('is refused in production unless its pack is of production grade, or evaluation grade is accepted', async () => {
+  it('is refused in production unless its pack is of production grade, or lesser grades are accepted', async () => {
     const of = async (model_grade?: string) =>
       forge(await verdictJwt(), {}, { env: 'production', model_grade }, tenant.secret.secret)
     const environment = 'production' as const
-    for (const grade of ['evaluation', 'other', undefined]) {
+    for (const grade of ['evaluation', 'ungrouped', 'other', undefined]) {
       const jwt = await of(grade)
       expect(await code(check(jwt, { environment }))).toBe('evaluation_grade')
       expect(await code(check(jwt, { environment, acceptEvaluationGrade: true }))).toBe('approved')

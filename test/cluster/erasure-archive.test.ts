@@ -19,6 +19,7 @@ import { systemClock } from '../../src/lib/clock.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import type { Store } from '../../src/storage/store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
+import { dataKeyOf } from '../../src/users/user-keys.js'
 import { poll, type Workplace, workplace } from '../support/command.js'
 import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
@@ -101,8 +102,9 @@ overPostgres(() => {
     const wrapped = [wrappedKey, ...exportedKeys(keyFolder, id)]
     for (const wrapping of [keys.wrapping, ...epochKeys.map((key) => wrappingOf(keys, key))])
       for (const box of wrapped) {
-        const dataKey = attempt(() => openWithAny(wrapping, box, id))
-        if (!dataKey) continue
+        const opened = attempt(() => openWithAny(wrapping, box, id))
+        if (!opened) continue
+        const dataKey = dataKeyOf(opened)
         const subject = { record: found.subject, dataKey } as Parameters<TemplateVault['openReference']>[0]
         return vault.openReference(subject, found.reference!).embedding
       }

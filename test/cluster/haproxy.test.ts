@@ -126,7 +126,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     const [server] = /ssl verify required .*/.exec(text)!
     const changed = text
       .replace(/(frontend production\n(?: +#.*\n)*) +bind .*/, `$1    ${bind}`)
-      .replaceAll(/( server \w "\$\{NODE_\w\}:8080").*/g, `$1 ${server}`)
+      .replaceAll(/( server \w "\$\{NODE_\w\}:\$\{PORT_PRODUCTION\}").*/g, `$1 ${server}`)
       .replaceAll(/\/etc\/haproxy\/\S+\.pem/g, pem)
     expect(changed.match(new RegExp(`^ +(?:bind|server) .* ${pem}`, 'gm'))).toHaveLength(5)
     const file = join(folder, 'tls.cfg')

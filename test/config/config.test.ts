@@ -264,13 +264,24 @@ const problemsOf = (env: Record<string, string>) => resolveConfig(env).problems
 const warningsOf = (env: Record<string, string>) => resolveConfig(env).warnings
 
 describe('a variable that is no setting', () => {
-  it('gets a warning that names the setting which may be meant; other names are ignored', () => {
-    expect(warningsOf({ COUNTERSIGN_WORKER: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
-      'COUNTERSIGN_WORKER is not a setting of Countersign; did you mean COUNTERSIGN_WORKERS?',
+  it.each([
+    ['REQUIRE_LIVENES', 'REQUIRE_LIVENESS'],
+    ['FRM', 'FMR'],
+  ])('is refused where it is a misspelt setting, as in the file: %s', (name, meant) => {
+    expect(problemsOf({ [`COUNTERSIGN_${name}`]: '1' })).toEqual([
+      `COUNTERSIGN_${name} is not a setting of Countersign; did you mean COUNTERSIGN_${meant}?`,
     ])
-    expect(warningsOf({ COUNTERSIGN_COLOUR: 'x' })).toEqual([
-      'COUNTERSIGN_COLOUR is not a setting of Countersign: see countersign config.',
+    expect(problemsOf({ [`COUNTERSIGN_${name}`]: ' ' })).toEqual([])
+  })
+
+  it('gets a warning where it is another word, which names the setting that may be meant; other names are ignored', () => {
+    expect(warningsOf({ COUNTERSIGN_WORKRSES: '1', COUNTERSIGN_WORKERS: '1', PATH: 'x' })).toEqual([
+      'COUNTERSIGN_WORKRSES is not a setting of Countersign; did you mean COUNTERSIGN_WORKERS?',
     ])
+    for (const name of ['COUNTERSIGN_COLOUR', 'COUNTERSIGN_RATE'])
+      expect(warningsOf({ [name]: 'x' })).toEqual([
+        `${name} is not a setting of Countersign: see countersign config.`,
+      ])
   })
 
   it('is ignored where Kubernetes has set it', () => {

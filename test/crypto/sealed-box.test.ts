@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { open, seal } from '../../src/crypto/sealed-box.js'
+import { open, seal, sealFor, sealWithin } from '../../src/crypto/sealed-box.js'
 
 const key = randomBytes(32)
 const plaintext = Buffer.from('a reference, sealed')
@@ -42,6 +42,28 @@ describe('a sealed box', () => {
       .setAAD(Buffer.from(context))
       .setAuthTag(box.subarray(29, 45))
     expect(Buffer.concat([decipher.update(box.subarray(45)), decipher.final()])).toEqual(plaintext)
+  })
+
+  it('a box of one user is encrypted by the user’s key itself, each with a nonce of its own', () => {
+    const boxes = Array.from({ length: 2000 }, () => sealWithin(key, plaintext, context))
+    expect(boxes[0]).toHaveLength(boxOfBefore(plaintext).length)
+    for (const box of boxes.slice(0, 3)) expect(open(key, box, context)).toEqual(plaintext)
+    expect(new Set(boxes.map((box) => box.toString('hex', 1, 13))).size).toBe(2000)
+    expect(() => open(key, boxes[0]!, 'ref_2')).toThrow()
+    expect(() => sealWithin(key.subarray(1), plaintext, context)).toThrow(TypeError)
+  })
+
+  it('a box of a user opens with the user’s key, and one of nobody with the key of the service', () => {
+    const serviceKey = Buffer.alloc(32, 7)
+    const [ofUser, ofNobody] = [key, null].map((one) => sealFor(one, serviceKey, plaintext, context)) as [
+      Buffer,
+      Buffer,
+    ]
+    expect(open(key, ofUser, context)).toEqual(plaintext)
+    expect(() => open(serviceKey, ofUser, context)).toThrow()
+    expect(open(serviceKey, ofNobody, context)).toEqual(plaintext)
+    // Only the key of the service may seal more boxes than nonces are safe for.
+    expect([ofUser[0], ofNobody[0]]).toEqual([1, 2])
   })
 
   it('no two boxes share an encryption key', () => {

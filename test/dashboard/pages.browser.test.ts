@@ -288,72 +288,72 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  for (const width of [1280, 390])
-    it(`adds a webhook, shows its deliveries in pages, sends one again and removes it (${width} px)`, async () => {
-      const own = await running.tenant()
-      const receiver = createServer((request, response) => {
-        request.resume()
-        response.writeHead(204).end()
-      })
-      await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-      const { page, errors } = await open('light', width)
-      await page.goto(running.service.adminUrl)
-      await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
-      await page.goto(`${running.service.adminUrl}/#/tenants/${own.id}/webhooks`)
-      await page.getByText('Nothing was sent yet').waitFor()
-      await page.getByLabel('Address').fill(url)
-      await page.getByLabel('Environment').selectOption('sandbox')
-      await page.getByLabel('user.enrolled').check()
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
-      const webhooks = page.getByRole('region', { name: 'Webhooks' }).locator('tbody tr:not(.below)')
-      await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
-      expect(await page.getByLabel('Address').inputValue()).toBe('')
-      const { store, outbox } = running.service.core
-      await store.transaction('installation', async (tx) => {
-        for (let i = 0; i < 24; i++)
-          await outbox.put(tx, {
-            tenantId: own.id,
-            environment: 'sandbox',
-            type: 'user.enrolled',
-            data: { i },
-          })
-      })
-      running.clock.advance(1)
-      await own.sandbox.enroll({ user_id: 'ada', image: base64(await face('ada')) })
-      const delivered = async () =>
-        (await store.read.webhookDeliveries(own.id, 100, { status: 'delivered' })).length
-      await expect.poll(delivered, { timeout: 30_000 }).toBe(25)
-      await page.getByRole('button', { name: 'Delivered', exact: true }).click()
-      const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr')
-      await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(20)
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      await page.getByRole('button', { name: 'Older deliveries' }).click()
-      await expect.poll(() => rows.count()).toBe(5)
-      await page.getByRole('button', { name: 'Newer deliveries' }).click()
-      await expect.poll(() => rows.count()).toBe(20)
-      await page.getByRole('button', { name: 'Failed', exact: true }).click()
-      await page.getByText('No delivery is in this state').waitFor()
-      await page.getByRole('button', { name: 'Test' }).click()
-      await page.getByText('The endpoint accepted the test: 204').waitFor()
-      await expect.poll(delivered, { timeout: 20_000 }).toBe(26)
-      await page.getByRole('button', { name: 'All', exact: true }).click()
-      // Deliveries about users who are not enrolled were deleted after they succeeded.
-      await expect.poll(() => page.getByRole('button', { name: 'Redeliver' }).count()).toBe(1)
-      await page.getByRole('button', { name: 'Redeliver' }).click()
-      const acts = async () =>
-        (await store.read.auditEntries(own.id, 0, 100)).map(({ entry }) => JSON.parse(entry).event)
-      await expect.poll(acts).toContain('webhook_redelivered')
-      await page.getByRole('button', { name: 'Remove' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-      await page.getByText('No webhooks yet').waitFor()
-      expect(errors).toEqual([])
-      await page.context().close()
-      receiver.close()
-    }, 90_000)
+  it('adds a webhook, shows its deliveries in pages, sends one again and removes it, on a phone', async () => {
+    const width = 390
+    const own = await running.tenant()
+    const receiver = createServer((request, response) => {
+      request.resume()
+      response.writeHead(204).end()
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+    const { page, errors } = await open('light', width)
+    await page.goto(running.service.adminUrl)
+    await page.getByLabel('Password', { exact: true }).fill(OPERATOR_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/tenants/${own.id}/webhooks`)
+    await page.getByText('Nothing was sent yet').waitFor()
+    await page.getByLabel('Address').fill(url)
+    await page.getByLabel('Environment').selectOption('sandbox')
+    await page.getByLabel('user.enrolled').check()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const webhooks = page.getByRole('region', { name: 'Webhooks' }).locator('tbody tr:not(.below)')
+    await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
+    expect(await page.getByLabel('Address').inputValue()).toBe('')
+    const { store, outbox } = running.service.core
+    await store.transaction('installation', async (tx) => {
+      for (let i = 0; i < 24; i++)
+        await outbox.put(tx, {
+          tenantId: own.id,
+          environment: 'sandbox',
+          type: 'user.enrolled',
+          data: { i },
+        })
+    })
+    running.clock.advance(1)
+    await own.sandbox.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+    const delivered = async () =>
+      (await store.read.webhookDeliveries(own.id, 100, { status: 'delivered' })).length
+    await expect.poll(delivered, { timeout: 30_000 }).toBe(25)
+    await page.getByRole('button', { name: 'Delivered', exact: true }).click()
+    const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr')
+    await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(20)
+    expect(await violations(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await page.getByRole('button', { name: 'Older deliveries' }).click()
+    await expect.poll(() => rows.count()).toBe(5)
+    await page.getByRole('button', { name: 'Newer deliveries' }).click()
+    await expect.poll(() => rows.count()).toBe(20)
+    await page.getByRole('button', { name: 'Failed', exact: true }).click()
+    await page.getByText('No delivery is in this state').waitFor()
+    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByText('The endpoint accepted the test: 204').waitFor()
+    await expect.poll(delivered, { timeout: 20_000 }).toBe(26)
+    await page.getByRole('button', { name: 'All', exact: true }).click()
+    // Deliveries about users who are not enrolled were deleted after they succeeded.
+    await expect.poll(() => page.getByRole('button', { name: 'Redeliver' }).count()).toBe(1)
+    await page.getByRole('button', { name: 'Redeliver' }).click()
+    const acts = async () =>
+      (await store.read.auditEntries(own.id, 0, 100)).map(({ entry }) => JSON.parse(entry).event)
+    await expect.poll(acts).toContain('webhook_redelivered')
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('No webhooks yet').waitFor()
+    expect(errors).toEqual([])
+    await page.context().close()
+    receiver.close()
+  }, 90_000)
 
   it('marks a failing webhook in the list, next to the button Test and under Failed', async () => {
     const own = await running.tenant()
@@ -523,46 +523,43 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  for (const [scheme, width] of [
-    ['light', 1280],
-    ['dark', 390],
-  ] as const)
-    it(`enrols three photos and verifies another (${scheme}, ${width} px)`, async () => {
-      const { page, errors } = await open(scheme, width)
-      const own = await running.tenant()
-      const { key } = await running.production(own)
-      await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
-      await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
-      await page.goto(`${running.service.adminUrl}/#/try`)
-      await page.getByLabel('API key').fill(key)
-      await page.getByLabel('User id').fill('ada')
-      const photo = async (name: Parameters<typeof face>[0]) => ({
-        name: `${name}.jpg`,
-        mimeType: 'image/jpeg',
-        buffer: await face(name),
-      })
-      const toEnroll = page.getByLabel('Photo to enroll')
-      await toEnroll.setInputFiles(await photo('ada'))
-      await page.getByText('1 of 3 photos').waitFor()
-      await toEnroll.setInputFiles([await photo('adaToday'), await photo('ada')])
-      await page.getByRole('list', { name: '3 photos to enroll' }).waitFor()
-      await page.getByRole('button', { name: 'Enroll these 3 photos' }).click()
-      const answers = page.locator('.answer')
-      await answers.getByText('enrolled', { exact: true }).waitFor()
-      expect(await answers.getByText('Photos in the reference').locator('..').textContent()).toBe(
-        'Photos in the reference3',
-      )
-      await page.getByLabel('Photo to verify').setInputFiles(await photo('adaElsewhere'))
-      await page.getByRole('button', { name: 'Verify this photo' }).click()
-      await answers.getByText('approved', { exact: true }).waitFor()
-      expect(await answers.getByText('suspected', { exact: true }).count()).toBe(0)
-      expect(await violations(page)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      await page.getByRole('button', { name: 'Start over' }).click()
-      await page.getByText('No photo yet').waitFor()
-      expect(errors).toEqual([])
-      await page.context().close()
-    }, 90_000)
+  it('enrols three photos and verifies another, on a phone', async () => {
+    const width = 390
+    const { page, errors } = await open('dark', width)
+    const own = await running.tenant()
+    const { key } = await running.production(own)
+    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, own.id)}`)
+    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
+    await page.goto(`${running.service.adminUrl}/#/try`)
+    await page.getByLabel('API key').fill(key)
+    await page.getByLabel('User id').fill('ada')
+    const photo = async (name: Parameters<typeof face>[0]) => ({
+      name: `${name}.jpg`,
+      mimeType: 'image/jpeg',
+      buffer: await face(name),
+    })
+    const toEnroll = page.getByLabel('Photo to enroll')
+    await toEnroll.setInputFiles(await photo('ada'))
+    await page.getByText('1 of 3 photos').waitFor()
+    await toEnroll.setInputFiles([await photo('adaToday'), await photo('ada')])
+    await page.getByRole('list', { name: '3 photos to enroll' }).waitFor()
+    await page.getByRole('button', { name: 'Enroll these 3 photos' }).click()
+    const answers = page.locator('.answer')
+    await answers.getByText('enrolled', { exact: true }).waitFor()
+    expect(await answers.getByText('Photos in the reference').locator('..').textContent()).toBe(
+      'Photos in the reference3',
+    )
+    await page.getByLabel('Photo to verify').setInputFiles(await photo('adaElsewhere'))
+    await page.getByRole('button', { name: 'Verify this photo' }).click()
+    await answers.getByText('approved', { exact: true }).waitFor()
+    expect(await answers.getByText('suspected', { exact: true }).count()).toBe(0)
+    expect(await violations(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await page.getByRole('button', { name: 'Start over' }).click()
+    await page.getByText('No photo yet').waitFor()
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 90_000)
 
   it('filters the audit log', async () => {
     const { page } = await open('light')
@@ -652,37 +649,32 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
       await page.context().close()
     }, 60_000)
 
-  for (const [scheme, width] of [
-    ['light', 1280],
-    ['dark', 360],
-  ] as const)
-    it(`sends the examples of the API reference to the sandbox and forgets the key (${scheme}, ${width} px)`, async () => {
-      const { page, errors } = await open(scheme, width)
-      const { sandboxKey, secret } = await running.tenant()
-      await page.goto(`${running.service.adminUrl}/docs/api`)
-      await page.getByLabel('Sandbox key').fill(sandboxKey)
-      for (const [operationId, status, said] of [
-        ['enrollment-enroll', '201', '"enrolled"'],
-        ['verification-verify', '200', '"approved"'],
-      ] as const) {
-        const operation = page.locator(`#operations-${operationId}`)
-        await operation.locator('.opblock-summary').click()
-        await operation.getByRole('button', { name: 'Execute' }).click()
-        const answer = operation.locator('.live-responses-table')
-        await answer.getByText(status, { exact: true }).waitFor()
-        await answer.getByText(said).first().waitFor()
-        await answer.getByText(`kid=${secret.id},v2=`).waitFor()
-        expect(await operation.locator('.request-url').textContent()).toContain(
-          running.service.url('sandbox'),
-        )
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-        expect(await violations(page)).toEqual([])
-        await operation.locator('.opblock-summary').click()
-      }
-      expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('svc-')
-      await page.reload()
-      expect(await page.getByLabel('Sandbox key').inputValue()).toBe('')
-      expect(errors).toEqual([])
-      await page.context().close()
-    }, 120_000)
+  it('sends the examples of the API reference to the sandbox and forgets the key, on a phone', async () => {
+    const width = 360
+    const { page, errors } = await open('dark', width)
+    const { sandboxKey, secret } = await running.tenant()
+    await page.goto(`${running.service.adminUrl}/docs/api`)
+    await page.getByLabel('Sandbox key').fill(sandboxKey)
+    for (const [operationId, status, said] of [
+      ['enrollment-enroll', '201', '"enrolled"'],
+      ['verification-verify', '200', '"approved"'],
+    ] as const) {
+      const operation = page.locator(`#operations-${operationId}`)
+      await operation.locator('.opblock-summary').click()
+      await operation.getByRole('button', { name: 'Execute' }).click()
+      const answer = operation.locator('.live-responses-table')
+      await answer.getByText(status, { exact: true }).waitFor()
+      await answer.getByText(said).first().waitFor()
+      await answer.getByText(`kid=${secret.id},v2=`).waitFor()
+      expect(await operation.locator('.request-url').textContent()).toContain(running.service.url('sandbox'))
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      expect(await violations(page)).toEqual([])
+      await operation.locator('.opblock-summary').click()
+    }
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain('svc-')
+    await page.reload()
+    expect(await page.getByLabel('Sandbox key').inputValue()).toBe('')
+    expect(errors).toEqual([])
+    await page.context().close()
+  }, 120_000)
 })

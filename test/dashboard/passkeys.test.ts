@@ -98,7 +98,7 @@ describe('the passkeys of a user', () => {
 
   it('are shown as in the API, with the state of the counter and without the credential', async () => {
     const { body } = await production.call('GET', passkeysPath('ada'))
-    expect(await list()).toEqual([{ ...body.passkeys[0], counter: 0, counter_reversed_at: null }])
+    expect(await list()).toEqual([{ ...body.data[0], counter: 0, counter_reversed_at: null }])
   })
 
   it('show a counter that did not grow, also after a later use', async () => {

@@ -57,9 +57,10 @@ describe.skipIf(NGINX === undefined)('nginx', () => {
       .replaceAll('listen 443', `listen ${listen}:${PORT}`)
       .replaceAll('/etc/nginx/countersign/chain.pem', join(folder, 'key.pem'))
       .replaceAll('/etc/nginx/countersign/key.pem', join(folder, 'key.key'))
+      .replaceAll('/var/log/nginx/', `${folder}/`)
     writeFileSync(join(folder, 'countersign.conf'), ours)
     const main = `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1; events {}
-      http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; include ${folder}/countersign.conf; }`
+      http { access_log ${folder}/others.log; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; include ${folder}/countersign.conf; }`
     writeFileSync(join(folder, 'nginx.conf'), main)
     for (const { node, server } of nodes) await once(server.listen(8080, node), 'listening')
     child = spawn(NGINX!, ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`], { stdio: 'inherit' })
@@ -126,5 +127,16 @@ describe.skipIf(NGINX === undefined)('nginx', () => {
     const answers = await Promise.all([1, 2, 3].map(() => call('/v1/verify', {}, 'photo')))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(new Set(received.map(({ node }) => node))).toEqual(new Set([nodeB]))
+  })
+
+  it('logs no path and no query, whose user ids no erasure would reach', async () => {
+    answer = (_asked, response) => void response.setHeader('X-Request-Id', 'req_1').end('answered')
+    await call('/v1/users/ada-lovelace?user_id=ada-lovelace')
+    const log = await poll(
+      async () => readFileSync(`${folder}/countersign.log`, 'utf8'),
+      (lines) => lines.includes('req_1'),
+    )
+    expect(log).toContain(' GET 200 ')
+    expect(log + readFileSync(`${folder}/others.log`, 'utf8')).not.toContain('ada-lovelace')
   })
 })

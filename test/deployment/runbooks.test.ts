@@ -26,7 +26,7 @@ describe('docs/operations/runbooks.md', () => {
   it('has a section for each alert, named by its runbook_url', () => {
     for (const { alert, annotations } of rules) {
       const [page, anchor] = annotations.runbook_url?.split('#') ?? []
-      expect(page, alert).toBe('docs/operations/runbooks.md')
+      expect(page, alert).toBe('{{ $externalLabels.countersign_docs }}/operations/runbooks')
       if (anchor !== ANCHOR_OF_REASON) expect(sections, alert).toContain(anchor)
     }
   })

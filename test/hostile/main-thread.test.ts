@@ -19,7 +19,7 @@ import { startVictim, type Victim } from './service.js'
 const MAX_HELD_MS = 20
 /** A busy machine slows all calls alike: a call may cost as much as so many health reports, which take 0.5 ms on a quiet one. */
 const MAX_REPORTS = 40
-const CALLS = 3
+const CALLS = 5
 /** The default. */
 const SANDBOX_RATE = '20/s'
 const PHASE_MS = 4000
@@ -303,7 +303,8 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
         200,
         at('/policy/check', { policy: JSON.stringify(policy), action: JSON.stringify({ type: 'type_99' }) }),
       ],
-      ['inspect', 422, at('/try/inspect', { image: picture })],
+      // The same body as that of an enrollment, in as many turns.
+      ['inspect', 422, at('/try/inspect', { image: picture }), 2],
     ])
   }, 120_000)
 

@@ -133,6 +133,7 @@ describe('reasons', () => {
     isClockRight: () => true,
     areKeysCurrent: () => true,
     isSchemaCurrent: () => true,
+    filesState: () => 'as at the start',
     store: {
       coordinator: {},
       presence: { showReadiness: () => {} },
@@ -189,6 +190,36 @@ describe('reasons', () => {
     ready = 1
     await readiness.check()
     expect(readiness.isEngineGivenUp).toBe(false)
+  })
+
+  it('stays ready when the files of the process were replaced, and warns of it within a minute, once', async () => {
+    let [now, files] = [0, 'old']
+    const lines: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+    const readiness = new Readiness(sources({ filesState: () => files }), log, () => now)
+    files = 'new'
+    await readiness.check()
+    expect(readiness.warnings).toEqual([])
+    for (let minute = 0; minute < 2; minute++) {
+      now += 60_000
+      await readiness.check()
+    }
+    expect({ reasons: readiness.reasons, warnings: readiness.warnings }).toEqual({
+      reasons: [],
+      warnings: ['files_replaced'],
+    })
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      expect.stringContaining('restart the service'),
+    ])
+  })
+
+  it('looks at the files at once while the service is not ready', async () => {
+    let files = 'old'
+    const engine = () => ({ workers: { ready: 0 }, isSilent: false })
+    const readiness = new Readiness(sources({ engine, filesState: () => files }), log, () => 0)
+    files = 'new'
+    await readiness.check()
+    expect(readiness.warnings).toEqual(['files_replaced'])
   })
 
   it('has a metric for each reason from the start, at 0', async () => {

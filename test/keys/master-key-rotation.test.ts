@@ -172,6 +172,6 @@ describe('a new master key', () => {
     const { wrapping } = core.keys
     expect(wrapping.others).toEqual([])
     for (const { id, sealed } of await wrappedKeys(core.store as SqliteStore))
-      expect(openWithAny(wrapping, sealed, id)).toHaveLength(32)
+      expect(openWithAny(wrapping, sealed, id)).toHaveLength(112)
   })
 })

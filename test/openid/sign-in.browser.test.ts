@@ -120,8 +120,6 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
 
   it.each([
     ['openid-client', 'query'],
-    ['oauth4webapi', 'query'],
-    ['openid-client', 'form_post'],
     ['oauth4webapi', 'form_post'],
   ] as const)('ends in tokens that %s has checked, by %s', async (library, mode) => {
     await useLibrary(library)

@@ -297,6 +297,7 @@ async function work(database: Connection): Promise<void> {
   await tx.setLockout('sub_7', { failures: 1, lockedUntil: null, disabledAt: null })
   await tx.insertCapture(capture('new', { subjectId: 'sub_7' }))
   await tx.idempotencyRecord(bytes('scope 7'), AT)
+  await tx.responseToPayload(blindIndex, bytes('payload 7'), AT)
   for (const scope of ['scope 1', 'scope of another'])
     await tx.insertIdempotencyRecord(keptResponse(scope, { createdAt: AT + MANY }))
   expect((await tx.auditHead('ten_a'))?.sequence).toBe(MANY)

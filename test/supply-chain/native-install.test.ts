@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -48,6 +49,7 @@ async function install(...args: string[]) {
   const script = spawn(process.execPath, [join(root, 'native', 'install.mjs'), ...args], {
     env: {
       PATH: join(root, 'native'),
+      XDG_CACHE_HOME: join(root, 'kept'),
       npm_config_cache: join(root, 'cache'),
       npm_config_better_sqlite3_binary_host: publisher.url,
     },
@@ -96,6 +98,46 @@ describe('an install without a compiler', () => {
   it('leaves the kernels out, and says so', async () => {
     putBinary()
     expect((await install()).stderr).toContain('See `countersign doctor`')
+  })
+})
+
+describe('a SQLite that was compiled here', () => {
+  /** A node-gyp that makes the installed addon. */
+  beforeEach(() => {
+    cpSync(packageFile('native', 'object-wrap.h'), join(root, 'native', 'object-wrap.h'))
+    mkdirSync(join(sqlite, 'src'))
+    writeFileSync(join(sqlite, 'src', 'better_sqlite3.cpp'), '// one')
+    writeFileSync(
+      join(root, 'native', 'node-gyp'),
+      `#!${process.execPath}
+const { cpSync, existsSync } = require('node:fs')
+if (!existsSync('src/better_sqlite3.cpp')) process.exit(1)
+cpSync(${JSON.stringify(packageFile('node_modules', 'better-sqlite3', BINARY))}, ${JSON.stringify(BINARY)})
+`,
+      { mode: 0o755 },
+    )
+  })
+  const COMPILES = 'compiling SQLite'
+  const afresh = () => rmSync(join(sqlite, 'build'), { recursive: true })
+
+  it('serves other checkouts of this user, until what it is made of changes', async () => {
+    expect(await install()).toMatchObject({ status: 0, stderr: expect.stringContaining(COMPILES) })
+    afresh()
+    expect(await install()).toMatchObject({ status: 0, stderr: expect.not.stringContaining(COMPILES) })
+    expect(existsSync(join(sqlite, BINARY))).toBe(true)
+    afresh()
+    writeFileSync(join(sqlite, 'src', 'better_sqlite3.cpp'), '// two')
+    expect((await install()).stderr).toContain(COMPILES)
+  })
+
+  it('is compiled again where what was kept does not load, or the source is asked for', async () => {
+    await install()
+    const [kept] = readdirSync(join(root, 'kept', 'countersign'))
+    afresh()
+    expect((await install('--from-source')).stderr).toContain(COMPILES)
+    afresh()
+    writeFileSync(join(root, 'kept', 'countersign', kept!), 'no addon')
+    expect(await install()).toMatchObject({ status: 0, stderr: expect.stringContaining(COMPILES) })
   })
 })
 

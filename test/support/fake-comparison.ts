@@ -69,7 +69,7 @@ export async function told(call: Promise<object>, secret: string): Promise<unkno
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const { code, category, status, details, retryAfterSeconds, verified } = error
+    const { code, category, httpStatus: status, details, retryAfterSeconds, verified } = error
     return { code, category, status, details, retryAfterSeconds, verified }
   }
 }

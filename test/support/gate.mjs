@@ -17,9 +17,9 @@ const RUNS = [
 ]
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 
-/** How vitest, and the runs of our own, name what failed. An error that no test waits for is named with the line after it. */
+/** How vitest, the steps before it and the runs of our own name what failed. An error that no test waits for is named with the line after it. */
 const FAILURES =
-  /^(?:\s*FAIL\s.*|.*: failed\b.*|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
+  /^(?:\s*FAIL\s.*|.*: failed\b.*|.*: error TS\d+: .*|[A-Z][a-z -]+ failed\.|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
 
 const sum = { passed: 0, failed: 0, skipped: 0 }
 /** Said again at the end, so that the last lines of a long log tell what to look at. */

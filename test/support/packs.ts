@@ -80,22 +80,24 @@ export async function writeCalibration(
   changes: Partial<Calibration> = {},
 ): Promise<void> {
   const manifest = await loadPackManifest(packDir)
+  const point = {
+    fmr: 1e-4,
+    threshold: 0.8,
+    measured_fmr: 5e-5,
+    fmr_ci95: [2e-5, 9e-5] as [number, number],
+    fnmr: 0.04,
+    fnmr_ci95: [0.03, 0.05] as [number, number],
+  }
   const calibration: Calibration = {
     format: 1,
     pack: { id: manifest.id, version: manifest.version, sha256: packFingerprint(manifest) },
     date: '2026-05-31',
     data: { photos: 2000, people: 600, genuine_pairs: 2900, impostor_pairs: 179_700, failed_to_acquire: 3 },
-    points: [
-      {
-        fmr: 1e-4,
-        threshold: 0.8,
-        measured_fmr: 5e-5,
-        fmr_ci95: [2e-5, 9e-5],
-        fnmr: 0.04,
-        fnmr_ci95: [0.03, 0.05],
-      },
-    ],
-    groups: [],
+    points: [point],
+    groups: ['f', 'm'].map((group) => ({
+      ...{ label: 'sex', group, people: 300, genuine_pairs: 1450, impostor_pairs: 44_850 },
+      points: [point],
+    })),
     upright: uprightMeasurement(manifest.embedder.dimensions),
     ...changes,
   }

@@ -16,6 +16,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/capture/verdict.test.ts': 'Chromium',
   'test/chaos/campaign.test.ts': 'Linux',
   'test/chaos/short.test.ts': 'Linux',
+  'test/cli/broken-installation.test.ts': 'Linux',
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/evaluate-pad.test.ts': 'evaluation data',

@@ -18,7 +18,7 @@ const REASONS: Record<string, string> = {
   '@opentelemetry/semantic-conventions': 'traces: names of attributes',
   '@simplewebauthn/server': 'checks what passkeys sign, and their registrations',
   'better-sqlite3': 'the database, where it is SQLite',
-  canonicalize: 'canonical JSON (RFC 8785), of which an action’s hash is made',
+  canonicalize: 'canonical JSON, of which a model pack’s fingerprint is made',
   'cli-progress': 'progress bars of the command line',
   commander: 'parses the command line',
   flatbuffers: 'reads the TensorFlow Lite file that the embedder of the standard pack is made of',
@@ -163,7 +163,8 @@ service runs without the kernels; without SQLite the install fails. \`npm run in
 offers on GitHub instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it.
 
 \`npm start\`, \`npm test\` and similar commands install with \`npm ci && npm run install\`; the second part compiles the native parts. They install again
-where SQLite does not load: it is compiled for one version of Node, and another version needs another binary. Run \`npm run build\`
+where SQLite does not load: it is compiled for one version of Node, and another version needs another binary. A SQLite that was compiled here is kept in
+\`~/.cache/countersign\` for your other checkouts, under the SHA-256 of its sources, the compiler's settings and the version of Node; \`--from-source\` always compiles. Run \`npm run build\`
 before \`npm pack\`, which builds nothing.
 
 Where Countersign is a dependency of another package, its \`.npmrc\` does not count. Set

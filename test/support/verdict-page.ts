@@ -1,12 +1,9 @@
 /** Makes the example of docs/verdict.md with the code that signs verdicts, and reads the tables of the page. */
 import { createHash } from 'node:crypto'
 import { decodeProtectedHeader } from 'jose'
+import { canonicalJson } from '../../src/client/canonical-json.js'
 import { canonicalDisplay, displayAction } from '../../src/client/display-action.js'
-import {
-  canonicalJson,
-  signVerification,
-  type VerificationClaims,
-} from '../../src/crypto/verification-jwt.js'
+import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
 import { verdictClaims } from '../../src/verification/verdict-token.js'
 
 /** The secret of the example, which is also one of the test vectors'. */

@@ -38,7 +38,7 @@ function typesOf({ schemas }: Json): WireType[] {
     {
       name: 'ModelGrade',
       schema: fields('VerifyResult').model_grade,
-      doc: 'Grade of a model pack: `production` where its error rate was measured on everybody and in each group that the data names.',
+      doc: 'Grade of a model pack: `production` where its error rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
     },
     {
       name: 'FmrBasis',

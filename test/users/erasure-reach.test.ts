@@ -12,6 +12,7 @@ import { openedBy } from '../../src/crypto/sealed-box.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import type { Subject } from '../../src/users/template-vault.js'
+import { dataKeyOf } from '../../src/users/user-keys.js'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
@@ -391,7 +392,9 @@ async function dataKeys(): Promise<Buffer[]> {
     id: string
     wrapped_key: Buffer
   }>
-  return subjects.map(({ id, wrapped_key: sealed }) => openedBy(dataKeyWrapping(keys), { id, sealed })!)
+  return subjects.map(({ id, wrapped_key: sealed }) =>
+    dataKeyOf(openedBy(dataKeyWrapping(keys), { id, sealed })!),
+  )
 }
 
 function shownIn(tables: Tables, keys: Buffer[]): Record<string, Shown> {
@@ -421,10 +424,12 @@ function contentsOf(cell: unknown, keys: Buffer[]): Buffer[] {
 }
 
 function decrypted(key: Buffer, box: Buffer): Buffer {
-  if (box[0] !== 2 || box.length < 45) return Buffer.alloc(0)
+  // Version 1 is encrypted by the key itself, version 2 by one that is derived from it and a salt.
+  const nonceAt = box[0] === 1 ? 1 : 17
+  if ((box[0] !== 1 && box[0] !== 2) || box.length < nonceAt + 28) return Buffer.alloc(0)
   const info = Buffer.concat([Buffer.from('countersign/v1/sealed-box\0'), box.subarray(1, 17), Buffer.of(1)])
-  const boxKey = createHmac('sha256', key).update(info).digest()
+  const boxKey = box[0] === 1 ? key : createHmac('sha256', key).update(info).digest()
   // AES-GCM encrypts as AES-CTR does, from the second counter on (NIST SP 800-38D, section 7.1).
-  const counter = Buffer.concat([box.subarray(17, 29), Buffer.of(0, 0, 0, 2)])
-  return createDecipheriv('aes-256-ctr', boxKey, counter).update(box.subarray(45))
+  const counter = Buffer.concat([box.subarray(nonceAt, nonceAt + 12), Buffer.of(0, 0, 0, 2)])
+  return createDecipheriv('aes-256-ctr', boxKey, counter).update(box.subarray(nonceAt + 28))
 }

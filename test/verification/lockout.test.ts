@@ -57,7 +57,7 @@ describe('lockout', () => {
     const { body } = await right()
     const { claims, valid } = decodeJwt(body.jwt, tenant.secret.secret)
     expect(valid).toBe(true)
-    expect(claims).toMatchObject({ verdict: 'rejected', reason: 'locked_out', score: null, acr: '0' })
+    expect(claims).toMatchObject({ verdict: 'rejected', reason: 'locked_out', acr: '0' })
   })
 
   it('ends a lockout when its delay is over', async () => {

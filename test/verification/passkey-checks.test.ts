@@ -79,7 +79,7 @@ describe('a scripted passkey of the sandbox', () => {
     const framed = await sandbox.verify({ user_id, action, challenge, passkey_assertion })
     expect(framed.body.passkey).toEqual({ passkey_id, amr: 'hwk' })
     await sandbox.call('DELETE', passkeysPath(user_id, `/${passkey_id}`))
-    expect((await sandbox.call('GET', passkeysPath(user_id))).body.passkeys).toEqual([])
+    expect((await sandbox.call('GET', passkeysPath(user_id))).body.data).toEqual([])
   })
 
   it('counts as a key in software where nobody attests it', async () => {
@@ -114,7 +114,7 @@ describe('a scripted passkey of the sandbox', () => {
     async (outcome) => {
       const { user_id, answer } = await register((name) => sandboxRegistration(name, outcome))
       expect(answer.body.code).toBe(outcome)
-      expect((await tenant.sandbox.call('GET', passkeysPath(user_id))).body.passkeys).toEqual([])
+      expect((await tenant.sandbox.call('GET', passkeysPath(user_id))).body.data).toEqual([])
     },
   )
 
@@ -183,7 +183,7 @@ describe('production', () => {
     expect(answer.body.code).toBe('passkey_invalid')
     await registered(production, user_id)
     expect((await sign(user_id, sandboxSignature(user_id), production)).body.code).toBe('passkey_not_found')
-    const { passkeys } = (await production.call('GET', passkeysPath(user_id))).body
-    expect(passkeys).toHaveLength(1)
+    const { data } = (await production.call('GET', passkeysPath(user_id))).body
+    expect(data).toHaveLength(1)
   })
 })

@@ -135,3 +135,115 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
       expect(await verify(adaToday, `${user}-twin`)).toMatchObject(fresh)
     })
   })
+
+describe('the same capture once more within seconds', () => {
+  let running: TestService
+  let tenant: TestTenant
+  let production: ApiClient
+  let keys = 0
+  let user: string
+
+  beforeAll(async () => {
+    running = await startService({ COUNTERSIGN_REPLAY_POLICY: '', COUNTERSIGN_LOCKOUT_ATTEMPTS: '3' })
+    tenant = await running.tenant()
+    production = await running.production(tenant)
+  })
+  afterAll(() => running?.stop())
+  beforeEach(async () => {
+    user = `impatient-${++keys}`
+    await production.enroll({ user_id: user, image: ada })
+  })
+
+  const verify = (fields: Record<string, unknown> = {}, key: string | null = `key-${++keys}`) =>
+    production.call(
+      'POST',
+      '/v1/verify',
+      { user_id: user, image: adaToday, action: { type: 'transfer', amount: '1.00' }, nonce: 'n', ...fields },
+      key === null ? {} : { headers: { 'X-Svc-Idempotency-Key': key } },
+    )
+  const auditHead = () => running.service.core.store.read.auditHead(tenant.id)
+
+  it('gets the first answer again, with the same id, and is no verification of its own', async () => {
+    const first = await verify()
+    expect(first.body).toMatchObject({ verdict: 'approved' })
+    const head = await auditHead()
+    running.clock.advance(30_000)
+    const again = await verify({}, 'again')
+    expect(again.text).toBe(first.text)
+    expect(again.headers.get('x-svc-idempotent-replay')).toBe('true')
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    expect((await auditHead())?.sequence).toBe(head?.sequence)
+    // The repeat has a kept answer of its own, which makes no later one innocent.
+    expect((await verify({}, 'again')).text).toBe(first.text)
+    running.clock.advance(1)
+    expect((await verify()).body).toMatchObject({ reason: 'replayed_capture' })
+  })
+
+  it('gets the first answer where both are under way at once', async () => {
+    const release = await running.database.holdWrites()
+    const pending = Array.from({ length: 3 }, () => verify())
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await release()
+    const answers = await Promise.all(pending)
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]!.body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('gets the first rejection again, which counts once', async () => {
+    const image = base64(await face('joan'))
+    const first = await verify({ image })
+    expect(first.body).toMatchObject({ reason: 'no_match' })
+    for (let i = 0; i < 5; i++) expect((await verify({ image })).text).toBe(first.text)
+    expect((await verify()).body).toMatchObject({ verdict: 'approved' })
+  })
+
+  it('is a replay for another action, nonce, or other member of the request, and without an idempotency key', async () => {
+    expect((await verify()).body).toMatchObject({ verdict: 'approved' })
+    const refused = { verdict: 'rejected', reason: 'replayed_capture' }
+    for (const other of [
+      { action: { type: 'transfer', amount: '9.00' } },
+      { nonce: 'of another session' },
+      { require_liveness: 'none' },
+    ])
+      expect((await verify(other)).body).toMatchObject(refused)
+    expect((await verify({}, null)).body).toMatchObject(refused)
+  })
+
+  it('is a replay for a user who was enrolled or erased since, and for one of another tenant', async () => {
+    const refused = { verdict: 'rejected', reason: 'replayed_capture' }
+    expect((await verify()).body).toMatchObject({ verdict: 'approved' })
+    running.clock.advance(1)
+    await production.enroll({ user_id: user, image: ada, replace: true })
+    expect((await verify()).body).toMatchObject(refused)
+    await production.erase(user)
+    await production.enroll({ user_id: user, image: ada })
+    const afresh = await verify()
+    expect(afresh.body).toMatchObject({ verdict: 'approved' })
+    expect(afresh.headers.get('x-svc-idempotent-replay')).toBeNull()
+    const other = await running.production(await running.tenant())
+    await other.enroll({ user_id: user, image: ada })
+    const theirs = await other.verify({ user_id: user, image: adaToday, action: 'x' })
+    expect(theirs.body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
+  })
+
+  it('never counts for the lockout, however often it is refused', async () => {
+    expect((await verify()).body).toMatchObject({ verdict: 'approved' })
+    for (let i = 0; i < 10; i++)
+      expect((await verify({}, null)).body).toMatchObject({ reason: 'replayed_capture' })
+    const image = base64(
+      await sharp(await face('adaElsewhere'))
+        .rotate(1)
+        .jpeg()
+        .toBuffer(),
+    )
+    expect((await verify({ image })).body).toMatchObject({ verdict: 'approved' })
+    // Nor does it end a series of rejections.
+    const joan = await face('joan')
+    const stranger = async (i: number) =>
+      base64(await sharp(joan).extract({ left: i, top: 0, width: 400, height: 400 }).jpeg().toBuffer())
+    for (const i of [0, 1]) expect((await verify({ image: await stranger(i) })).body.reason).toBe('no_match')
+    expect((await verify({}, null)).body).toMatchObject({ reason: 'replayed_capture' })
+    expect((await verify({ image: await stranger(2) })).body.reason).toBe('no_match')
+    expect((await verify({ image: adaToday }, null)).body).toMatchObject({ reason: 'locked_out' })
+  })
+})

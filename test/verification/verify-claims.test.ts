@@ -104,6 +104,11 @@ describe('the JWT of an approval', () => {
       jwt_public: expect.any(String),
       jwt_expires_at: new Date(claims.exp * 1000).toISOString(),
       production_key: null,
+      capture_integrity: null,
+      passkey: null,
+      policy_hash: null,
+      policy_rule: null,
+      approval_id: null,
     })
     expect(body.score).toBeGreaterThanOrEqual(body.threshold)
   })
@@ -144,6 +149,16 @@ describe('the JWT of a rejection', () => {
     const { claims, valid } = claimsOf(response.body.jwt)
     expect(valid).toBe(true)
     expect(claims).toMatchObject({ verdict: 'rejected', reason: 'no_match', acr: '0', nonce: 'n-2' })
+  })
+
+  it('puts no score into the tokens of a rejection, which a browser may get', async () => {
+    const { body } = await verify({ image: joan })
+    expect(body).toMatchObject({ reason: 'no_match', score: expect.any(Number) })
+    for (const token of [body.jwt, body.jwt_public]) {
+      const { claims } = claimsOf(token)
+      expect(claims).not.toHaveProperty('score')
+      expect(claims.liveness).toEqual({ checked: false, passed: null, methods: [] })
+    }
   })
 })
 

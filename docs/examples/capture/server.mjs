@@ -95,12 +95,16 @@ app.post('/transfers', async (request, response) => {
   ahead.delete(user)
   if (!transfer) return response.status(409).json({ message: 'Nothing waits to be confirmed.' })
   const { action, challenge_id, nonce } = transfer
-  const answer = await countersign.verify({
-    user_id: user,
-    action,
-    challenge: { challenge_id, nonce, frames: request.body.frames },
-    require_liveness: 'active',
-  })
+  const answer = await countersign.verify(
+    {
+      user_id: user,
+      action,
+      challenge: { challenge_id, nonce, frames: request.body.frames },
+      require_liveness: 'active',
+    },
+    // The challenge is of this transfer only. Asked again, such as after a lost answer, the service gives the same answer.
+    { idempotencyKey: `transfer-${challenge_id}` },
+  )
   if (answer.reason === 'locked_out') return response.status(403).json(LOCKED_OUT)
   if (answer.verdict !== 'approved')
     // The page may have the guidance; findings and scores stay here.

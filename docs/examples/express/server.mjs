@@ -103,16 +103,21 @@ app.post('/step-up', async (request, response) => {
       .json({ error: 'invalid_request', message: 'Ask for a challenge, and send its frames.' })
   tries.set(user, (tries.get(user) ?? 0) + 1)
   const { challenge_id, nonce, action } = asked
-  const { verdict, reason, liveness, jwt } = await countersign.verify({
-    user_id: user,
-    action,
-    challenge: { challenge_id, nonce, frames: request.body.frames },
-    require_liveness: 'active',
-  })
+  const { verdict, reason, liveness, jwt } = await countersign.verify(
+    {
+      user_id: user,
+      action,
+      challenge: { challenge_id, nonce, frames: request.body.frames },
+      require_liveness: 'active',
+    },
+    // The challenge is of this transfer only. Asked again, such as after a lost answer, the service gives the same answer.
+    { idempotencyKey: `transfer-${challenge_id}` },
+  )
   if (verdict === 'approved') tries.delete(user)
-  // The page may have the guidance; findings and scores stay here.
+  // The page gets a token only if it may use it, and no more of a rejection than the guidance.
+  if (verdict === 'approved') return response.json({ verdict, jwt })
   const [guidance] = liveness.guidance
-  response.json({ verdict, reason, guidance, jwt, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
+  response.json({ verdict, reason, guidance, otherWay: reason === 'locked_out' || hasTriedEnough(user) })
 })
 
 // Open from the start: nobody has to fail first, and nobody has to say why. It is no weaker than the face, or it would be the attacker's way.

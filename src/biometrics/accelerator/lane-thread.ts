@@ -5,6 +5,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { NetworkFile } from '../../../models/pack/pack-schema.js'
+import { STAND_IN_PROVIDER } from '../pipeline/accelerators.js'
 import { withFirstWorkingProvider } from '../pipeline/execution-provider.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
 import { loadNetwork } from '../pipeline/network.js'
@@ -71,7 +72,10 @@ async function loadAll(provider: string): Promise<Map<string, LaneNetwork>> {
   try {
     // Each pipeline runs each of its networks once.
     for (const pack of setup.packs) await FacePipeline.load(pack, { provider, limits: setup.limits, open })
-    for (const network of networks.values()) network.isBatchable = await takesBatches(network.accelerated)
+    // The processor compiles nothing for a shape.
+    const mostRows = provider === STAND_IN_PROVIDER ? 2 : undefined
+    for (const network of networks.values())
+      network.isBatchable = await takesBatches(network.accelerated, mostRows)
     return networks
   } catch (error) {
     for (const { accelerated, standby } of networks.values()) {

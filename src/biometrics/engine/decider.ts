@@ -1,6 +1,6 @@
 /** Decides about samples by one pack: whether they show one person, and how alike two are. Makes references of them. */
 import { type ModelPack, samePersonThreshold } from '../../../models/pack/model-pack.js'
-import { findOddOne, fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../pipeline/match.js'
+import { findOddOne, fuseEmbeddings, type OddOne, scoreOf, weightedEmbeddingOf } from '../pipeline/match.js'
 import { BiometricError, type FaceSample, type WeightedEmbedding } from '../types.js'
 
 /** The part of a sample that a reference is made of. */
@@ -22,10 +22,11 @@ export class Decider {
   assertOnePerson(samples: readonly FaceSample[]): void {
     const odd = this.findOddOne(samples.map(({ embedding }) => embedding))
     if (odd === null) return
+    // The scores are of images that the caller has sent, and say nothing of any reference.
     throw new BiometricError(
       'different_people',
-      'The image does not show the person that the others show.',
-      samples[odd]!.imageIndex,
+      `The image is not alike enough to the others: ${odd.lowest.toFixed(2)} of ${this.samePersonThreshold.toFixed(2)}.`,
+      samples[odd.index]!.imageIndex,
     )
   }
 
@@ -52,7 +53,7 @@ export class Decider {
     return isWhole && this.findOddOne(own.map(({ embedding }) => embedding)) === null ? this.fuse(own) : null
   }
 
-  private findOddOne(embeddings: readonly Float32Array[]): number | null {
+  private findOddOne(embeddings: readonly Float32Array[]): OddOne | null {
     return findOddOne(this.pack, embeddings, this.samePersonThreshold)
   }
 }

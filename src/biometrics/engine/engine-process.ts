@@ -15,6 +15,7 @@
  *
  *   a worker thread dies          engine-host.ts starts another one; here the socket closes
  *   a worker cannot load          engine-host.ts reports `worker_load_failed` and tries again
+ *   no worker can load            engine-host.ts reports it and ends, since a process keeps its failed imports
  *   a socket closes               after LOSS_SETTLES_MS its tasks count as lost, and the dispatcher retries them
  *   a worker sends no valid frame its connection is closed (`worker_garbled`), as if the worker had died
  *   a worker answers no pings     after SILENT_PINGS it counts as silent, after HUNG_PINGS the process is killed (`engine_hung`)

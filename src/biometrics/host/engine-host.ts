@@ -40,6 +40,9 @@ const RELEASE_EVERY_MS = 60_000
 /** Maximum size of the setup in bytes; it holds the pack's description and little more. */
 const MAX_SETUP_BYTES = 1024 * 1024
 
+/** Number of workers that could not load their networks and wait before they try again. */
+let waiting = 0
+
 /** Aborted when the service hangs up or has died. */
 const closing = new AbortController()
 
@@ -66,8 +69,8 @@ async function run({ workers, worker }: HostSetup): Promise<void> {
     // Otherwise an idle worker sleeps in Atomics.wait, and its socket is not served.
     atomics: 'disabled',
   })
-  // Without a listener, an error in a worker between two tasks would end the process.
-  pool.on('error', (error) => void report(worker, { kind: 'worker_lost', reason: describe(error) }))
+  // A thread that fails outside of a task could not import its modules, and each thread after it would fail as well.
+  pool.on('error', (error) => void end(report(worker, { kind: 'worker_lost', reason: describe(error) })))
   // The timer must not keep the process alive.
   setInterval(() => kernels.releaseFreePages(), RELEASE_EVERY_MS).unref()
   await Promise.all(Array.from({ length: workers }, () => keepServing(pool, worker, provider, lane)))
@@ -97,7 +100,7 @@ async function openLane(
       // The service replaces a process that hangs. A process without its lane ends: its tasks are done once more in
       // the next one.
       if (isHung) void report(setup, { kind: 'accelerator_hung', reason })
-      else void report(setup, { kind: 'worker_lost', reason }).then(() => process.exit(1))
+      else void end(report(setup, { kind: 'worker_lost', reason }))
     },
   })
   return 'unavailable' in lane ? { provider: lane.unavailable } : { lane, provider: lane.provider }
@@ -114,24 +117,35 @@ async function keepServing(
   while (!closing.signal.aborted) {
     try {
       const access = lane?.connect()
-      const end = await pool.run(
+      const done = await pool.run(
         { ...setup, provider, ...(access ? { lane: access } : {}) },
         access ? { transferList: [access.port] } : {},
       )
-      if (end.loaded) delayMs = RETRY_MS.first
+      if (done.loaded) delayMs = RETRY_MS.first
       else {
-        void report(setup, {
+        const reported = report(setup, {
           kind: 'worker_load_failed',
-          reason: end.reason,
-          ...(end.code ? { code: end.code } : {}),
+          reason: done.reason,
+          ...(done.code ? { code: done.code } : {}),
         })
+        if (++waiting === pool.options.maxThreads) await end(reported)
         await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => {})
+        waiting--
         delayMs = Math.min(2 * delayMs, RETRY_MS.longest)
       }
     } catch (error) {
       void report(setup, { kind: 'worker_lost', reason: describe(error) })
     }
   }
+}
+
+/**
+ * Ends this process where no worker can serve, so that the service starts another one: Node keeps a failed import for as long as a process
+ * lives, also when the missing file is there again.
+ */
+async function end(reported: Promise<void>): Promise<never> {
+  await reported
+  process.exit(1)
 }
 
 /** Resolves when the service has the report, or has died. */

@@ -50,17 +50,23 @@ export function fuseEmbeddings(
   return { embedding: fused, weight: total * length }
 }
 
+export interface OddOne {
+  index: number
+  /** Lowest score with any of the others. */
+  lowest: number
+}
+
 /**
- * Returns the index of the embedding that does not show the same person as the others: the one that the fewest others
- * match. Null where each matches each.
+ * Finds the embedding that does not show the same person as the others: the one that the fewest others match. Null where each matches
+ * each.
  * @param threshold lowest score of two embeddings of one person
  */
 export function findOddOne(
   pack: ModelPack,
   embeddings: readonly Float32Array[],
   threshold: number,
-): number | null {
-  let odd: { index: number; strangers: number; alikeness: number } | null = null
+): OddOne | null {
+  let odd: (OddOne & { strangers: number; alikeness: number }) | null = null
   for (const [index, embedding] of embeddings.entries()) {
     const scores = embeddings.flatMap((other, i) => (i === index ? [] : [scoreOf(pack, embedding, other)]))
     const strangers = scores.filter((score) => score < threshold).length
@@ -68,7 +74,7 @@ export function findOddOne(
     // If two embeddings differ equally from each other, the later one is returned.
     const isOdder =
       !odd || strangers > odd.strangers || (strangers === odd.strangers && alikeness <= odd.alikeness)
-    if (strangers > 0 && isOdder) odd = { index, strangers, alikeness }
+    if (strangers > 0 && isOdder) odd = { index, lowest: Math.min(...scores), strangers, alikeness }
   }
-  return odd?.index ?? null
+  return odd && { index: odd.index, lowest: odd.lowest }
 }

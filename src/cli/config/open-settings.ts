@@ -1,8 +1,5 @@
 /** Reports settings and packs that let an attack through, each with the setting that closes it. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { loadModelPack } from '../../../models/pack/model-pack.js'
-import { describeGrade, gradeOf } from '../../../models/pack/pack-grade.js'
+import { CONSEQUENCE, describeGrade, isProductionGrade } from '../../../models/pack/pack-grade.js'
 import {
   type Config,
   modelPackDir,
@@ -10,7 +7,12 @@ import {
   SETTINGS,
   type SettingName,
 } from '../../config/config.js'
+import { docPath } from '../../lib/doc-path.js'
+import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 import type { ConfigWarning } from './config-warnings.js'
+
+/** The three ways out of a lesser grade than production. */
+export const DECIDE_ON_GRADE = `calibrate it on your own labeled people, bring another pack, or accept the grade on both sides; see ${docPath('guides/production.md#the-grade-a-decision')}`
 
 interface OpenSetting {
   name: SettingName
@@ -45,17 +47,15 @@ export function openSettings(config: Config): ConfigWarning[] {
   }))
 }
 
-/** A warning where the model pack on disk is of evaluation grade. `doctor` reports a pack that cannot be read. */
+/** A warning where the model pack is not of production grade. `doctor` reports a pack that cannot be read. */
 export async function openPack(config: Config): Promise<ConfigWarning[]> {
-  const dir = modelPackDir(config)
-  if (!existsSync(join(dir, 'pack.json'))) return []
   try {
-    const pack = await loadModelPack(dir)
-    if (gradeOf(pack, config.fmr).grade === 'production') return []
+    const expected = await expectedPack(config.modelPack, modelPackDir(config))
+    if (expected === null || isProductionGrade(expected.pack, config.fmr)) return []
     return [
       {
-        detail: `${describeGrade(pack, config.fmr)} One person may pass for another more often than the rate that is signed.`,
-        remedy: 'calibrate it on your own photos: countersign models calibrate',
+        detail: `${expected.isThere ? '' : NOT_BUILT}${describeGrade(expected.pack, config.fmr)} One person may pass for another more often than the rate that is signed. For callers: ${CONSEQUENCE}.`,
+        remedy: DECIDE_ON_GRADE,
       },
     ]
   } catch {

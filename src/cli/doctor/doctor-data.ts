@@ -8,7 +8,7 @@ import {
   thresholdForFmr,
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
-import { gradeOf, summarizeGrade } from '../../../models/pack/pack-grade.js'
+import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
@@ -18,8 +18,10 @@ import { isUnderWay } from '../../storage/epoch-book.js'
 import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../../storage/open-store.js'
 import { SchemaOutdatedError } from '../../storage/store.js'
 import { foreignReferences } from '../../users/foreign-references.js'
+import { DECIDE_ON_GRADE } from '../config/open-settings.js'
 import { counted } from '../lib/style.js'
 import { assertNotEmpty, using } from '../lib/with-core.js'
+import { expectedPack } from '../models/expected-pack.js'
 import type { Finding } from './doctor-finding.js'
 import { followingObstacle, modelToServe, packObstacle } from './trials.js'
 
@@ -31,37 +33,47 @@ export async function checkModels(config: Config): Promise<Finding> {
     await verifyModelPack(pack)
     const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
     const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}${describeUsers(pack)}`
+    const refused = refusedPack(check, pack, config)
+    if (refused) return refused
     const { grade, reasons } = gradeOf(pack, config.fmr)
-    if (grade === 'production' && packObstacle(pack, config) === null) return { check, status: 'ok', detail }
-    const obstacle = packObstacle(pack, config)
-    if (obstacle !== null)
-      return {
-        check,
-        status: 'problem',
-        detail: `countersign serve refuses this pack: ${obstacle}`,
-        items: reasons,
-        remedy: 'only serve --demo accepts it as it is',
-      }
+    if (grade === 'production') return { check, status: 'ok', detail }
     return {
       check,
       status: 'warning',
-      detail: `${detail}; of evaluation grade: ${summarizeGrade(pack, config.fmr)}`,
+      detail: `${detail}; ${summarizeGrade(pack, config.fmr)}. For callers: ${CONSEQUENCE}`,
       items: reasons,
-      remedy: `calibrate it on your own photos, or between your own users: countersign models calibrate ${pack.manifest.id} --from-users; see ${docPath('guides/own-false-match-rate.md')}`,
+      remedy: DECIDE_ON_GRADE,
     }
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent =
       error instanceof ModelPackError && error.code === 'pack_not_found' && isAbsentCause(error.cause)
-    if (isAbsent && findCataloguePack(config.modelPack)?.kind === 'built')
-      return {
-        check,
-        status: 'warning',
-        detail: `${dir} does not exist yet; the first countersign serve builds it`,
-        remedy: `to have it now, ${remedy}`,
-      }
+    const expected = isAbsent ? await expectedPack(config.modelPack, dir) : null
+    if (expected)
+      return (
+        refusedPack(check, expected.pack, config) ?? {
+          check,
+          status: 'warning',
+          detail: `${dir} does not exist yet; the first countersign serve builds it. It is ${summarizeGrade(expected.pack, config.fmr)}`,
+          remedy: `to have it now, ${remedy}`,
+        }
+      )
     return { check, status: 'problem', detail: (error as Error).message, remedy }
   }
+}
+
+/** The finding about a pack that `serve` would refuse, or null. */
+function refusedPack(check: string, pack: ModelPack, config: Config): Finding | null {
+  const obstacle = packObstacle(pack, config)
+  return obstacle === null
+    ? null
+    : {
+        check,
+        status: 'problem',
+        detail: `countersign serve refuses this pack: ${obstacle}`,
+        items: gradeOf(pack, config.fmr).reasons,
+        remedy: 'only serve --demo accepts it as it is',
+      }
 }
 
 /** Warns of a calibration that cannot show whether the networks compute here what was measured; a pack that cannot be read has its finding. */
@@ -103,7 +115,7 @@ export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
           }
         return {
           check,
-          status: 'ok',
+          status: isProductionGrade(pack, config.fmr) ? 'ok' : 'warning',
           detail: `${pack.modelId} is whole; ${summarizeGrade(pack, config.fmr)}`,
         }
       } catch (error) {

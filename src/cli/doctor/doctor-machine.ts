@@ -1,5 +1,6 @@
 /** Checks of `doctor` on the machine and on what is installed. */
 
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { hasByteDotProducts } from '../../../models/pack/cpu-features.js'
 import { nativeKernels } from '../../biometrics/kernels/kernels.js'
@@ -8,6 +9,7 @@ import type { Config } from '../../config/config.js'
 import { defaultWorkers, machineLimits } from '../../config/worker-limits.js'
 import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.js'
 import { docPath } from '../../lib/doc-path.js'
+import { packageFile } from '../../lib/package-root.js'
 import { OLDEST_NODE } from '../../lib/version.js'
 import type { Finding } from './doctor-finding.js'
 import {
@@ -18,6 +20,11 @@ import {
   recordedAddon,
 } from './http-addon.js'
 import { tryProviders } from './provider-trial.js'
+
+/** The archive of a release is whole as it is unpacked, and has no npm. */
+const isArchive = existsSync(packageFile('release.json'))
+const UNPACK_AGAIN =
+  'unpack the archive for this machine and this major version of Node again, into an empty folder'
 
 /** A clock before this date is wrong: JWTs and signatures would be refused. */
 const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
@@ -38,7 +45,9 @@ export function checkAddon(check: string, failure: string | null): Finding {
     check,
     status: 'problem',
     detail: failure.trim().split('\n')[0]!,
-    remedy: 'run npm ci && npm run install with this Node; it needs g++, make and python3',
+    remedy: isArchive
+      ? UNPACK_AGAIN
+      : 'run npm ci && npm run install with this Node; it needs g++, make and python3',
   }
 }
 
@@ -67,8 +76,9 @@ export async function checkHttp(config: Config, addonFailure: string | null): Pr
 /** npm checks a package's sum when it installs it. This package came through a repacker, and its files may have been changed since. */
 function checkHttpAddon(): Finding {
   const check = 'HTTP addon'
-  const remedy =
-    'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
+  const remedy = isArchive
+    ? UNPACK_AGAIN
+    : 'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
   try {
     const recorded = ownBinary(recordedAddon())
     const installed = ownBinary(installedAddon(undefined, (name) => name === OWN_BINARY))

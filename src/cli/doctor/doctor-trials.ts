@@ -50,10 +50,19 @@ export async function checkAddresses(config: Config): Promise<Finding> {
 /** Findings about the service that listens at the admin address, if there is one. */
 export async function checkReadiness(config: Config): Promise<Finding[]> {
   const check = 'readiness'
-  const reasons = await askReadiness(config)
-  if (reasons === null) return []
-  if (reasons.length === 0) return [{ check, status: 'ok', detail: 'the running service is ready' }]
+  const readiness = await askReadiness(config)
+  if (readiness === null) return []
+  const { reasons, warnings } = readiness
+  const replaced: Finding = {
+    check,
+    status: 'warning',
+    detail: 'the files of the running service were replaced since it started',
+    remedy: `restart it, and unpack the next version into a folder of its own: ${docPath('upgrade-policy.md#upgrading')}`,
+  }
+  const old = warnings.includes('files_replaced') ? [replaced] : []
+  if (reasons.length === 0) return [{ check, status: 'ok', detail: 'the running service is ready' }, ...old]
   return [
+    ...old,
     {
       check,
       status: 'problem',

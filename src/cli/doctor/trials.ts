@@ -24,10 +24,17 @@ import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { hasDatabase, masterKeysOf } from '../../storage/open-store.js'
 import type { ServedModel } from '../../users/foreign-references.js'
+import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 
 /** One sentence each. */
 export interface Trial {
   problems: string[]
+  warnings: string[]
+}
+
+/** The answer of /readyz. */
+interface Readiness {
+  reasons: string[]
   warnings: string[]
 }
 
@@ -89,10 +96,10 @@ export async function tryMasterKey(config: Config): Promise<Trial> {
 export async function tryPack(config: Config): Promise<Trial> {
   const dir = modelPackDir(config)
   try {
-    if (!isThere(join(dir, 'pack.json'))) return { problems: [], warnings: [] }
-    const pack = await loadModelPack(dir)
-    const obstacle = packObstacle(pack, config)
-    return { problems: obstacle === null ? [] : [obstacle], warnings: [] }
+    const expected = await expectedPack(config.modelPack, dir)
+    const obstacle = expected && packObstacle(expected.pack, config)
+    if (obstacle === null) return { problems: [], warnings: [] }
+    return { problems: [`${expected!.isThere ? '' : NOT_BUILT}${obstacle}`], warnings: [] }
   } catch (error) {
     return { problems: [...problemsOf(error)], warnings: [] }
   }
@@ -153,9 +160,9 @@ function problemsOf(error: unknown): readonly string[] {
 
 /**
  * Asks the service at the configured admin address for its readiness.
- * @returns its reasons from /readyz, none where it is ready; null where no Countersign answers
+ * @returns reasons and warnings of its /readyz, no reason where it is ready; null where no Countersign answers
  */
-export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<string[] | null> {
+export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<Readiness | null> {
   const { host, port } = adminListen
   const options = {
     ...{ host: reachable(host), port, path: '/readyz', timeout: ANSWER_MS, rejectUnauthorized: false },
@@ -176,10 +183,14 @@ export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<str
   })
 }
 
-function readinessOf(text: string): string[] | null {
+function readinessOf(text: string): Readiness | null {
   try {
-    const { status, reasons = [] } = JSON.parse(text) as { status?: string; reasons?: string[] }
-    return status === 'ready' || status === 'not_ready' ? reasons : null
+    const {
+      status,
+      reasons = [],
+      warnings = [],
+    } = JSON.parse(text) as Partial<Readiness> & { status?: string }
+    return status === 'ready' || status === 'not_ready' ? { reasons, warnings } : null
   } catch {
     return null
   }

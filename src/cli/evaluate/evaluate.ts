@@ -22,13 +22,22 @@ export function registerEvaluateCommand(command: Command): void {
       action(async (path: string, options: EvaluateOptions) => {
         const { assertReportFormat, writeReport } = await import('../../evaluation/report.js')
         const { calibrationOf } = await import('../../evaluation/measure-upright.js')
-        const { writeCalibration } = await import('../models/write-calibration.js')
+        const { changeOf, writeCalibration } = await import('../models/write-calibration.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
         // Report wrong options before the photos are measured.
         for (const file of options.report ?? []) assertReportFormat(file)
         const run = await measure(path, options.pack, options)
         for (const file of options.report ?? []) await writeReport(file, run, options.includePhotos ?? false)
-        if (options.calibrate) await writeCalibration(options.calibrate, await calibrationOf(run))
+        if (options.calibrate) {
+          const { packDir } = run.engine
+          // The file may be copied to other nodes by hand.
+          const { calibration } = await changeOf(
+            packDir,
+            await calibrationOf(run),
+            run.evaluation.configured.fmr,
+          )
+          await writeCalibration(options.calibrate, calibration)
+        }
         print(options, evaluationView(run.evaluation), () => evaluationText(run.evaluation))
       }),
     )

@@ -1,6 +1,5 @@
 /** `countersign models calibrate --from-users`: measures the false match rate between the service's own users, in this process. */
-import { join } from 'node:path'
-import { CALIBRATION_JSON, type Calibration } from '../../../models/pack/calibration.js'
+import type { Calibration } from '../../../models/pack/calibration.js'
 import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
@@ -12,7 +11,13 @@ import { CommandError, type OutputOptions, print } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { type Field, fields } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'
-import { writeCalibration } from './write-calibration.js'
+import {
+  applyCalibration,
+  type CalibrationChange,
+  changeOf,
+  gradeChange,
+  gradeFields,
+} from './write-calibration.js'
 
 export interface FromUsersOptions extends OutputOptions {
   people: number
@@ -47,21 +52,22 @@ export async function calibrateFromUsers(name: string, options: FromUsersOptions
       }))
       .finally(() => progress.stop())
   })
-  const { calibration } = found
-  const file = join(dir, CALIBRATION_JSON)
-  if (!options.dryRun) await writeCalibration(file, calibration)
+  const change = await changeOf(dir, found.calibration, config.fmr)
+  const { calibration } = change
+  const file = options.dryRun ? null : await applyCalibration(dir, change)
   const before = thresholdForFmr(pack, config.fmr).threshold
   const after = thresholdForFmr({ ...pack, calibration }, config.fmr)
   const result = {
     model: pack.modelId,
-    file: options.dryRun ? null : file,
+    file,
+    grade: gradeChange(change),
     threshold: { fmr: after.fmr, before, after: after.threshold, basis: after.basis },
     duplicates_above: found.duplicates.cut,
     users_without_template: found.dropped,
     histogram: found.histogram,
     ...calibration,
   }
-  print(options, result, () => fields(view(found, result)))
+  print(options, result, () => fields(view(found, result, change)))
 }
 
 /** @throws CommandError comparison_not_allowed */
@@ -84,6 +90,7 @@ function allowedTenants({ compareUsers }: Config, tenants: TenantRecord[]): Tena
 function view(
   { calibration, duplicates, dropped }: UsersCalibration & { dropped: number },
   result: { model: string; file: string | null; threshold: { fmr: number; before: number; after: number } },
+  change: CalibrationChange,
 ): Field[] {
   const { data, points, groups } = calibration
   const { fmr, before, after } = result.threshold
@@ -105,6 +112,7 @@ function view(
     ),
     ['In use', `FMR ${fmr}: threshold ${before.toFixed(4)} before, ${after.toFixed(4)} by this calibration`],
     ['Not measured', 'FNMR, and the rate within any group of people: nobody labelled these users'],
+    ...gradeFields(change),
     ['Written to', result.file ?? 'nowhere (--dry-run)'],
     ...(result.file ? [['To use it', 'restart the service'] satisfies Field] : []),
   ]

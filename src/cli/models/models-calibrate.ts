@@ -1,11 +1,9 @@
 /** `countersign models calibrate`: applies measured thresholds to a pack. */
-import { join } from 'node:path'
 import type { Command } from 'commander'
-import { CALIBRATION_JSON, type Calibration } from '../../../models/pack/calibration.js'
+import type { Calibration } from '../../../models/pack/calibration.js'
 import { type MeasuringOptions, measure, withMeasuringOptions } from '../evaluate/measuring.js'
 import { action, print, UsageError } from '../lib/output.js'
 import { type Field, fields } from '../lib/style.js'
-import { writeCalibration } from './write-calibration.js'
 
 interface UsersOptions {
   fromUsers?: boolean
@@ -59,22 +57,28 @@ export function registerCalibrateCommand(models: Command): void {
         const { assertMeasuredWith, parseCalibration } = await import('../../../models/pack/calibration.js')
         const { loadPackManifest } = await import('../../../models/pack/model-pack.js')
         const { readInput } = await import('../lib/read-input.js')
-        const dir = modelPackDir(loadConfig({ ...process.env, COUNTERSIGN_MODEL_PACK: name }))
-        let calibration: Calibration
+        const { applyCalibration, changeOf, gradeChange, gradeFields } = await import(
+          './write-calibration.js'
+        )
+        const config = loadConfig({ ...process.env, COUNTERSIGN_MODEL_PACK: name })
+        const dir = modelPackDir(config)
+        let measured: Calibration
         if (source.endsWith('.json'))
-          calibration = parseCalibration((await readInput(source)).toString(), source)
+          measured = parseCalibration((await readInput(source)).toString(), source)
         else {
           const { calibrationOf } = await import('../../evaluation/measure-upright.js')
           const run = await measure(source, name, options)
-          calibration = await calibrationOf(run)
+          measured = await calibrationOf(run)
         }
         const manifest = await loadPackManifest(dir)
-        assertMeasuredWith(calibration, manifest, source)
-        const file = join(dir, CALIBRATION_JSON)
-        await writeCalibration(file, calibration)
-        print(options, { model: `${manifest.id}@${manifest.version}`, file, ...calibration }, () =>
+        assertMeasuredWith(measured, manifest, source)
+        const change = await changeOf(dir, measured, config.fmr)
+        const { calibration } = change
+        const file = await applyCalibration(dir, change)
+        const model = `${manifest.id}@${manifest.version}`
+        print(options, { model, file, grade: gradeChange(change), ...calibration }, () =>
           fields([
-            ['Pack', `${manifest.id}@${manifest.version}`],
+            ['Pack', model],
             ['Measured on', `${calibration.data.people} people, ${calibration.date}`],
             ...calibration.points.map(
               ({ fmr, threshold, fmr_ci95: [, upper] }): Field => [
@@ -82,6 +86,7 @@ export function registerCalibrateCommand(models: Command): void {
                 `threshold ${threshold.toFixed(4)} (at most ${upper.toExponential(1)} with 95 % confidence)`,
               ],
             ),
+            ...gradeFields(change),
             ['Written to', file],
             ['To use it', 'restart the service'],
           ]),

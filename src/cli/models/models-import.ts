@@ -10,6 +10,7 @@ import { type Config, loadConfig } from '../../config/config.js'
 import { action, type OutputOptions, print } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { type Field, fields } from '../lib/style.js'
+import { makeDataFolder } from './prepare-models.js'
 
 export function registerImportCommand(models: Command): void {
   models
@@ -36,6 +37,7 @@ export function registerImportCommand(models: Command): void {
 
 /** The models folder, and the trial of a pack by an engine as the service would start it. */
 export function installOptions(config: Config): Pick<InstallOptions, 'modelsDir' | 'tryNetworks'> {
+  makeDataFolder(config)
   return {
     modelsDir: config.modelsDir,
     tryNetworks: async (packDir) => {

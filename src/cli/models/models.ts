@@ -17,7 +17,7 @@ import { registerMigrateCommand } from './models-migrate.js'
 import { registerPullCommand } from './models-pull.js'
 import { registerShadowCommand } from './models-shadow.js'
 import { registerVerifyCommand } from './models-verify.js'
-import { npmCacheIn } from './prepare-models.js'
+import { makeDataFolder, npmCacheIn } from './prepare-models.js'
 
 const BUILT_PACKS: readonly string[] = [STANDARD_PACK, BASELINE_PACK]
 
@@ -95,6 +95,7 @@ export function registerModelsCommands(models: Command): void {
           )
         const config = loadConfig()
         const outDir = options.out ?? join(config.modelsDir, pack)
+        if (!options.out) makeDataFolder(config)
         const progress = progressSteps(`Building the ${pack} model pack`)
         const building =
           pack === STANDARD_PACK

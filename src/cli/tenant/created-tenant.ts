@@ -19,6 +19,12 @@ export function createdTenantRows(view: ReturnType<typeof createdTenantView>): A
     ['Sandbox key', view.sandbox_key],
     ['Signing secret', view.signing_secret.secret],
     ['Signing secret id', view.signing_secret.id],
+    forSdk(view.signing_secret),
     ['Dashboard', view.dashboard_url],
   ]
+}
+
+/** The line for a backend's environment: the SDKs take id and secret together. */
+export function forSdk({ id, secret }: { id: string; secret: string }): [string, string] {
+  return ['For the SDK', `CS_SIGNING_SECRETS=${id}:${secret}`]
 }

@@ -10,7 +10,7 @@ import { fields, listing } from '../lib/style.js'
 import { withCore, withNewLedger } from '../lib/with-core.js'
 import { registerTenantSessions } from '../operator/sessions.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
-import { createdTenantRows, createdTenantView } from './created-tenant.js'
+import { createdTenantRows, createdTenantView, forSdk } from './created-tenant.js'
 import { registerTenantCapturePage } from './tenant-capture-page.js'
 import { registerTenantConsentText } from './tenant-consent-text.js'
 import { registerTenantKeys } from './tenant-keys.js'
@@ -30,6 +30,11 @@ import {
 import { registerTenantPasskeys } from './tenant-passkeys.js'
 import { registerTenantPerson } from './tenant-person.js'
 import { signedRateView, tenantView } from './tenant-view.js'
+
+interface ProductionKeyOptions extends OutputOptions {
+  issue?: boolean
+  newSecret?: boolean
+}
 
 interface KeyOptions extends OutputOptions {
   type: string
@@ -74,7 +79,7 @@ export function registerTenantCommands(tenant: Command): void {
           )
           if (!options.json)
             note(
-              '\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verify in the sandbox is approved.',
+              `\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verify in the sandbox is approved, or by: countersign tenant production-key ${name} --issue`,
             )
         })
       }),
@@ -133,14 +138,15 @@ export function registerTenantCommands(tenant: Command): void {
 
   tenant
     .command('production-key <tenant>')
-    .description('print the production key once, after a verify in the sandbox was approved')
+    .description('print the production key once, after a verify in the sandbox was approved, or with --issue')
+    .option('--issue', 'issue the key without a verify in the sandbox; the audit log says so')
     .option('--new-secret', 'make a new signing secret as well; the one used with the sandbox ends at once')
     .option('--json', 'print JSON')
     .action(
-      action(async (name: string, options: OutputOptions & { newSecret?: boolean }) => {
+      action(async (name: string, options: ProductionKeyOptions) => {
         if (options.newSecret) return goLive(name, options)
         const productionKey = await operate(name, ({ keys }, tenant) =>
-          keys.revealProduction(tenant, COMMAND_LINE),
+          keys.revealProduction(tenant, COMMAND_LINE, options.issue),
         )
         print(options, { production_key: productionKey }, () => productionKey)
         if (!options.json) {
@@ -209,6 +215,7 @@ export function registerTenantCommands(tenant: Command): void {
           fields([
             ['Signing secret', view.signing_secret.secret],
             ['Signing secret id', view.signing_secret.id],
+            forSdk(view.signing_secret),
             ['Old secret', `${view.previous.id}, valid until ${view.previous.valid_until}`],
           ]),
         )
@@ -216,9 +223,9 @@ export function registerTenantCommands(tenant: Command): void {
     )
 }
 
-async function goLive(name: string, options: OutputOptions): Promise<void> {
+async function goLive(name: string, options: ProductionKeyOptions): Promise<void> {
   const { productionKey, signingSecret } = await operate(name, ({ keys }, tenant) =>
-    keys.goLive(tenant, COMMAND_LINE),
+    keys.goLive(tenant, COMMAND_LINE, options.issue),
   )
   const view = { production_key: productionKey, signing_secret: secretView(signingSecret) }
   print(options, view, () =>
@@ -226,6 +233,7 @@ async function goLive(name: string, options: OutputOptions): Promise<void> {
       ['Production key', productionKey],
       ['Signing secret', signingSecret.secret],
       ['Signing secret id', signingSecret.id],
+      forSdk(signingSecret),
     ]),
   )
   if (options.json) return

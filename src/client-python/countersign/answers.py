@@ -78,7 +78,7 @@ class VerifyResult(Answer):
     #: The false match rate that the threshold has reached on calibration data.
     fmr: float
     fmr_basis: str
-    #: `production` or `evaluation`: what the model pack is good for at this rate.
+    #: `production`, `ungrouped` or `evaluation`: what the model pack is good for at this rate.
     model_grade: str
     liveness: Mapping[str, Any]
     quality: Optional[Mapping[str, Any]]
@@ -234,7 +234,9 @@ class Passkey(Answer):
 class PasskeyList(Answer):
     user_id: str
     #: The passkeys by their wire names, oldest first.
-    passkeys: List[Mapping[str, Any]]
+    data: List[Mapping[str, Any]]
+    #: False: a user has at most ten.
+    has_more: bool
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hmac
 import json
 import re
 import ssl
@@ -58,6 +59,9 @@ A = TypeVar("A", bound=Answer)
 #: Frames of guidance are small: the service takes no larger body there.
 _GUIDANCE_BODY_BYTES = 512 * 1024
 
+#: As long as the service gives the first answer to a request again.
+_REPEAT_SECONDS = 30
+
 _KEY = re.compile(r"svc-(prod|sbx)-[0-9A-Za-z]+", re.ASCII)
 _LOOPBACK = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
 
@@ -95,6 +99,7 @@ class Countersign:
         timeout_seconds: float = 15.0,
         max_retries: int = 2,
         max_retry_after_seconds: float = 30.0,
+        connect_retry_seconds: float = 10.0,
         max_body_bytes: int = DEFAULT_MAX_BODY_BYTES,
         accept_evaluation_grade: bool = False,
         replay_store: Optional[ReplayStore] = None,
@@ -107,15 +112,18 @@ class Countersign:
         :param base_url: of the key's environment; ends in /v1
         :param api_key: `svc-prod-…` or `svc-sbx-…`
         :param signing_secret: `"sec_…:svc-sec-…"`; during a rotation both; or a function that reads them
-        :param tenant_id: `ten_…`; `verify_verdict` needs it
+        :param tenant_id: `ten_…`, which verdicts must name; default: the tenant whose signing secret made the verdict
         :param verify_responses: check `X-Svc-Signature`
         :param clock_tolerance_seconds: greatest difference of the clocks for the times of a verdict, 0 to 300
         :param signature_tolerance_seconds: greatest age of the signature of a response or a webhook
         :param timeout_seconds: of one try; the service gives up after 10 s
         :param max_retries: tries after the first
         :param max_retry_after_seconds: a longer `Retry-After` is left to you
+        :param connect_retry_seconds: how long a refused connection is tried again, however many tries that takes; with
+            `max_retries=0` it is not. A service that starts again listens soon
         :param max_body_bytes: a larger request is refused before it is sent; the service takes 8 MiB by default
-        :param accept_evaluation_grade: take production verdicts of a model pack of evaluation grade; for demos and trials only
+        :param accept_evaluation_grade: take production verdicts of a model pack that is not of production grade
+            (`evaluation` or `ungrouped`); for demos, and where those who answer for the service have signed that off
         :param replay_store: where used verdicts are remembered; default: this object's memory
         :param allow_insecure_http: allow `http:` to other hosts than this one, which sends key and photos unencrypted
         :param ssl_context: default: the system's trusted authorities
@@ -125,6 +133,7 @@ class Countersign:
         # Callables are read before every use; anything else is checked now.
         if not callable(signing_secret):
             read_secrets(signing_secret)
+        self._api_key = api_key
         self._tenant_id = tenant_id
         self._signing_secret = signing_secret
         self._signature_tolerance_seconds = signature_tolerance_seconds
@@ -141,7 +150,7 @@ class Countersign:
                 signing_secret=signing_secret if verify_responses else None,
                 signature_tolerance_seconds=signature_tolerance_seconds,
                 timeout_seconds=timeout_seconds,
-                retry=RetryPolicy(max_retries, max_retry_after_seconds),
+                retry=RetryPolicy(max_retries, max_retry_after_seconds, connect_retry_seconds),
                 ssl_context=ssl_context,
                 now=now,
             )
@@ -234,12 +243,9 @@ class Countersign:
         """
         assert_action(action)
         key = options.idempotency_key or str(uuid.uuid4())
-        # A retry must be the same request to the byte, so the nonce follows the key.
-        nonce = key if nonce is None else nonce
         body = {
             "user_id": user_id,
             "action": action,
-            "nonce": nonce,
             "approval_id": approval_id,
             "require_liveness": require_liveness,
             "include": _list_or_none(include),
@@ -248,6 +254,10 @@ class Countersign:
             "capture_integrity": capture_integrity,
             **encode_photos(image, images, challenge),
         }
+        # A retry must be the same request to the byte. Without a key of the caller, so must a double click be; later it is another
+        # request, so that an answer of before is none to it.
+        nonce = nonce or options.idempotency_key or self._nonce_of(body)
+        body["nonce"] = nonce
         result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
         # The signature does not name the request, so a well-signed approval of another one could be put in its place.
         try:
@@ -263,6 +273,11 @@ class Countersign:
         )
         secrets = read_secrets(self._signing_secret)
         return dataclasses.replace(result, jwt=checkable_token(result.jwt, result.jwt_next, secrets))
+
+    def _nonce_of(self, body: Mapping[str, Any]) -> str:
+        """The same for the same request within these seconds, and a secret to everybody without the API key."""
+        content = json.dumps([body, int(self._now() // _REPEAT_SECONDS)])
+        return hmac.new(self._api_key.encode(), content.encode(), "sha256").hexdigest()
 
     def create_challenge(
         self,
@@ -477,7 +492,7 @@ class Countersign:
         verification_id: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
     ) -> Passkey:
-        """Registers the passkey that the browser made. The call is not retried: the options are good once."""
+        """Registers the passkey that the browser made."""
         body = {
             "challenge_id": challenge_id,
             "nonce": nonce,
@@ -485,8 +500,6 @@ class Countersign:
             "name": name,
             "verification_id": verification_id,
         }
-        if options.max_retries is None:
-            options = dataclasses.replace(options, max_retries=0)
         result = self._passkeys(Passkey, "POST", user_id, "", body, options)
         _assert_answers(result.user_id == user_id)
         return result

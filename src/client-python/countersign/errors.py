@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
+from .verdict_remedies import remedy_of
+
 #: Given before the service knows whose request it is, so no tenant's secret signs them. None says anything about a user.
 UNVERIFIABLE_CODES = frozenset(
     {
@@ -110,6 +112,9 @@ class _NoAnswerError(CountersignError):
 class ApiConnectionError(_NoAnswerError):
     """No answer came: the address, the network or TLS."""
 
+    #: Whether nothing listened at the address, as while a service starts again.
+    is_refused = False
+
 
 class ApiTimeoutError(_NoAnswerError):
     """No complete answer came in time."""
@@ -145,7 +150,9 @@ class VerdictError(CountersignError):
     """
 
     def __init__(self, code: str, message: str, reason: Optional[str] = None) -> None:
-        super().__init__(code, message)
+        #: The next step; None for a reason that this version does not know, and where the message says it.
+        self.remedy: Optional[str] = remedy_of(code, reason)
+        super().__init__(code, f"{message} {self.remedy}" if self.remedy else message)
         #: Why a verdict that is `not_approved` was rejected, such as `no_match`.
         self.reason = reason
 

@@ -22,13 +22,23 @@ class RetryPolicy:
     max_retries: int
     #: A longer `Retry-After` is left to the caller.
     max_retry_after_seconds: float
+    #: How long a refused connection is tried again, since a service that starts again listens soon.
+    connect_retry_seconds: float = 10.0
 
 
-def retry_delay_seconds(error: Exception, retry: int, policy: RetryPolicy) -> Optional[float]:
-    """Seconds to wait before try number `retry + 1`, or None when trying again is no use.
+def retry_delay_seconds(
+    error: Exception, retry: int, policy: RetryPolicy, elapsed_seconds: float = 0.0
+) -> Optional[float]:
+    """Seconds to wait before the next try, or None when trying again is no use.
+
+    `retry` counts the retries so far, without those after a refused connection: these are bounded by time, and the request has not
+    reached anybody.
 
     Every call may be repeated: POST carries an idempotency key, and a repeated DELETE gets the same receipt.
     """
+    if is_refused(error) and policy.max_retries > 0:
+        delay = random.uniform(0, _FIRST_DELAY_SECONDS)
+        return delay if elapsed_seconds + delay < policy.connect_retry_seconds else None
     if retry >= policy.max_retries or not _is_transient(error):
         return None
     asked = error.retry_after_seconds if isinstance(error, ApiError) else None
@@ -48,6 +58,11 @@ def parse_retry_after(header: Optional[str], now: float) -> Optional[float]:
         return max(0.0, parsedate_to_datetime(header).timestamp() - now)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def is_refused(error: Exception) -> bool:
+    """Whether nothing listened at the address."""
+    return isinstance(error, ApiConnectionError) and error.is_refused
 
 
 def _is_transient(error: Exception) -> bool:

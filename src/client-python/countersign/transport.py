@@ -22,7 +22,7 @@ from .errors import (
     SignatureError,
     UnexpectedResponseError,
 )
-from .retry import RetryPolicy, parse_retry_after, retry_delay_seconds
+from .retry import RetryPolicy, is_refused, parse_retry_after, retry_delay_seconds
 from .signature import assert_response_signature
 from .signing_secret import SigningSecret, SigningSecrets, read_secrets
 
@@ -91,19 +91,20 @@ class Transport:
         if outgoing.max_retries is not None:
             policy = replace(policy, max_retries=outgoing.max_retries)
         started = time.monotonic()
-        retry = 0
+        attempts = retries = 0
         while True:
+            attempts += 1
             try:
-                return self._attempt(outgoing, retry + 1, started)
+                return self._attempt(outgoing, attempts, started)
             except CountersignError as error:
-                delay = retry_delay_seconds(error, retry, policy)
+                delay = retry_delay_seconds(error, retries, policy, time.monotonic() - started)
                 if delay is None:
                     raise
                 _log.warning(
                     "%s %s: %s, trying again in %.1f s", outgoing.method, outgoing.name, error.code, delay
                 )
+                retries += 0 if is_refused(error) else 1
             time.sleep(delay)
-            retry += 1
 
     def _attempt(
         self, outgoing: Outgoing, attempt: int, started: float
@@ -167,11 +168,13 @@ class Transport:
                 raise ApiTimeoutError(
                     "timeout", f"No complete answer within {timeout:g} s.", **so_far  # type: ignore[arg-type]
                 ) from error
-            raise ApiConnectionError(
+            failed = ApiConnectionError(
                 "connection_failed",
                 f"{outgoing.method} {options.base_url}{outgoing.name} failed: {cause}.",
                 **so_far,  # type: ignore[arg-type]
-            ) from error
+            )
+            failed.is_refused = isinstance(cause, ConnectionRefusedError)
+            raise failed from error
 
     def _signature_fault(
         self, outgoing: Outgoing, received: _Received, secrets: List[SigningSecret]

@@ -70,14 +70,15 @@ def verify_verdict(
     have passed the link on).
     Without `signing_secret`, the public token is checked with the keys at `jwks_url` (default: `.well-known/jwks.json` below
     `issuer`), which `fetch_keys` reads; that needs `pip install 'countersign[public]'`.
-    `audience` is the tenant id, `issuer` the base URL of the environment (checked when given), `acr` the accepted
+    `audience` is the tenant id (empty: that of the signing secret), `issuer` the base URL of the environment (checked when given), `acr` the accepted
     authentication contexts such as `ACTIVE_ACR`, `max_age_seconds` the greatest age of the check itself.
-    `accept_evaluation_grade` takes production verdicts of a model pack whose error rates were not measured on enough people:
-    for demos and trials only. `accept_replays` takes photos that were seen before within 24 hours.
+    `accept_evaluation_grade` takes production verdicts of a model pack whose error rates were not measured on enough people
+    (`evaluation`) or in no group of people (`ungrouped`): for demos, and where those who answer for the service have signed
+    that off. `accept_replays` takes photos that were seen before within 24 hours.
     `clock_tolerance_seconds` (0 to 300) is the greatest difference between the clocks. A verdict that is refused stays unused.
     """
-    if not audience:
-        raise ValueError("tenant_id is required: the tenant's id, ten_…")
+    if not audience and signing_secret is None:
+        raise ValueError("audience is required without a signing secret: the tenant's id, ten_…")
     if capture_session_id is not None:
         if nonce is not None:
             raise TypeError("give one of nonce and capture_session_id; the hosted page sends no nonce of yours")
@@ -100,7 +101,8 @@ def verify_verdict(
             raise VerdictError(code, message, claims.get("reason"))
 
     aud, iss, env = claims["aud"], claims["iss"], claims["env"]
-    must(aud == audience, "wrong_audience", f"The verdict's aud is {json.dumps(aud)}; {audience} is expected.")
+    # A tenant's secret signs for that tenant only.
+    must(audience in ("", aud), "wrong_audience", f"The verdict's aud is {json.dumps(aud)}; {audience} is expected.")
     must(issuer in (None, iss), "wrong_issuer", f"The verdict's iss is {json.dumps(iss)}; {issuer} is expected.")
     must(env == environment, "wrong_environment", f"The verdict's env is {env}; {environment} is expected.")
     must(claims["sub"] == user_id, "wrong_user", "The verdict is about another user.")
@@ -116,8 +118,7 @@ def verify_verdict(
     must(
         capture_binding in (None, "any", claims.get("capture_binding")),
         "wrong_capture_binding",
-        'The capture session gives its result to any browser: make it with browser="same", or set capture_binding="any" where '
-        "links are opened on another device.",
+        "The capture session gives its result to any browser.",
     )
     must(
         capture_session_id is None or not _is_typed(action) or isinstance(claims.get("display_hash"), str),
@@ -139,14 +140,13 @@ def verify_verdict(
         environment != "production" or accept_evaluation_grade or claims.get("model_grade") == "production",
         "evaluation_grade",
         f"The verdict's model_grade is {claims.get('model_grade')}, and production is expected: serve with a model pack of "
-        "production grade, or set accept_evaluation_grade=True for a demo or a trial.",
+        "production grade, or set accept_evaluation_grade=True, for a demo or where that was signed off.",
     )
     replay = claims.get("replay")
     must(
         accept_replays or (isinstance(replay, dict) and replay.get("suspected") is False),
         "replay_suspected",
-        "The photo was seen before within 24 hours: have a new one taken, or set accept_replays=True where the same photo "
-        "may be sent twice.",
+        "The photo was seen before within 24 hours.",
     )
     store = _shared_store if replay_store is None else replay_store
     # Backends that share a store may have other tolerances: the verdict is remembered until none of them can take it.
@@ -215,8 +215,7 @@ def _session_answer(token: CaptureSession, session_id: Optional[str]) -> Mapping
     if token.result_withheld is not None:
         raise VerdictError(
             "proof_required",
-            "The capture session gives its result only with the proof of the browser that captured: pass capture_proof of the "
-            "address with which the person came back to get_capture_session.",
+            "The capture session gives its result only with the proof of the browser that captured.",
         )
     result = token.result
     if result is None or result["status"] != 200:

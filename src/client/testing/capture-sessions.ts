@@ -284,7 +284,8 @@ function answerOf(options: NonNullable<Challenge['passkey']>, outcome: PasskeySi
 /** The text that the page shows for a typed action, as a verdict names it. */
 async function shownFor({ action, locale = 'en', payees }: CaptureSessionFields) {
   const display = displayAction(action, locale, payees)
-  return display ? { hash: await displayHash(display), locale, version: display.version } : undefined
+  if (!display) return undefined
+  return { hash: await displayHash(display), locale, version: display.version, source: null }
 }
 
 function isJudged({ status, body }: { status: number; body: object }): boolean {

@@ -44,7 +44,7 @@ export class FakeCountersign {
   /** The only API key that is known. */
   readonly apiKey: string
   /** Address of the API. Nothing listens there: only `fetch` of this object answers. */
-  readonly baseUrl = 'https://countersign.test/v1'
+  readonly baseUrl: string
   /** Id of the only tenant. */
   readonly tenantId = fakeId('ten')
   /** Every request so far, oldest first. */
@@ -55,7 +55,7 @@ export class FakeCountersign {
   readonly capturePage: FakeCapturePage
   private readonly captureSessions: CaptureSessions
   private readonly signing: FakeSecrets
-  private readonly verdictKeys = new FakeVerdictKeys(this.baseUrl)
+  private readonly verdictKeys: FakeVerdictKeys
   private readonly policies: FakePolicy
   private readonly users: FakeUsers
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
@@ -66,6 +66,8 @@ export class FakeCountersign {
 
   constructor(options: FakeOptions = {}) {
     this.clock = options.clock ?? new TestClock()
+    this.baseUrl = options.baseUrl ?? 'https://countersign.test/v1'
+    this.verdictKeys = new FakeVerdictKeys(this.baseUrl)
     this.environment = options.environment ?? 'sandbox'
     this.apiKey = `svc-${this.environment === 'sandbox' ? 'sbx' : 'prod'}-Fake`
     this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
@@ -215,8 +217,9 @@ export class FakeCountersign {
     await assertTypedAction(call)
     const key = call.headers.get('x-svc-idempotency-key')
     if (!key) return this.handle(call)
-    const payload = JSON.stringify([call.path, call.body])
-    const earlier = this.kept.get(key)
+    const scope = `${call.method} ${call.path} ${key}`
+    const payload = JSON.stringify(call.body)
+    const earlier = this.kept.get(scope)
     if (earlier && earlier.payload !== payload)
       throw new FakeRefusal('idempotency_key_reused', call.requestId)
     if (earlier && call.path === '/keys/rotate-signing')
@@ -224,7 +227,7 @@ export class FakeCountersign {
     if (earlier)
       return { ...earlier.answer, headers: { ...earlier.answer.headers, 'X-Svc-Idempotent-Replay': 'true' } }
     const answer = await this.handle(call)
-    this.kept.set(key, { payload, answer })
+    this.kept.set(scope, { payload, answer })
     return answer
   }
 
@@ -273,6 +276,7 @@ export class FakeCountersign {
     const engine = {
       status: 'ok',
       model: SANDBOX_MODEL,
+      following_models: [],
       grade: this.modelGrade,
       workers: { ready: 1, configured: 1 },
       queue: { waiting: 0, running: 0, limit: 64 },

@@ -6,6 +6,8 @@ import type { TestClock } from './test-clock.js'
 
 /** Options of `new FakeCountersign(…)`. */
 export interface FakeOptions {
+  /** Address of the API, for a process that serves `fetch` there; default `https://countersign.test/v1`. */
+  baseUrl?: string
   /** Environment of the API key; default `sandbox`. */
   environment?: Environment
   /** The clock; default: one that stands still until a test moves it. */

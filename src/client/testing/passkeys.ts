@@ -76,7 +76,10 @@ export class FakePasskeys {
         return this.beginAssertion(userId, call)
       case 'GET ':
         this.assertEnrolled(userId, call)
-        return { status: 200, body: { user_id: userId, passkeys: this.of(userId) } }
+        return {
+          status: 200,
+          body: { user_id: userId, data: this.of(userId), has_more: false, next_cursor: null },
+        }
       case 'DELETE /recovery':
         return this.cancelRecovery(userId, call)
       default:

@@ -339,8 +339,9 @@ export const FAKE_ERRORS: Readonly<
   different_people: {
     status: 422,
     category: 'biometric_rejected',
-    message: 'The images do not all show the same person.',
-    remedy: 'Read `details`: it names the odd image. Ask for photos that show only one person.',
+    message: 'The images are not alike enough to be of one person.',
+    remedy:
+      'Read `details`: it names the odd image and how alike it is. Have all photos taken now, in the same light, with one person in each.',
   },
   rate_limited: {
     status: 429,

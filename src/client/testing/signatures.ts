@@ -108,7 +108,7 @@ export interface FakeVerdict {
   captureSession?: { id: string; binding: CaptureBinding } | undefined
   /** The nonce that was sent; default: none. */
   nonce?: string | undefined
-  /** Similarity; default 0.9 for an approval, 0.1 for a rejection. */
+  /** Similarity of an approval; default 0.9. The JWT of a rejection has none. */
   score?: number | null
   /** Whether the model pack checked liveness; default: the option `checksLiveness`. */
   livenessChecked?: boolean
@@ -172,7 +172,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
     env: issued.environment,
     verdict: reason === null ? 'approved' : 'rejected',
     ...(reason === null ? {} : { reason }),
-    score: verdict.score === undefined ? (reason === null ? 0.9 : 0.1) : verdict.score,
+    ...(reason === null ? { score: verdict.score ?? 0.9 } : {}),
     fmr: 0.0001,
     fmr_basis: 'measured',
     action,
@@ -182,7 +182,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
           display_hash: display.hash,
           display_locale: display.locale,
           display_version: display.version,
-          ...(display.source === undefined ? {} : { display_source: display.source }),
+          ...(display.source === null ? {} : { display_source: display.source }),
         }
       : {}),
     ...(nonce === undefined ? {} : { nonce }),
@@ -191,7 +191,7 @@ export async function signVerdict(verdict: FakeVerdict, issued: FakeIssuer): Pro
       : {}),
     amr: possession ? ['face', possession] : ['face'],
     acr: reason === null ? acrOf(methods, verdict.challengeId !== undefined, possession) : '0',
-    liveness: { checked, passed, methods, score: livenessScore },
+    liveness: { checked, passed, methods, ...(reason === null ? { score: livenessScore } : {}) },
     ...(verdict.challengeId === undefined ? {} : { challenge_id: verdict.challengeId }),
     ...(passkey ? { passkey_id: passkey.passkey_id } : {}),
     auth_time: issuedAt,

@@ -92,7 +92,7 @@ export class FakeUsers {
       user_id,
       quality: { ...qualityAnswer(user_id, paths, dry_run || includesQuality(call)), views },
       liveness,
-      ...(integrity ? { capture_integrity: integrity } : {}),
+      capture_integrity: integrity,
       model: SANDBOX_MODEL,
     })
     if (dry_run) return { status: 200, body: { ...assessed(paths.length), status: 'assessed' } }
@@ -114,8 +114,14 @@ export class FakeUsers {
       },
     })
     this.receipts.delete(user_id)
-    const body = { reference_id, ...assessed(views), status: 'enrolled', created_at }
-    return { status: 201, body: passkey ? { ...body, passkey } : body }
+    const body = {
+      reference_id,
+      ...assessed(views),
+      status: 'enrolled',
+      created_at,
+      passkey: passkey ?? null,
+    }
+    return { status: 201, body }
   }
 
   async verify(call: Call): Promise<FakeAnswer> {

@@ -158,16 +158,16 @@ export class FakeVerdicts {
       liveness,
       quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
       replay: { suspected: script.replayed },
-      ...(integrity ? { capture_integrity: integrity } : {}),
+      capture_integrity: integrity,
       model: SANDBOX_MODEL,
       display: call.display ?? null,
       verified_at: new Date(clock.now()).toISOString(),
       ...tokens,
       jwt_public: await verdictKeys.sign(tokens.jwt),
-      ...policy,
+      ...{ policy_hash: null, policy_rule: null, approval_id: null, ...policy },
       production_key: null,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + jwtTtlSeconds) * 1000).toISOString(),
-      ...(proven ? { passkey: proven } : {}),
+      passkey: proven ?? null,
     }
     await this.verifications.keep(call, body as VerifyResult, call.captureSession?.id ?? null)
     return {

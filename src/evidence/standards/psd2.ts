@@ -54,7 +54,7 @@ export const PSD2: Standard = {
       'The code discloses nothing about the elements.',
       always(
         partly(
-          'A verdict holds no picture and no template. It holds the score, which helps somebody who tries many pictures: keep it in your backend.',
+          'A verdict holds no picture and no template, and that of a rejection no score, which would help somebody who tries many pictures.',
         ),
         {
           tests: ['test/verification/verify-claims.test.ts', 'test/app/logging.test.ts'],

@@ -42,8 +42,9 @@ function judgeRate(installation: Installation, pack: ModelPack): Judgement {
 /** Whether the rate was shown for each group of people. */
 function judgeGroups({ config }: Installation, pack: ModelPack): Judgement {
   if (gradeOf(pack, config.fmr).grade === 'evaluation')
-    return notMet(`${pack.modelId} is of evaluation grade: ${summarizeGrade(pack, config.fmr)}.`, 'pack')
-  const labels = [...new Set(pack.calibration?.groups.map(({ label }) => label.toLowerCase()))]
+    return notMet(`${pack.modelId} is ${summarizeGrade(pack, config.fmr)}.`, 'pack')
+  const measured = pack.calibration?.groups.filter((group) => group.carried_from === undefined)
+  const labels = [...new Set(measured?.map(({ label }) => label.toLowerCase()))]
   const isNamed = (word: string) => labels.some((label) => label.includes(word))
   if (!isNamed('sex') || !isNamed('skin'))
     return partly(

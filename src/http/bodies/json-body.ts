@@ -205,19 +205,15 @@ function surrogateIssues(input: unknown): ErrorDetail[] {
   for (const [name, value] of Object.entries((input ?? {}) as Record<string, unknown>)) {
     // Skips `images`: its decoder checks that base64 is ASCII, and it is too long to serialize again.
     if (Array.isArray(value)) continue
-    const isWellFormed = typeof value === 'string' ? value.isWellFormed() : holdsNoLoneSurrogate(value)
-    if (isWellFormed === null) details.push({ path: name, issue: 'is nested too deeply' })
-    else if (!isWellFormed) details.push({ path: name, issue: 'holds a lone surrogate' })
+    if (!holdsNoLoneSurrogate(value)) details.push({ path: name, issue: 'holds a lone surrogate' })
   }
   return details
 }
 
-/** `JSON.stringify` writes only lone surrogates as `\udXXX`. @returns null where the value is nested too deeply for the stack */
-function holdsNoLoneSurrogate(value: unknown): boolean | null {
-  try {
-    // A doubled backslash is data: the characters after it are no escape.
-    return !/\\ud[89a-f]/.test(JSON.stringify(value).replaceAll('\\\\', ''))
-  } catch {
-    return null
-  }
+/** Names and strings at any depth. The levels of a body are bounded by `memberIssue`. */
+function holdsNoLoneSurrogate(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(holdsNoLoneSurrogate)
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && holdsNoLoneSurrogate(member))
 }

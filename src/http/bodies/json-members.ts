@@ -62,8 +62,7 @@ export function memberIssue(text: string): ErrorDetail | null {
         const close = closingQuote(text, at)
         if (isNameNext) {
           isNameNext = false
-          // The name is parsed, because `"user\u005fid"` is the same name as `"user_id"`.
-          const name: string = JSON.parse(text.slice(at, close + 1))
+          const name = nameAt(text, at, close)
           if (levels.length === 1) field = name
           const names = levels.at(-1)!
           if (names.has(name))
@@ -101,6 +100,12 @@ function numberEnd(text: string, start: number): number {
 
 function shortened(path: string): string {
   return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path
+}
+
+/** A name with a backslash is parsed, because `"user\u005fid"` is the same name as `"user_id"`. */
+function nameAt(text: string, open: number, close: number): string {
+  const written = text.slice(open + 1, close)
+  return written.includes('\\') ? JSON.parse(`"${written}"`) : written
 }
 
 function closingQuote(text: string, open: number): number {

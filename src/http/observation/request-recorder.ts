@@ -68,7 +68,7 @@ export class RequestRecorder {
   private log(observation: Observation, traceId: string | undefined): void {
     const { requestId, environment, tenantId, keyId, address } = observation
     const { endpoint, method, path, status, code } = observation
-    const { verdict, durationMs, timings } = observation
+    const { verdict, reason, durationMs, timings } = observation
     this.parts.log.info(
       {
         request_id: requestId,
@@ -83,6 +83,7 @@ export class RequestRecorder {
         status,
         ...(code ? { code } : {}),
         ...(verdict ? { verdict } : {}),
+        ...(reason ? { reason } : {}),
         duration_ms: roundMs(durationMs),
         timings_ms: Object.fromEntries(Object.entries(timings).map(([stage, ms]) => [stage, roundMs(ms)])),
       },

@@ -3,7 +3,7 @@
  * of the user whom it names, and goes with the user.
  */
 import { createHash } from 'node:crypto'
-import { openWithAny, seal } from '../../crypto/sealed-box.js'
+import { openWithAny, sealFor } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { OpenIdCallbackRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
@@ -65,7 +65,7 @@ export class CallbackBook {
     now: number,
   ): Promise<void> {
     const text = Buffer.from(JSON.stringify(callback))
-    const sealed = seal(dataKey ?? this.keys.secrets.current, text, contextOf(reserved))
+    const sealed = sealFor(dataKey, this.keys.secrets.current, text, contextOf(reserved))
     await tx.putOpenIdCallback({ ...reserved, sessionId, blindIndex, sealed, nextAt: now })
   }
 

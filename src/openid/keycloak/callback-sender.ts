@@ -5,8 +5,8 @@
  */
 import { decodeJwt } from 'jose'
 import type { Logger } from 'pino'
+import { canonicalJson } from '../../client/canonical-json.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import { canonicalJson } from '../../crypto/verification-jwt.js'
 import type { InternalApi } from '../../http/internal-api.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'

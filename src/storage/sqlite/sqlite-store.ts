@@ -19,6 +19,7 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../store.js'
+import { RememberedCallers } from './remembered-callers.js'
 import {
   copyDatabase,
   noteBackup,
@@ -62,8 +63,15 @@ export class SqliteStore implements Store {
     private readonly checkpointer: SqliteCheckpointer | null,
     readonly presence: SqlitePresence | null,
   ) {
-    this.writer = new SqliteWriter(database, checkpointer, this.translate)
-    this.read = readerWhoseErrors(this.translate, storeReader(committedState(database, reader)))
+    const committed = storeReader(committedState(database, reader))
+    const callers = new RememberedCallers(database, committed.apiKeyByHash)
+    this.writer = new SqliteWriter(
+      database,
+      callers.watching(database as Connection),
+      checkpointer,
+      this.translate,
+    )
+    this.read = readerWhoseErrors(this.translate, { ...committed, apiKeyByHash: callers.find })
   }
 
   /**

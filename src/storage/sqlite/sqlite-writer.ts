@@ -62,11 +62,13 @@ export class SqliteWriter {
   private readonly sql: Record<'begin' | 'savepoint' | 'release' | 'commit', Database.Statement>
 
   /**
+   * @param statements the same connection, by which jobs read and write
    * @param checkpointer null to let SQLite checkpoint within its commits
    * @param translate makes an error of the store from one of SQLite
    */
   constructor(
     private readonly database: Database.Database,
+    statements: Connection,
     private readonly checkpointer: SqliteCheckpointer | null,
     private readonly translate: (error: unknown) => unknown,
   ) {
@@ -76,7 +78,7 @@ export class SqliteWriter {
       release: database.prepare('RELEASE job'),
       commit: database.prepare('COMMIT'),
     }
-    this.tx = storeTransaction(database as Connection, () => {
+    this.tx = storeTransaction(statements, () => {
       this.mustWipeLog = true
     })
     this.wipeLog()

@@ -145,7 +145,11 @@ describe('a call', () => {
     const engine = await running()
     const stranger = await (await faceCrop(people[1])).jpeg().toBuffer()
     const { reference } = await engine.enrol([face])
-    const named = (imageIndex: number) => ({ code: 'different_people', imageIndex })
+    const named = (imageIndex: number) => ({
+      code: 'different_people',
+      imageIndex,
+      message: expect.stringMatching(/^The image is not alike enough to the others: -?0\.\d\d of 0\.\d\d\.$/),
+    })
     await expect(engine.enrol([face, stranger])).rejects.toMatchObject(named(1))
     await expect(engine.enrol([stranger, face, face])).rejects.toMatchObject(named(0))
     await expect(engine.verify([face, nobody, stranger, face], reference)).rejects.toMatchObject(named(2))
@@ -528,7 +532,10 @@ describe('a worker taken over', () => {
       await expect.poll(() => engine.health().workers.ready).toBe(2)
       // Each worker takes one task.
       const calls = await Promise.all([engine.compare(face, face), engine.compare(face, face)])
-      for (const call of calls) expect(call.samples[0].embedding).toEqual(samples[0].embedding)
+      // A worker may embed both calls in one batch, whose last bits differ from those of one face.
+      for (const call of calls)
+        for (const [i, value] of samples[0].embedding.entries())
+          expect(call.samples[0].embedding[i]).toBeCloseTo(value, 4)
       expect(incidents.map(({ kind }) => kind)).toEqual(['worker_garbled'])
     },
   )

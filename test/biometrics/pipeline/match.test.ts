@@ -52,7 +52,9 @@ for (const normalize of [false, true])
 it('the odd one is the embedding that matches fewest of the others', () => {
   const at = (degrees: number) =>
     Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180))
-  const odd = (...degrees: number[]) => findOddOne(packOf('cosine'), degrees.map(at), 0.9)
+  const find = (...degrees: number[]) => findOddOne(packOf('cosine'), degrees.map(at), 0.9)
+  const odd = (...degrees: number[]) => find(...degrees)?.index ?? null
+  expect(find(0, 90, 10)?.lowest).toBeCloseTo(0)
   expect(odd(7)).toBeNull()
   expect(odd(0, 10, 20)).toBeNull()
   expect(odd(0, 90)).toBe(1)

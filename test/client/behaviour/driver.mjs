@@ -77,7 +77,18 @@ async function run({ do: what, name, request, options = {} }) {
 }
 
 function errorOf(error) {
-  const { code, message, status, requestId, details, remedy, category, reason, attempts, verified } = error
+  const {
+    code,
+    message,
+    httpStatus: status,
+    requestId,
+    details,
+    remedy,
+    category,
+    reason,
+    attempts,
+    verified,
+  } = error
   return {
     kind: error instanceof CountersignError ? (KINDS[error.name] ?? error.name) : 'argument',
     ...{ code, message, status, details, remedy, category, reason, attempts, verified },

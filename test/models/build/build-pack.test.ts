@@ -62,6 +62,15 @@ describe('a pack that is built again', () => {
     expect(calibrationInPlace()).toEqual(own)
   })
 
+  it("carries on what the pack's makers found about groups that the operator has not measured", async () => {
+    const { origin: _, ...own } = { ...shipped, date: '2026-01-01', groups: [] }
+    putCalibration(own)
+    rmSync(join(outDir, 'pack.json'))
+    await build()
+    const groups = shipped.groups.map((group) => ({ ...group, carried_from: shipped.date }))
+    expect(calibrationInPlace()).toEqual({ ...own, groups })
+  })
+
   it('adds a calibration to a pack that has none', async () => {
     rmSync(join(outDir, 'calibration.json'))
     await build()

@@ -85,15 +85,15 @@ describe('a calibration beside a pack', () => {
       ...manifest,
       embedder: { ...manifest.embedder, flipAverage: !manifest.embedder.flipAverage },
     }
-    expect(await keepCalibration(dir, to, retuned)).toBe(false)
-    expect(await keepCalibration(dir, to, { ...manifest, description: 'reworded' })).toBe(true)
+    expect(await keepCalibration(dir, to, retuned, null)).toBe(false)
+    expect(await keepCalibration(dir, to, { ...manifest, description: 'reworded' }, null)).toBe(true)
     expect(JSON.parse(await readFile(join(to, CALIBRATION_JSON), 'utf8'))).toEqual(calibrationOf(manifest))
   })
 
   it("a calibration that came with the pack is replaced by the new pack's", async () => {
     await put({ ...calibrationOf(manifest), origin: 'shipped' })
     const to = await mkdtemp(join(dir, 'to-'))
-    expect(await keepCalibration(dir, to, manifest)).toBe(false)
+    expect(await keepCalibration(dir, to, manifest, null)).toBe(false)
     expect(await readdir(to)).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /** Conditions for production use of a pack, and refusals until an operator accepts it by name. */
 import { describe, expect, it } from 'vitest'
-import type { Calibration } from '../../../models/pack/calibration.js'
+import { type Calibration, withFormerFindings } from '../../../models/pack/calibration.js'
 import { type ModelPack, parsePackManifest, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import {
   assertFmrReached,
@@ -15,7 +15,7 @@ const manifest = parsePackManifest(standardPackDocument())
 
 /** A calibration on 1,000 people: 499,500 pairs of people show 1e-5. */
 function packWith({
-  groups = [],
+  groups = WOMEN_AND_MEN,
   upright = uprightMeasurement(manifest.embedder.dimensions),
   ...data
 }: {
@@ -63,14 +63,71 @@ function group(
     people,
     genuine_pairs: people,
     impostor_pairs: pairs,
-    points: [{ fmr: 1e-4, threshold: 0.5, measured_fmr: measured, ...rates }],
+    points: [
+      { fmr: 1e-3, threshold: 0.4, measured_fmr: measured && 10 * measured, ...rates },
+      { fmr: 1e-4, threshold: 0.5, measured_fmr: measured, ...rates },
+    ],
   }
 }
 
+const WOMEN_AND_MEN = [group('f', 400, 79_800, 1e-4), group('m', 600, 179_700, 0.2e-4)]
+
 describe('the grade', () => {
   it('the grade is production if the rate was measured on enough people, overall and in each group', () => {
-    const groups = [group('f', 400, 79_800, 1e-4), group('m', 600, 179_700, 0.2e-4)]
-    expect(gradeOf(packWith({ groups }), 1e-4)).toEqual({ grade: 'production', reasons: [] })
+    expect(gradeOf(packWith(), 1e-4)).toEqual({ grade: 'production', reasons: [] })
+  })
+
+  const [women, men] = WOMEN_AND_MEN as [Calibration['groups'][0], Calibration['groups'][0]]
+  it.each([
+    ['no group', []],
+    ['one group of a trait, which divides nobody', [women]],
+    [
+      'only tenants',
+      [
+        { ...women, label: 'tenant' },
+        { ...men, label: 'tenant' },
+      ],
+    ],
+    [
+      'only groups of an earlier calibration',
+      WOMEN_AND_MEN.map((one) => ({ ...one, carried_from: '2025-01-01' })),
+    ],
+  ])('the grade is ungrouped where the calibration names %s', (_, groups) => {
+    expect(gradeOf(packWith({ groups }), 1e-4)).toEqual({
+      grade: 'ungrouped',
+      reasons: ['its calibration divides nobody into groups of people'],
+    })
+  })
+
+  it('taking the groups away never raises the grade', () => {
+    const grouped = packWith({ groups: [group('f', 400, 79_800, 1.1e-4), men] })
+    expect(gradeOf(grouped, 1e-4).grade).toBe('evaluation')
+    const blind = packWith({ groups: [] })
+    const calibration = withFormerFindings(blind.calibration!, grouped.calibration!)
+    expect(gradeOf({ ...blind, calibration }, 1e-4)).toEqual(gradeOf(grouped, 1e-4))
+  })
+
+  it('a group that an earlier calibration could not judge counts until the trait is measured, one over the rate until the group is', () => {
+    const origin = (name: string, people: number, pairs: number, measured: number) => ({
+      ...group(name, people, pairs, measured),
+      label: 'ethnicity',
+    })
+    const former = packWith({
+      groups: [...WOMEN_AND_MEN, origin('african', 14, 1303, 0), origin('asian', 400, 79_800, 3e-4)],
+    }).calibration!
+    const reasons = (groups: Calibration['groups']) => {
+      const pack = packWith({ groups })
+      return gradeOf({ ...pack, calibration: withFormerFindings(pack.calibration!, former) }, 1e-4).reasons
+    }
+    expect(reasons(WOMEN_AND_MEN)).toEqual([
+      '14 people of ethnicity african are too few to show the rate',
+      'people of ethnicity asian were taken for one another at a rate of 3 in 10,000',
+    ])
+    const others = [origin('caucasian', 400, 79_800, 0), origin('several', 400, 79_800, 0)]
+    expect(reasons([...WOMEN_AND_MEN, ...others])).toEqual([
+      'people of ethnicity asian were taken for one another at a rate of 3 in 10,000',
+    ])
+    expect(reasons([...WOMEN_AND_MEN, ...others, origin('asian', 400, 79_800, 0.5e-4)])).toEqual([])
   })
 
   it.each([
@@ -151,17 +208,24 @@ describe('a rate beyond the calibration', () => {
   })
 })
 
-it('a pack of evaluation grade serves only if the operator accepts it by name', () => {
-  const pack = packWith({ people: 100 })
-  expect(() => assertServable(pack, 1e-4, [])).toThrow(
-    expect.objectContaining({
-      code: 'pack_not_accepted',
-      message: expect.stringMatching(/100 people.*COUNTERSIGN_ACCEPT_PACK=standard/),
-    }),
-  )
-  expect(() => assertServable(pack, 1e-4, ['standard'])).not.toThrow()
-  expect(() => assertServable(packWith(), 1e-4, [])).not.toThrow()
-})
+it.each([
+  ['evaluation', packWith({ people: 100 }), '100 people'],
+  ['ungrouped', packWith({ groups: [] }), 'divides nobody'],
+])(
+  'a pack of %s grade serves only if the operator accepts it by name, and the refusal names what callers see',
+  (_, pack, why) => {
+    expect(() => assertServable(pack, 1e-4, [])).toThrow(
+      expect.objectContaining({
+        code: 'pack_not_accepted',
+        message: expect.stringMatching(
+          new RegExp(`${why}.*COUNTERSIGN_ACCEPT_PACK=standard;.*every SDK refuses`),
+        ),
+      }),
+    )
+    expect(() => assertServable(pack, 1e-4, ['standard'])).not.toThrow()
+    expect(() => assertServable(packWith(), 1e-4, [])).not.toThrow()
+  },
+)
 
 it('a pack of evaluation grade follows only if the operator accepts it by name, next to the pack that serves', () => {
   const pack = packWith({ people: 100 })

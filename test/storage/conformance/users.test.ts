@@ -287,6 +287,22 @@ overStores((stores) => {
       expect(await read().idempotencyRecord(bytes('s'), AT + 10)).toEqual(again(AT + 10))
     })
 
+    it('is found by its user and payload since a time, the first one, and for nobody else', async () => {
+      const kept = keptResponse('first', { blindIndex: bytes('ada'), payloadHash: bytes('p') })
+      const others = [
+        keptResponse('later', { ...kept, scope: bytes('later'), createdAt: AT + 2 }),
+        keptResponse('other', { blindIndex: bytes('ada'), payloadHash: bytes('q') }),
+        keptResponse('eve', { blindIndex: bytes('eve'), payloadHash: bytes('p') }),
+        keptResponse('none', { blindIndex: null, payloadHash: bytes('p') }),
+      ]
+      for (const record of [...others, kept]) await write((tx) => tx.insertIdempotencyRecord(record))
+      const find = (since: number) => read().responseToPayload(bytes('ada'), bytes('p'), since)
+      expect(await find(kept.createdAt)).toEqual(kept)
+      expect(await find(kept.createdAt + 1)).toEqual(others[0])
+      expect(await find(AT + 3)).toBeUndefined()
+      expect(await read().responseToPayload(bytes('eve'), bytes('q'), 0)).toBeUndefined()
+    })
+
     it('is unique in its scope when many write at once, and rolls back everything else that the losers wrote', async () => {
       await write((tx) => tx.insertTenant(tenant('a')))
       const both = [stores.store, await stores.open()]

@@ -41,6 +41,7 @@ export function accuracyFigures(): Record<string, string> {
         ]
       }),
     ),
+    'false-matches-3-photos': inTenThousandOf(SEVERAL_PHOTOS.standard!.find(({ photos }) => photos === 3)!),
     'false-matches': inTenThousand(pointOf('standard')),
     'false-matches-women': falseMatchesOf('f'),
     'false-matches-men': falseMatchesOf('m'),
@@ -81,6 +82,12 @@ function falseMatchesOf(sex: 'f' | 'm'): string {
 /** A measured false match rate with its interval, in 10,000 pairs of strangers. */
 function inTenThousand({ measured_fmr, fmr_ci95 }: Pick<CalibrationPoint, 'measured_fmr' | 'fmr_ci95'>) {
   const [measured, low, high] = [measured_fmr!, ...fmr_ci95!].map((rate) => (10_000 * rate).toFixed(1))
+  return `${measured} in 10,000 (${low} to ${high})`
+}
+
+/** The same with two digits, for a rate so near to the one that is signed that one digit would hide the difference. */
+function inTenThousandOf({ measured_fmr, fmr_ci95 }: Pick<SeveralPhotos, 'measured_fmr' | 'fmr_ci95'>) {
+  const [measured, low, high] = [measured_fmr, ...fmr_ci95].map((rate) => (10_000 * rate).toPrecision(2))
   return `${measured} in 10,000 (${low} to ${high})`
 }
 

@@ -28,6 +28,7 @@ type command struct {
 		TimeoutSeconds        float64  `json:"timeout_seconds"`
 		MaxRetries            *int     `json:"max_retries"`
 		MaxRetryAfterSeconds  float64  `json:"max_retry_after_seconds"`
+		ConnectRetrySeconds   float64  `json:"connect_retry_seconds"`
 		ClockToleranceSeconds float64  `json:"clock_tolerance_seconds"`
 		AcceptEvaluationGrade bool     `json:"accept_evaluation_grade"`
 		IdempotencyKey        string   `json:"idempotency_key"`
@@ -57,6 +58,7 @@ func newClient(c command) error {
 		BaseURL: o.BaseURL, APIKey: o.APIKey, TenantID: o.TenantID,
 		SigningSecrets: func() ([]sdk.SigningSecret, error) { return sdk.ParseSecrets(strings.Join(secrets[c.Name], ",")), nil },
 		Timeout:        seconds(o.TimeoutSeconds), MaxRetries: retries, MaxRetryAfter: seconds(o.MaxRetryAfterSeconds),
+		ConnectRetry:   seconds(o.ConnectRetrySeconds),
 		ClockTolerance: seconds(o.ClockToleranceSeconds), AcceptEvaluationGrade: o.AcceptEvaluationGrade,
 		Now: func() time.Time { return clock.Load().(time.Time) },
 	})

@@ -48,7 +48,7 @@ export const PASSKEYS: Scenario[] = [
       const { passkey_id } = await sdk.call('register_passkey', { user_id, challenge_id, nonce, credential })
       const used = await sdk.refused('register_passkey', { user_id, challenge_id, nonce, credential })
       expect(used).toMatchObject({ kind: 'api', code: 'challenge_used', status: 409 })
-      expect((await sdk.call('list_passkeys', { user_id })).passkeys).toMatchObject([
+      expect((await sdk.call('list_passkeys', { user_id })).data).toMatchObject([
         { passkey_id, synced: false },
       ])
 

@@ -122,14 +122,68 @@ export const RETRIES: Scenario[] = [
   {
     title: 'tells a service that cannot be reached from one that does not answer in time',
     async run({ client, proxy }) {
-      const nobody = await client({ base_url: 'http://127.0.0.1:9/v1', max_retries: 1 })
+      const nobody = await client({ base_url: 'http://127.0.0.1:9/v1', connect_retry_seconds: 0.001 })
       const unreachable = await nobody.refused('health')
-      expect(unreachable).toMatchObject({ kind: 'connection', code: 'connection_failed', attempts: 2 })
+      expect(unreachable).toMatchObject({ kind: 'connection', code: 'connection_failed' })
       proxy.mischief = () => new Promise(() => {})
       const sdk = await client({ timeout_seconds: 0.3, max_retries: 1 })
       const late = await sdk.refused('health')
       expect(late).toMatchObject({ kind: 'timeout', code: 'timeout', attempts: 2 })
       expect(proxy.requests).toHaveLength(2)
+    },
+  },
+  {
+    title: 'tries a refused connection again until the service listens, more often than its retries allow',
+    async run({ client, proxy }) {
+      const address = new URL(proxy.url)
+      await proxy.stop()
+      const sdk = await client({ base_url: address.href, max_retries: 1, connect_retry_seconds: 60 })
+      const asked = sdk.said('health')
+      // Each wait is half a second at most, so that two seconds hold more tries than the retries and their waits.
+      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      await proxy.start(Number(address.port))
+      const { value, response } = await asked
+      expect(value.status).toBe('ok')
+      expect(response?.attempts).toBeGreaterThan(2)
+      await proxy.stop()
+      const once = await sdk.refused('health', {}, { max_retries: 0 })
+      expect(once).toMatchObject({ kind: 'connection', attempts: 1 })
+      await proxy.start(Number(address.port))
+    },
+  },
+  {
+    title: 'refuses what a browser sent instead of a photo as an unreadable image, before anything is sent',
+    async run({ client, proxy, photos }) {
+      const sdk = await client()
+      const refused = {
+        ...{ kind: 'api', code: 'image_unreadable', category: 'biometric_rejected', status: 422 },
+        details: [{ guidance: 'file_unreadable', hint: GUIDANCE_TEXTS.file_unreadable }],
+      }
+      for (const photo of [{}, { image: '' }, { images: [] }, { images: [photos.blank, ''] }])
+        for (const [call, fields] of [
+          ['verify', { action }],
+          ['enroll', {}],
+        ] as const)
+          expect(await sdk.refused(call, { user_id: 'u+match', ...fields, ...photo })).toMatchObject(refused)
+      expect(proxy.requests).toEqual([])
+    },
+  },
+  {
+    title:
+      'sends the same request for the same photo and action within 30 s, so that a double click is one verify',
+    async run({ client, photos, proxy, running }) {
+      const sdk = await client()
+      // To the start of a window, so that no two calls are on either side of its end.
+      running.clock.advance(30_000 - (running.clock.now() % 30_000))
+      const request = { user_id: 'u+match', image: photos.blank, action }
+      for (const one of [request, request, { ...request, action: 'another' }]) await sdk.call('verify', one)
+      running.clock.advance(30_000)
+      await sdk.call('verify', request)
+      const [first, second, other, later] = proxy.requests.map(({ body }) => body.toString())
+      expect(second).toBe(first)
+      for (const different of [other, later])
+        expect(JSON.parse(different!).nonce).not.toBe(JSON.parse(first!).nonce)
+      expect(new Set(proxy.requests.map(({ headers }) => headers[KEY])).size).toBe(4)
     },
   },
   {

@@ -56,7 +56,7 @@ export const TRUST: Scenario[] = [
   {
     title: 'believes no approval of another request, however well it is signed',
     async run(world) {
-      const { client, proxy, photos } = world
+      const { client, proxy, photos, running } = world
       const sdk = await client()
       let kept: Returning | undefined
       proxy.mischief = async (_request, forward) => {
@@ -64,6 +64,8 @@ export const TRUST: Scenario[] = [
         return kept
       }
       await approval(world, sdk)
+      // Within these seconds the same request again has the same answer.
+      running.clock.advance(30_000)
       for (const other of [{ user_id: 'v+match' }, { action: { ...action, amount: '9999.00' } }, {}]) {
         const error = await sdk.refused('verify', { user_id, action, image: photos.blank, ...other })
         expect(error).toMatchObject({ kind: 'signature', code: 'response_mismatch' })

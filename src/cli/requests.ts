@@ -1,0 +1,92 @@
+/** `countersign requests`: the request log of the dashboard, in the shell. */
+import type { Command } from 'commander'
+import { explained, MAX_NAMED, requestFacts, subjectOf } from '../dashboard/request-routes.js'
+import type { RequestRecord } from '../storage/records.js'
+import { LAST_REQUEST_ID } from '../storage/request-store.js'
+import { action, note, type OutputOptions, print, UsageError } from './lib/output.js'
+import { listing } from './lib/style.js'
+import { withCore } from './lib/with-core.js'
+
+interface RequestsOptions extends OutputOptions {
+  id?: string
+  user?: string
+  code?: string
+  sandbox?: boolean
+  limit: string
+}
+
+const LIMIT = 20
+const MAX_LIMIT = 1000
+
+export function registerRequestsCommand(requests: Command): void {
+  requests
+    .option(
+      '--id <id>',
+      'only requests of this request id, verification id or X-Request-Id, in both environments',
+    )
+    .option('--user <user>', 'only requests for this user; in production, one who is enrolled')
+    .option('--code <code>', 'only requests that ended with this error code or reason, such as no_match')
+    .option('--sandbox', 'requests of the sandbox instead of production')
+    .option('--limit <n>', `how many, newest first, at most ${MAX_LIMIT}`, String(LIMIT))
+    .option('--json', 'print JSON')
+    .action(
+      action(async (name: string, options: RequestsOptions) => {
+        const limit = limitOf(options.limit)
+        if ([options.id, options.user, options.code].filter((one) => one !== undefined).length > 1)
+          throw new UsageError('invalid_option', 'Give only one of --id, --user and --code.')
+        await withCore(async ({ keys, ...core }) => {
+          const tenant = await core.tenancy.find(name)
+          const records = await found(core, tenant.id, options, limit)
+          const views = records.map((record) => ({ ...requestFacts(record, keys), error: explained(record) }))
+          print(options, views, () =>
+            views.length === 0
+              ? 'There are no such requests in the log.'
+              : listing(
+                  ['AT', 'REQUEST ID', 'ENDPOINT', 'STATUS', 'VERDICT', 'CODE OR REASON', 'MS'],
+                  views.map((view) => [
+                    view.at,
+                    view.request_id,
+                    view.endpoint,
+                    String(view.status),
+                    view.verdict ?? '–',
+                    view.code ?? '–',
+                    String(view.duration_ms),
+                  ]),
+                ),
+          )
+          const error = views.length === 1 ? views[0]!.error : null
+          if (error && !options.json) note(`${error.message} ${error.remedy}`)
+        })
+      }),
+    )
+}
+
+type Core = Parameters<typeof subjectOf>[0]
+
+async function found(
+  core: Core,
+  tenantId: string,
+  { id, user, code, sandbox }: RequestsOptions,
+  limit: number,
+): Promise<RequestRecord[]> {
+  const { read } = core.store
+  if (id !== undefined) return read.requestsNamed(tenantId, id, Math.min(limit, MAX_NAMED))
+  const environment = sandbox ? 'sandbox' : 'production'
+  const subject = user === undefined ? undefined : await subjectOf(core, tenantId, environment, user)
+  // A user who is not enrolled in production has no pseudonym in the log.
+  if (subject === null) return []
+  return read.requests({
+    ...{ tenantId, environment, from: '', before: LAST_REQUEST_ID, limit },
+    ...(subject === undefined ? {} : { subject }),
+    ...(code === undefined ? {} : { code }),
+  })
+}
+
+/** @throws UsageError invalid_option */
+function limitOf(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT) return Number(text)
+  throw new UsageError(
+    'invalid_option',
+    `--limit is "${text}"; expected a whole number from 1 to ${MAX_LIMIT}.`,
+  )
+}
