@@ -29,14 +29,18 @@ function age(path: string, seconds: number): void {
   utimesSync(join(root, path), time, time)
 }
 
-function answer(question: 'areNativePartsReady' | 'isBuilt'): boolean {
+function ask(call: string): string {
   const module = pathToFileURL(join(root, 'scripts', 'build-state.mjs'))
-  const code = `import { ${question} } from '${module}'; console.log(${question}())`
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
-  return JSON.parse(stdout)
+  const code = `import * as state from '${module}'; console.log(state.${call})`
+  return spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout
+}
+
+function answer(question: 'areNativePartsReady' | 'isBuilt'): boolean {
+  return JSON.parse(ask(`${question}()`))
 }
 
 const SQLITE = join('node_modules', 'better-sqlite3', 'index.js')
+const BUNDLE = join('dist', 'node_modules', 'typebox', 'package.json')
 
 describe('areNativePartsReady', () => {
   it('is true where SQLite loads', () => {
@@ -62,23 +66,54 @@ describe('areNativePartsReady', () => {
 })
 
 describe('isBuilt', () => {
-  it('is true where no file is newer than the build', () => {
+  const record = (startedMs: number) => ask(`recordBuild(${startedMs})`)
+  beforeEach(() => {
+    for (const path of ['src/app/service.ts', 'test/faults/campaign.ts']) write(path, 'as it was built')
+    write(BUNDLE, '{}')
+  })
+
+  it('is true once a build is recorded, and stays so for copies and checkouts, which have other dates', () => {
     expect(answer('isBuilt')).toBe(false)
-    write('dist/.built', String(Date.now() + 1000))
+    record(Date.now() + 1000)
+    expect(answer('isBuilt')).toBe(true)
+    age('src/app/service.ts', -60)
     expect(answer('isBuilt')).toBe(true)
   })
 
-  it.each(['src/app/service.ts', 'test/faults/campaign.ts', 'tsconfig.json'])(
-    'is false where %s is newer than the build',
-    (path) => {
-      const files = ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'].map((name) => `scripts/${name}`)
-      for (const old of [...files, 'tsconfig.json']) age(old, 120)
-      write('dist/.built', String(Date.now() - 60_000))
-      expect(answer('isBuilt')).toBe(true)
-      write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
-      expect(answer('isBuilt')).toBe(false)
-    },
-  )
+  it.each([
+    ['another content', 'src/app/service.ts'],
+    ['another content', 'test/faults/campaign.ts'],
+    ['a new file', 'src/app/other.ts'],
+    ['other settings', 'tsconfig.json'],
+  ])('is false after %s: %s', (_, path) => {
+    record(Date.now() + 1000)
+    write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'], compilerOptions: {} }))
+    expect(answer('isBuilt')).toBe(false)
+  })
+
+  it('is false where a file went away', () => {
+    record(Date.now() + 1000)
+    rmSync(join(root, 'src/app/service.ts'))
+    expect(answer('isBuilt')).toBe(false)
+  })
+
+  it('is false where the bundled library went away', () => {
+    record(Date.now() + 1000)
+    rmSync(join(root, BUNDLE))
+    expect(answer('isBuilt')).toBe(false)
+  })
+
+  it('stays true when pip or Go writes next to the SDKs of other languages', () => {
+    record(Date.now() + 1000)
+    write('src/client-python/countersign.egg-info/PKG-INFO', '')
+    write('src/client-go/vendor/modules.txt', '')
+    expect(answer('isBuilt')).toBe(true)
+  })
+
+  it('is false for a build during which a file was changed', () => {
+    record(Date.now() - 60_000)
+    expect(answer('isBuilt')).toBe(false)
+  })
 })
 
 it('names the required Node to one that is too old, before anything is installed', () => {
