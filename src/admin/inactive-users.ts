@@ -111,7 +111,10 @@ export class InactiveUsers {
       const subject = await this.parts.vault.find(tx, blindIndex, userId)
       if (!subject) return null
       const receipt = await this.parts.users.eraseUser(tx, {
-        ...{ id: tenantId, environment: 'production', userId, blindIndex },
+        id: tenantId,
+        environment: 'production',
+        userId,
+        blindIndex,
       })
       return {
         event: 'delete',

@@ -17,7 +17,11 @@ export function migrationView({
   finishingAt,
 }: ModelMigrationRecord) {
   return {
-    ...{ from, to, started_at: isoTime(startedAt), strict_fmr: strictFmr, at_coverage: atCoverage },
+    from,
+    to,
+    started_at: isoTime(startedAt),
+    strict_fmr: strictFmr,
+    at_coverage: atCoverage,
     at_date: optionalTime(atTime),
     is_finishing: finishingAt !== null,
   }
@@ -29,7 +33,12 @@ export function statusView({ migration, tenants }: MigrationStatus) {
 
 export function progressView({ tenant, deciding, users, covered, recent, expectedAt }: TenantProgress) {
   return {
-    ...{ tenant_id: tenant.id, name: tenant.name, deciding, users, covered, recent },
+    tenant_id: tenant.id,
+    name: tenant.name,
+    deciding,
+    users,
+    covered,
+    recent,
     coverage: users > 0 ? covered / users : null,
     expected_at: optionalTime(expectedAt),
   }

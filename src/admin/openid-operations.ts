@@ -65,7 +65,9 @@ function factsOf(client: OpenIdClient) {
     ...(helpUrl === undefined ? {} : { help_url: helpUrl }),
     ...(keycloak
       ? {
-          ...{ realm: keycloak.issuer, realm_url: keycloak.url, user_id: keycloak.user },
+          realm: keycloak.issuer,
+          realm_url: keycloak.url,
+          user_id: keycloak.user,
           message: messageRule(keycloak),
         }
       : {}),

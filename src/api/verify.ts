@@ -389,7 +389,11 @@ export function verify(services: Parts): UserEndpoint<Input> {
         },
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
         observed: {
-          ...{ verdict: view.verdict, reason, score: view.score, effect, ...integrity },
+          verdict: view.verdict,
+          reason,
+          score: view.score,
+          effect,
+          ...integrity,
           ...{
             threshold: view.threshold,
             quality: assessed?.quality.score ?? null,

@@ -81,7 +81,11 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
     keyWatch,
     epochRotation: createEpochRotation(resources, keyWatch, leaderLease),
     verdictKeySchedule: new VerdictKeySchedule({
-      ...{ store, clock, log, leaderLease, rotation: core.verdictKeyRotation },
+      store,
+      clock,
+      log,
+      leaderLease,
+      rotation: core.verdictKeyRotation,
       intervalMs: config.verdictKeyDays * DAY_MS,
       reloadKeys: () => keyWatch.look(),
     }),
@@ -97,7 +101,11 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
     requestLog: new RequestLog({ ...core, clock, log, config }),
     driftRecorder: new DriftRecorder({ store, clock, log, modelOf }),
     driftWatch: new DriftWatch({
-      ...{ store, clock, log, leaderLease, modelOf },
+      store,
+      clock,
+      log,
+      leaderLease,
+      modelOf,
       calibrationOf: (model) => engine.packs.get(model)?.calibration,
     }),
     shadowRecorder,
@@ -112,7 +120,12 @@ function createShadow(
   const candidate = candidateOf(config, engine.packs.values())
   if (!candidate) return null
   return new Shadow({
-    ...{ candidate, config, log, recorder, vault: core.vault, store: core.store },
+    candidate,
+    config,
+    log,
+    recorder,
+    vault: core.vault,
+    store: core.store,
     provider: new EngineProvider(engine),
     observer: metrics.shadow,
     hasPlace: () => engine.hasSparePlace,
@@ -127,7 +140,11 @@ function createEpochRotation(
   const { folder } = keyWatch
   if (!folder) return null
   return new ScheduledEpochRotation({
-    ...{ ...core, folder, clock, log, leaderLease },
+    ...core,
+    folder,
+    clock,
+    log,
+    leaderLease,
     intervalMs: config.epochHours * HOUR_MS,
     retentionMs: config.epochRetentionHours * HOUR_MS,
     reloadKeys: () => keyWatch.look(),

@@ -81,8 +81,18 @@ export async function openCore(
     const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })
     const openIdKeyRotation = new OpenIdKeyRotation({ store, audit, keys, clock })
     return {
-      ...{ store, keys, secrets, tenancy, audit, vault, outbox, operations, masterKey },
-      ...{ verdictKeys, verdictKeyRotation, openIdKeyRotation },
+      store,
+      keys,
+      secrets,
+      tenancy,
+      audit,
+      vault,
+      outbox,
+      operations,
+      masterKey,
+      verdictKeys,
+      verdictKeyRotation,
+      openIdKeyRotation,
     }
   } catch (error) {
     await store.close()

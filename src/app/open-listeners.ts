@@ -189,7 +189,9 @@ async function openOpenId(
   const tls = tlsFiles(config, 'openid')
   const handler = (request: IncomingRequest) => server.handle(request)
   const listener = await listeners.open('openid', address, {
-    ...{ bodies, tls, handler },
+    bodies,
+    tls,
+    handler,
     maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
   })
   certificates.add('openid', [listener], tls)

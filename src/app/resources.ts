@@ -75,7 +75,14 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     })
     return {
       config: { ...config, acceptPacks },
-      ...{ clock, log, core, engine, metrics, tracing, operatorPassword, transport },
+      clock,
+      log,
+      core,
+      engine,
+      metrics,
+      tracing,
+      operatorPassword,
+      transport,
       sharesPorts: options.place !== undefined,
     }
   } catch (error) {

@@ -84,7 +84,13 @@ export class Service {
     const sandbox = createApiServer('sandbox', resources, work, listeners, shared)
     this.servers.push(production, sandbox)
     await openListeners({
-      ...{ resources, work, listeners, shared, certificates, readiness, startedAt },
+      resources,
+      work,
+      listeners,
+      shared,
+      certificates,
+      readiness,
+      startedAt,
       servers: { production, sandbox },
     })
     resources.metrics.watchUpkeep({

@@ -343,7 +343,10 @@ export class CaptureFlow {
         const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
         return {
           facts: {
-            ...{ event: 'capture_disowned', capture_session: id, purpose, side },
+            event: 'capture_disowned',
+            capture_session: id,
+            purpose,
+            side,
             ...(subject ? { subject: subject.pseudonym } : {}),
           },
         }

@@ -39,7 +39,11 @@ export class InternalCalls {
     const { isDiscreet } = content.captureRequest
     return this.api.send(record, request, {
       method: 'POST',
-      ...{ path, fields, ...capture, captureSession: { id, binding, ownConsent }, isDiscreet },
+      path,
+      fields,
+      ...capture,
+      captureSession: { id, binding, ownConsent },
+      isDiscreet,
     })
   }
 }

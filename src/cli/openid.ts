@@ -94,7 +94,10 @@ export function registerOpenIdCommands(openid: Command): void {
         const environment = options.sandbox ? 'sandbox' : 'production'
         const made = await operate(tenant, ({ openIdClients }, found) =>
           openIdClients.add(found, COMMAND_LINE, environment, {
-            ...{ name, redirectUris: options.redirectUri ?? [], acr: options.acr, jwks: keys },
+            name,
+            redirectUris: options.redirectUri ?? [],
+            acr: options.acr,
+            jwks: keys,
             helpUrl: options.helpUrl,
             handOver: options.handOver,
             ...(options.profile === 'entra' ? entraIn(options, keys) : profileIn(options)),
@@ -178,7 +181,9 @@ function profileIn({
     throw new UsageError('invalid_option', '--profile keycloak needs --realm-issuer.')
   return {
     keycloak: {
-      ...{ issuer: realmIssuer, url: realmUrl ?? realmIssuer, user: userId },
+      issuer: realmIssuer,
+      url: realmUrl ?? realmIssuer,
+      user: userId,
       isMessageOptional: optionalMessage,
     },
   }

@@ -76,7 +76,11 @@ async function found(
   // A user who is not enrolled in production has no pseudonym in the log.
   if (subject === null) return []
   return read.requests({
-    ...{ tenantId, environment, from: '', before: LAST_REQUEST_ID, limit },
+    tenantId,
+    environment,
+    from: '',
+    before: LAST_REQUEST_ID,
+    limit,
     ...(subject === undefined ? {} : { subject }),
     ...(code === undefined ? {} : { code }),
   })

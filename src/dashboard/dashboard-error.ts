@@ -190,8 +190,13 @@ export function refusal(error: unknown, { requestId, errorsUrl, count }: Refused
         : ([OPERATION_STATUS[error.code], {}, undefined] as const)
     count(code)
     const body = {
-      ...{ error: CATEGORIES[status], code, message, remedy: OPERATOR_ERRORS[code].remedy },
-      ...{ doc_url: `${errorsUrl}#${code}`, ...facts, request_id: requestId },
+      error: CATEGORIES[status],
+      code,
+      message,
+      remedy: OPERATOR_ERRORS[code].remedy,
+      doc_url: `${errorsUrl}#${code}`,
+      ...facts,
+      request_id: requestId,
     }
     return json(body, status, retryAfterMs === undefined ? {} : retryAfter(retryAfterMs))
   }

@@ -5,11 +5,15 @@ import { DASHBOARD_ERRORS, type DashboardErrorCode, OPERATION_STATUS } from './d
 
 function dashboardErrors(): ErrorGroup {
   const own = Object.entries(DASHBOARD_ERRORS).map(([code, [status, message]]) => ({
-    ...{ code, status, message },
+    code,
+    status,
+    message,
     remedy: OPERATOR_ERRORS[code as DashboardErrorCode].remedy,
   }))
   const operations = Object.entries(OPERATION_STATUS).map(([code, status]) => ({
-    ...{ code, status, remedy: OPERATOR_ERRORS[code as keyof typeof OPERATION_STATUS].remedy },
+    code,
+    status,
+    remedy: OPERATOR_ERRORS[code as keyof typeof OPERATION_STATUS].remedy,
   }))
   return {
     heading: 'Dashboard',

@@ -23,7 +23,9 @@ export class HostGuard {
     // Nobody can redirect an IP address to another one.
     if (isIP(host) !== 0 || this.hosts.has(host)) return undefined
     return refusal(new DashboardError('unknown_host'), {
-      ...{ requestId: requestId(this.clock.now()), errorsUrl: this.errorsUrl(), count: this.count },
+      requestId: requestId(this.clock.now()),
+      errorsUrl: this.errorsUrl(),
+      count: this.count,
     })
   }
 }

@@ -121,7 +121,10 @@ function ownRate({ calibration }: ModelPack): OwnRateView | null {
     pairs: data.impostor_pairs,
     likely_duplicates: data.likely_duplicates ?? 0,
     points: points.map(({ fmr, threshold, fmr_ci95: interval, basis }) => ({
-      ...{ fmr, threshold, interval, basis: basis ?? 'measured' },
+      fmr,
+      threshold,
+      interval,
+      basis: basis ?? 'measured',
     })),
   }
 }

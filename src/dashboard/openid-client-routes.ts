@@ -21,7 +21,10 @@ export const OPENID_CLIENT_ROUTES = {
     async answer({ services, tenant, actor, input }) {
       const { environment, name, redirect_uris: redirectUris, acr, profile, help_url: helpUrl } = input
       const made = await services.core.operations.openIdClients.add(tenant, actor, environment, {
-        ...{ name, redirectUris, acr, jwks: null },
+        name,
+        redirectUris,
+        acr,
+        jwks: null,
         profile: profile === 'generic' ? undefined : profile,
         helpUrl: helpUrl ?? undefined,
       })

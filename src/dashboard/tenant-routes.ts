@@ -55,7 +55,8 @@ export const TENANT_ROUTES = {
     async answer({ services, tenant }) {
       const { core, clock, engine } = services
       const models = await driftViews(tenant, {
-        ...{ read: core.store.read, now: clock.now() },
+        read: core.store.read,
+        now: clock.now(),
         calibrationOf: (model) => engine.packs.get(model)?.calibration,
         modelOf: (one) => decidingModel(one, engine.pack.modelId, engine.packs),
       })

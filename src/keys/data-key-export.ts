@@ -31,7 +31,9 @@ export async function exportDataKeys(
   try {
     // The origin is read before the rows: a user enrolled meanwhile may be in the file, and one enrolled before always is.
     const header: Header = {
-      ...{ format: FORMAT, epoch_key: epochKey.id, begun_at: Date.now() },
+      format: FORMAT,
+      epoch_key: epochKey.id,
+      begun_at: Date.now(),
       ...(await originOf(store.read)),
     }
     await handle.write(`${JSON.stringify(header)}\n`)

@@ -58,7 +58,10 @@ function viewOf(counts: ShadowCounts): Omit<ShadowView, 'day' | 'model' | 'candi
   return {
     compared,
     ...(changes as Pick<ShadowView, 'would_approve' | 'would_reject' | 'other_reason'>),
-    ...{ no_template, dropped, not_comparable, failed },
+    no_template,
+    dropped,
+    not_comparable,
+    failed,
     scores: counts.scores,
     candidate_scores: counts.candidateScores,
   }

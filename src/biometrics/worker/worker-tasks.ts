@@ -153,7 +153,10 @@ async function embed(
   const { images, imageIndex, alignment, box, decideBy } = task
   const packs = followingOf(task, run)
   return pipeline.embed(images[0], alignment, {
-    ...{ imageIndex, decideBy, clock: run.clock, limits: frameLimits(pipeline) },
+    imageIndex,
+    decideBy,
+    clock: run.clock,
+    limits: frameLimits(pipeline),
     following: packs && box ? { ...packs, box } : undefined,
   })
 }

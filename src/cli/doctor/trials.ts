@@ -165,7 +165,11 @@ function problemsOf(error: unknown): readonly string[] {
 export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<Readiness | null> {
   const { host, port } = adminListen
   const options = {
-    ...{ host: reachable(host), port, path: '/readyz', timeout: ANSWER_MS, rejectUnauthorized: false },
+    host: reachable(host),
+    port,
+    path: '/readyz',
+    timeout: ANSWER_MS,
+    rejectUnauthorized: false,
     // The certificate need not name this address.
     headers: { Host: 'localhost' },
   }

@@ -50,7 +50,10 @@ async function rotate(options: RotateOptions, core: Core, config: Config): Promi
   const { store, keys } = core
   const folder = await folderOf(config)
   const rotation = new EpochRotation({
-    ...{ store, keys, folder, clock: systemClock },
+    store,
+    keys,
+    folder,
+    clock: systemClock,
     reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
   })
   const { number, keyId } = await rotation.rotate({

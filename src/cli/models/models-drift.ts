@@ -72,7 +72,8 @@ async function viewsOf(
 ): Promise<TenantDrift[]> {
   const [own = ''] = packs.keys()
   const views = await driftViews(tenant, {
-    ...{ read, now: systemClock.now() },
+    read,
+    now: systemClock.now(),
     calibrationOf: (model) => packs.get(model)?.calibration,
     modelOf: (one) => tenantModels(one)?.deciding ?? own,
   })

@@ -79,7 +79,13 @@ export class FakeCountersign {
     this.policies = new FakePolicy(options.policy ?? null)
     this.users = new FakeUsers(
       {
-        ...{ clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade, policy: this.policies },
+        clock,
+        signing,
+        verdictKeys,
+        jwtTtlSeconds,
+        checksLiveness,
+        modelGrade,
+        policy: this.policies,
         replayPolicy: options.replayPolicy ?? 'reject',
         signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
       },

@@ -271,7 +271,11 @@ export class FakePasskeys {
     const synced = outcome === 'synced'
     this.valueOf(synced, requestId)
     const passkey: Passkey = {
-      ...{ passkey_id: fakeId('pky'), name, synced, backed_up: synced, aaguid: SANDBOX_AAGUID },
+      passkey_id: fakeId('pky'),
+      name,
+      synced,
+      backed_up: synced,
+      aaguid: SANDBOX_AAGUID,
       transports: ['internal'],
       created_at: this.time(this.clock.now()),
       last_used_at: null,

@@ -48,7 +48,11 @@ export class FakePolicy {
   keep(verificationId: string, { body }: Call, { hash }: FakeTerms, createdMs: number): void {
     const action = canonicalJson(body.action)
     this.approvals.set(verificationId, {
-      ...{ userId: body.user_id, action, policyHash: hash, createdMs, used: false },
+      userId: body.user_id,
+      action,
+      policyHash: hash,
+      createdMs,
+      used: false,
     })
   }
 

@@ -29,7 +29,12 @@ export class FakeRefusal extends Error {
     const isBusy = status === 429 || status === 503
     this.retryAfterSeconds = code === 'locked_out' ? LOCKED_OUT_SECONDS : isBusy ? RETRY_AFTER_SECONDS : null
     this.body = {
-      ...{ error: category, code, message, remedy, doc_url: `${ERRORS_URL}#${code}`, request_id: requestId },
+      error: category,
+      code,
+      message,
+      remedy,
+      doc_url: `${ERRORS_URL}#${code}`,
+      request_id: requestId,
       ...(details ? { details } : {}),
     }
   }

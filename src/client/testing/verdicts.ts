@@ -134,7 +134,14 @@ export class FakeVerdicts {
     const sign = (secret: SigningSecret) =>
       this.service.signVerdict(
         {
-          ...{ userId: user_id, action, reason, nonce, display: call.display, score, liveness, policy },
+          userId: user_id,
+          action,
+          reason,
+          nonce,
+          display: call.display,
+          score,
+          liveness,
+          policy,
           captureSession: call.captureSession,
           replaySuspected: script.replayed,
           challengeId: challenge?.challenge_id,
@@ -152,9 +159,15 @@ export class FakeVerdicts {
         ? { jwt: await sign(older), jwt_next: await sign(newest) }
         : { jwt: await sign(newest), jwt_next: null }
     const body = {
-      ...{ verification_id: verificationId, user_id },
+      verification_id: verificationId,
+      user_id,
       verdict: reason === null ? 'approved' : 'rejected',
-      ...{ reason, score, threshold: THRESHOLD, fmr: FMR, fmr_basis: 'measured', model_grade: modelGrade },
+      reason,
+      score,
+      threshold: THRESHOLD,
+      fmr: FMR,
+      fmr_basis: 'measured',
+      model_grade: modelGrade,
       liveness,
       quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
       replay: { suspected: script.replayed },
@@ -164,7 +177,10 @@ export class FakeVerdicts {
       verified_at: new Date(clock.now()).toISOString(),
       ...tokens,
       jwt_public: await verdictKeys.sign(tokens.jwt),
-      ...{ policy_hash: null, policy_rule: null, approval_id: null, ...policy },
+      policy_hash: null,
+      policy_rule: null,
+      approval_id: null,
+      ...policy,
       production_key: null,
       jwt_expires_at: new Date((Math.floor(atMs / 1000) + jwtTtlSeconds) * 1000).toISOString(),
       passkey: proven ?? null,

@@ -15,7 +15,9 @@ export interface Distribution {
 /** Shares of the verifies in percent, by score or by quality. */
 export function shares({ month, windows }: DriftView, measure: 'scores' | 'quality'): Distribution {
   const line = (label: string, colour: string, draw: Series['draw'], counts: Record<string, number>) => ({
-    ...{ label, colour, draw },
+    label,
+    colour,
+    draw,
     values: percents(counts),
   })
   return {
@@ -44,7 +46,9 @@ export function byDay(days: readonly DriftDay[]): { x: number[]; means: Series[]
     draw: Series['draw'],
     of: (day: DriftDay) => number | null,
   ) => ({
-    ...{ label, colour, draw },
+    label,
+    colour,
+    draw,
     values: days.map((day) => {
       const value = of(day)
       return value === null ? null : percent(value)

@@ -105,8 +105,12 @@ export class NodeServer {
       const remoteAddress = peerAddress(socket.remoteAddress ?? '')
       const clientCertificate = certificateOf(socket)
       connection = {
-        ...{ remoteAddress, clientCertificate },
-        ...{ exchange: null, message: null, body: null, isLast: false },
+        remoteAddress,
+        clientCertificate,
+        exchange: null,
+        message: null,
+        body: null,
+        isLast: false,
       }
       this.connections.set(socket, connection)
     }

@@ -22,7 +22,10 @@ export function watchDrift(registry: Registry, source: DriftSource, limit: numbe
   const labelNames = ['tenant', 'measure', 'window', 'against'] as const
   const gauge = (name: string, help: string, value: 'psi' | 'noise') =>
     new Gauge({
-      ...{ name, help, labelNames, registers },
+      name,
+      help,
+      labelNames,
+      registers,
       collect() {
         this.reset()
         const { watched } = source

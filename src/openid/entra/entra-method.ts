@@ -129,7 +129,13 @@ export class EntraMethod {
         clientId: client.record.id,
         redirectUri: client.redirectUris[0]!,
       },
-      ...{ userId, subject, nonce, state, acr, browser: digestOf(secret), endsAt: clock.now() + PATIENCE_MS },
+      userId,
+      subject,
+      nonce,
+      state,
+      acr,
+      browser: digestOf(secret),
+      endsAt: clock.now() + PATIENCE_MS,
     }
     const earlier = await this.hints.claim(
       digestOf(signedPartOf(asked.hint)),

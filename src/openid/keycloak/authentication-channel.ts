@@ -209,7 +209,9 @@ export class AuthenticationChannel {
       const owner = { sessionId: link.session_id, blindIndex, dataKey }
       await book.enqueue(tx, reserved, owner, callback, clock.now())
       await outbox.put(tx, {
-        ...{ tenantId, environment, type: LINK_EVENT },
+        tenantId,
+        environment,
+        type: LINK_EVENT,
         data: {
           user_id: userId,
           session_id: link.session_id,

@@ -46,7 +46,12 @@ export class CallbackBook {
       .update(JSON.stringify([issuer, id]))
       .digest()
     const record: OpenIdCallbackRecord = {
-      ...{ request, tenantId, sessionId: null, blindIndex: null, attempts: 0, nextAt: null },
+      request,
+      tenantId,
+      sessionId: null,
+      blindIndex: null,
+      attempts: 0,
+      nextAt: null,
       sealed: Buffer.alloc(0),
       expiresAt: expiresAt + KEPT_MS,
     }

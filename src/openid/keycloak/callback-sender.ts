@@ -173,7 +173,9 @@ export class CallbackSender {
     await store.transaction({ tenantId }, async (tx) => {
       const user = await tx.subjectWithoutReference(blindIndex)
       await outbox.put(tx, {
-        ...{ tenantId, environment, type: 'openid.request_disowned' },
+        tenantId,
+        environment,
+        type: 'openid.request_disowned',
         data: { user_id: userId, session_id: sessionId, application: name, requested_by: requestedBy },
         ...(user ? { subject: { blindIndex, id: user.id, dataKey: vault.dataKey(user) } } : {}),
       })

@@ -72,7 +72,9 @@ export class RealmTokens {
   private async verified(token: string, issuer: string, keys: KeySet): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(token, keys, {
-        ...{ issuer, audience: issuer, algorithms: ALGORITHMS },
+        issuer,
+        audience: issuer,
+        algorithms: ALGORITHMS,
         currentDate: new Date(this.clock.now()),
       })
       return payload

@@ -200,8 +200,19 @@ export class PostgresCoordinator implements Coordinator {
           not_ready = excluded.not_ready
         RETURNING (SELECT compatible_from FROM lane WHERE id = 1) AS "compatibleFrom"`,
       values: [
-        ...[this.id, LEASE_MS, DELETED_AFTER_MS, NAME, VERSION, SCHEMA, this.startedAt, this.settings],
-        ...[this.epochs?.loaded, this.epochs?.used, this.masterKeys, JSON.stringify(this.notReady), COMMIT],
+        this.id,
+        LEASE_MS,
+        DELETED_AFTER_MS,
+        NAME,
+        VERSION,
+        SCHEMA,
+        this.startedAt,
+        this.settings,
+        this.epochs?.loaded,
+        this.epochs?.used,
+        this.masterKeys,
+        JSON.stringify(this.notReady),
+        COMMIT,
       ],
     })
     this.renewedAtMs = askedAtMs
