@@ -5,6 +5,7 @@
 import { dirname } from 'node:path'
 import { CodedError } from '../../src/lib/errors.js'
 import type { CalibrationGroup } from './calibration.js'
+import type { PackGrade } from './grades.js'
 import {
   describeFault,
   type GroupFault,
@@ -15,13 +16,6 @@ import {
 } from './group-fault.js'
 import { unknownPack } from './known-packs.js'
 import { calibrationPoints, type DecisionThreshold, type ModelPack, thresholdForFmr } from './model-pack.js'
-
-/**
- * Grades of a pack at a rate. `production`: the rate was measured on everybody and in each group of people. `ungrouped`: it was
- * measured, and nobody was asked in which groups. `evaluation`: it was not shown, overall or in a group.
- */
-export const PACK_GRADES = ['production', 'ungrouped', 'evaluation'] as const
-export type PackGrade = (typeof PACK_GRADES)[number]
 
 export interface GradedPack {
   grade: PackGrade

@@ -13,9 +13,9 @@ import {
   capturePageSettings,
   MAX_CONSENT_CHARACTERS,
   MAX_VERSION_CHARACTERS,
-  safeOrigin,
 } from '../tenants/capture-page-settings.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
+import { safeOrigin } from '../tenants/safe-origin.js'
 import type { UserCall } from '../verification/call.js'
 import type { Purpose } from '../verification/challenge-book.js'
 import { decidingProvider } from '../verification/deciding-model.js'

@@ -1,6 +1,6 @@
 /** GET /v1/verifications/{verification_id}: the verdict of an earlier verify, without its JWT and without anything biometric. */
 import Type from 'typebox'
-import { PACK_GRADES } from '../../models/pack/pack-grade.js'
+import { PACK_GRADES } from '../../models/pack/grades.js'
 import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'

@@ -1,7 +1,7 @@
 /** GET /v1/health: can this environment serve? */
 
 import Type from 'typebox'
-import { PACK_GRADES } from '../../models/pack/pack-grade.js'
+import { PACK_GRADES } from '../../models/pack/grades.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { retryAfter } from './error-response.js'

@@ -1,7 +1,6 @@
 /** Schemas of passkeys: the answers of authenticators, the options for browsers, and the passkeys of a user as callers see them. */
 import Type from 'typebox'
-import { NONCE_LENGTH } from '../verification/challenge-book.js'
-import { nullable, time } from './schemas.js'
+import { NONCE_LENGTH, nullable, time } from './schemas.js'
 
 export const PASSKEY_BODY_BYTES = 32_768
 const MAX_NAME_CHARACTERS = 64

@@ -1,12 +1,14 @@
 /** Parts that the schemas of several endpoints share: JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type, { type TSchema } from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
-import { FINDINGS } from '../biometrics/challenge/active-geometry.js'
 import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
+import { FINDINGS } from '../biometrics/challenge/findings.js'
 import { GUIDANCE, PHOTO_GUIDANCE } from '../capture/guidance-codes.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture-integrity.js'
-import { NONCE_LENGTH } from '../verification/challenge-book.js'
+
+/** Characters of a challenge's nonce: 32 bytes in base64url. */
+export const NONCE_LENGTH = 43
 
 /** Pattern of a whole number, sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'

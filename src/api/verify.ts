@@ -1,7 +1,7 @@
 /** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type, { type Static } from 'typebox'
-import { PACK_GRADES } from '../../models/pack/pack-grade.js'
+import { PACK_GRADES } from '../../models/pack/grades.js'
 import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isOwnId, prefixedId } from '../crypto/identifiers.js'
 import { VerdictSignature } from '../crypto/verdict-signer.js'

@@ -4,7 +4,7 @@
  */
 
 import { createHash, createHmac } from 'node:crypto'
-import type { PackGrade } from '../../models/pack/pack-grade.js'
+import type { PackGrade } from '../../models/pack/grades.js'
 import type { SigningSecret } from './response-signature.js'
 import type { VerdictSignature, VerdictSigner } from './verdict-signer.js'
 

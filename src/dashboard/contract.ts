@@ -4,7 +4,7 @@
  */
 
 import type { Static, TSchema } from 'typebox'
-import type { PackGrade } from '../../models/pack/pack-grade.js'
+import type { PackGrade } from '../../models/pack/grades.js'
 import type { ExportUser } from '../admin/export-user.js'
 import type { MigrationView, ProgressView } from '../admin/model-views.js'
 import type { inspectedPasskeyView } from '../admin/views.js'

@@ -1,6 +1,6 @@
 /** A tenant of Microsoft Entra ID that asks the OpenID provider by its external authentication method: who it is, and where its keys are. */
 import { CodedError } from '../lib/errors.js'
-import { safeOrigin } from './capture-page-settings.js'
+import { safeOrigin } from './safe-origin.js'
 
 /** Sign-in hosts of the clouds, as Microsoft's reference of external authentication methods lists them. */
 export const ENTRA_CLOUDS = {

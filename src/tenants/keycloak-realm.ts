@@ -1,6 +1,6 @@
 /** A realm of a Keycloak server that asks the OpenID provider by its authentication channel: who it is, and where it is. */
 import { CodedError } from '../lib/errors.js'
-import { safeOrigin } from './capture-page-settings.js'
+import { safeOrigin } from './safe-origin.js'
 
 export interface KeycloakRealm {
   /** Issuer of the realm, as its tokens name it. */

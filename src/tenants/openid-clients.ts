@@ -9,9 +9,9 @@ import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { OpenIdClientRecord, TenantRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import { safeOrigin } from './capture-page-settings.js'
 import { type EntraTenant, entraRedirectUri } from './entra-tenant.js'
 import { assertKeycloakRealm, type KeycloakRealm } from './keycloak-realm.js'
+import { safeOrigin } from './safe-origin.js'
 import type { Tenancy } from './tenancy.js'
 
 export interface OpenIdClientSettings {

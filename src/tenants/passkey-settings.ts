@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { CodedError } from '../lib/errors.js'
 import type { TenantRecord } from '../storage/records.js'
-import { safeOrigin } from './capture-page-settings.js'
+import { safeOrigin } from './safe-origin.js'
 
 /** Treatment of a passkey that its provider copies to other devices: it counts as `swk` (a key in software), or is `refused`. */
 export const SYNCED_POLICIES = ['swk', 'refused'] as const

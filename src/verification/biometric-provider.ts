@@ -1,6 +1,7 @@
 /** The interface to face recognition: `EngineProvider` asks the engine, `SandboxProvider` takes the outcome from the user id. */
+
+import type { PackGrade } from '../../models/pack/grades.js'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
-import type { PackGrade } from '../../models/pack/pack-grade.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
 import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
 import type {

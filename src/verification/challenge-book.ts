@@ -65,8 +65,6 @@ export interface Challenge {
 }
 
 const NONCE_BYTES = 32
-/** Characters of a nonce in base64url. */
-export const NONCE_LENGTH = 43
 
 export class ChallengeBook {
   constructor(

@@ -1,5 +1,6 @@
 /** Statement about a capture's liveness: the methods that checked it, what a policy still misses, and the `acr` of an approval. */
-import type { ChallengeFault, ChallengeFinding } from '../biometrics/challenge/active-geometry.js'
+import type { ChallengeFault } from '../biometrics/challenge/active-geometry.js'
+import type { ChallengeFinding } from '../biometrics/challenge/findings.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
 import type { Guidance } from '../capture/guidance-codes.js'

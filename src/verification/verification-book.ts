@@ -1,6 +1,6 @@
 /** Finds a verification by its id: in production in the audit log, in the sandbox among the latest verifications of the tenant. */
 
-import type { PackGrade } from '../../models/pack/pack-grade.js'
+import type { PackGrade } from '../../models/pack/grades.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'

@@ -12,21 +12,10 @@ import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace, FrameRefusal } from '../measurements.js'
 import { CAPTURE } from './capture-limits.js'
+import type { ChallengeFinding } from './findings.js'
 import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, type Pose, poseOf } from './head-pose.js'
 import { type Movement, modeOf, reversedTurns, type Step } from './steps.js'
-
-/** Findings go only to the backend and the audit log: they would help an attacker. The person is shown only `mirrored`, which the camera has to end. */
-export const FINDINGS = [
-  'flat',
-  'face_changed',
-  'discontinuous',
-  'replayed',
-  'out_of_order',
-  /** Every turn went the other way and all else is right, as it is with a camera that exchanges left and right. */
-  'mirrored',
-] as const
-export type ChallengeFinding = (typeof FINDINGS)[number]
 
 /** The fault of a series: always guidance for the person, and a finding where that says more. */
 export interface ChallengeFault {

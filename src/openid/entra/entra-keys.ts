@@ -8,8 +8,8 @@ import {
   type JWSHeaderParameters,
 } from 'jose'
 import { type Clock, HOUR_MS, SECOND_MS } from '../../lib/clock.js'
-import { safeOrigin } from '../../tenants/capture-page-settings.js'
 import { type EntraTenant, entraIssuer, entraMetadataUrl } from '../../tenants/entra-tenant.js'
+import { safeOrigin } from '../../tenants/safe-origin.js'
 
 type KeyFinder = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
 
