@@ -1,0 +1,105 @@
+/**
+ * The weight of the house, which may only fall: the table in docs/architecture.md has a ceiling for each measure. A change that needs a higher
+ * one has to say so in that table; one that makes the house lighter lowers it, so that nothing that was saved is spent again unseen.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { markdownTable } from '../src/lib/markdown-table.js'
+import { packageFile } from '../src/lib/package-root.js'
+
+const PAGE = packageFile('docs', 'architecture.md')
+const TABLE = /(?<=<!-- ceilings -->\n)[\s\S]*?(?=\n<!-- \/ceilings -->)/
+/** Lines are rounded up to this number, so that a line more is no event. */
+const STEP = 100
+/** A ceiling of which less than this part is used has to be lowered. */
+const SETTLED = 0.98
+/** A compiled module's imports that are followed when it is loaded. Types are gone, and `import()` waits until it is needed. */
+const LOADED = /^(?:import|export)\b[^'"]*?from ['"](\.[^'"]+)['"]|^import ['"](\.[^'"]+)['"]/gm
+/** Rooms that are not the service's core: console, evaluation, SDKs and pages. */
+const OUTSIDE = ['admin', 'capture', 'capture-page', 'cli', 'client', 'dashboard', 'evaluation', 'evidence']
+
+type Weight = Record<'files' | 'lines', number>
+
+/** The hand-written sources of TypeScript under a folder of src. */
+function sources(folder = ''): string[] {
+  const root = packageFile('src', folder)
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(root, name))
+    .filter((file) => /\.tsx?$/.test(file) && !/^\/[/*]+\s*Generated\b/i.test(readFileSync(file, 'utf8')))
+}
+
+/** The sources of what is loaded with a module of the build, itself included. */
+function loadedWith(module: string): string[] {
+  const found = new Set<string>()
+  const follow = (file: string) => {
+    if (found.has(file)) return
+    found.add(file)
+    for (const [, from, bare] of readFileSync(file, 'utf8').matchAll(LOADED))
+      follow(resolve(dirname(file), from ?? bare!))
+  }
+  follow(packageFile('dist', module))
+  return [...found].map((file) => packageFile(relative(packageFile('dist'), file).replace(/\.js$/, '.ts')))
+}
+
+function weigh(files: readonly string[]): Weight {
+  const lines = files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length - 1, 0)
+  return { files: files.length, lines: Math.ceil(lines / STEP) * STEP }
+}
+
+/** The folder with the most files. */
+function fullestFolder(): string[] {
+  const folders = new Map<string, string[]>()
+  for (const file of sources()) folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), file])
+  return [...folders.values()].sort((a, b) => b.length - a.length)[0]!
+}
+
+const measures: Record<string, () => string[]> = {
+  'All of `src`, without what is generated': () => sources(),
+  'Its core: all but console, evaluation, SDKs and pages': () =>
+    sources().filter((file) => !OUTSIDE.includes(relative(packageFile('src'), file).split('/')[0]!)),
+  'The fullest folder': fullestFolder,
+  'Loaded by the service before its first request': () => loadedWith('src/app/service.js'),
+  'Reached by a request up to its endpoint': () => loadedWith('src/http/api-server.js'),
+  'Reached by a verify': () => loadedWith('src/api/verify.js'),
+  'Reached by an enrollment': () => loadedWith('src/api/enroll.js'),
+  'Reached by an erasure': () => loadedWith('src/api/delete.js'),
+}
+
+/** The ceilings of the page, by measure. */
+function ceilings(): Map<string, Weight> {
+  const [, , ...rows] = TABLE.exec(readFileSync(PAGE, 'utf8'))![0].split('\n')
+  return new Map(
+    rows.map((row) => {
+      const [, name, files, lines] = row.split('|').map((cell) => cell.trim())
+      return [name!, { files: Number(files), lines: Number(lines!.replaceAll(',', '')) }]
+    }),
+  )
+}
+
+const weights = Object.entries(measures).map(([name, files]) => ({ name, weight: weigh(files()) }))
+if (process.env.UPDATE_DOCS === '1') {
+  const rows = weights.map(({ name, weight }) => {
+    const ceiling = ceilings().get(name) ?? weight
+    const least = (measure: keyof Weight) => Math.min(weight[measure], ceiling[measure])
+    return [name, String(least('files')), least('lines').toLocaleString('en-US')]
+  })
+  const table = markdownTable(['Measure', 'Files', 'Lines'], rows)
+  writeFileSync(PAGE, readFileSync(PAGE, 'utf8').replace(TABLE, table))
+}
+
+it.each(weights)('$name: weighs no more than docs/architecture.md allows', ({ name, weight }) => {
+  const ceiling = ceilings().get(name)!
+  expect(weight.files).toBeLessThanOrEqual(ceiling.files)
+  expect(weight.lines).toBeLessThanOrEqual(ceiling.lines)
+})
+
+it.each(weights)('$name: has a ceiling that was lowered when it became lighter', ({ name, weight }) => {
+  const ceiling = ceilings().get(name)!
+  expect(weight.files).toBeGreaterThanOrEqual(Math.floor(ceiling.files * SETTLED))
+  expect(weight.lines).toBeGreaterThanOrEqual(ceiling.lines * SETTLED)
+})
+
+it('has a ceiling for each measure and for nothing else', () => {
+  expect([...ceilings().keys()]).toEqual(Object.keys(measures))
+})
