@@ -1,5 +1,5 @@
 /** The work that a service does between requests: leader lease, membership, watches, retention, webhooks, saved counts. */
-import { UPLOAD_MS } from '../capture-page/capture-server.js'
+import { UPLOAD_MS } from '../capture-page/upload-time.js'
 import { LeaderLease } from '../cluster/leader-lease.js'
 import { Membership } from '../cluster/membership.js'
 import { RequestLog } from '../dashboard/request-log.js'

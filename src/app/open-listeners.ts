@@ -1,5 +1,6 @@
 /** Puts a handler behind each configured address: the APIs, the dashboard, the metrics and the hosted capture page. */
-import { CaptureServer, UPLOAD_MS } from '../capture-page/capture-server.js'
+import type { CaptureServer } from '../capture-page/capture-server.js'
+import { UPLOAD_MS } from '../capture-page/upload-time.js'
 import { adminHosts, type Environment } from '../config/config.js'
 import { AdminApi } from '../dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from '../dashboard/admin-server.js'
@@ -138,7 +139,7 @@ function createAdminApi(parts: ListeningParts): AdminApi {
   })
 }
 
-/** Opens the hosted capture page, where an address for it is configured. */
+/** Opens the hosted capture page, where an address for it is configured. Its code is loaded only then. */
 async function openCapturePage(
   { resources, listeners, shared, servers, certificates }: ListeningParts,
   bodies: BodyQuota,
@@ -146,6 +147,7 @@ async function openCapturePage(
   const { config } = resources
   const address = config.captureListen
   if (!address) return
+  const { CaptureServer } = await import('../capture-page/capture-server.js')
   // Links to the page contain its port, so the page is made after its listener; nobody has a link before that.
   let page: CaptureServer | undefined
   const tls = tlsFiles(config, 'capture')

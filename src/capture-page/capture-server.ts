@@ -43,6 +43,7 @@ import { CaptureFlowError, type PageState, returnUrlOf } from './session-changes
 import { SessionCookie } from './session-cookie.js'
 import { beginPage, sessionPage } from './session-page.js'
 import { shownAction } from './shown-action.js'
+import { UPLOAD_MS } from './upload-time.js'
 
 export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
   /** The origin under which browsers reach the page. */
@@ -51,8 +52,6 @@ export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts 
   log: Logger
 }
 
-/** Time for the upload of a capture: phones may have slow connections, and the challenge expires by its own rule. */
-export const UPLOAD_MS = 60_000
 /** Time for the upload of a frame for guidance: the component gives up after 3 seconds. */
 const GUIDANCE_UPLOAD_MS = 5000
 /** Loads of one session's page: as many at once as a person may need, then one in 5 seconds. */
