@@ -46,6 +46,19 @@ function count(socketPath) {
   })
   wrap(JSON, 'parse', () => add('json_parses'))
 
+  // Text counts too: it is written into a buffer, or read from one.
+  const copied = (bytes) => add('kib_copied', bytes / 1024)
+  wrap(Buffer, 'concat', (_, _args, whole) => copied(whole.length))
+  wrap(Buffer, 'from', (_, [source], made) => {
+    if (!(source instanceof ArrayBuffer)) copied(made.length)
+  })
+  wrap(Buffer.prototype, 'copy', (_, _args, bytes) => copied(bytes))
+  wrap(Buffer.prototype, 'toString', (_, _args, text) => copied(text.length))
+  wrap(Buffer.prototype, 'write', (_, _args, bytes) => copied(bytes))
+  const { prototype: typedArray } = Object.getPrototypeOf(Uint8Array)
+  wrap(typedArray, 'set', (_, [source]) => copied(source.byteLength ?? source.length))
+  wrap(typedArray, 'slice', (_, _args, part) => copied(part.byteLength))
+
   const Database = require('better-sqlite3')
   const probe = new Database(':memory:')
   const { prototype: statement } = probe.prepare('SELECT 1').constructor

@@ -28,6 +28,7 @@ export const OPERATIONS = {
   statements_read: 'Statements that read',
   statements_written: 'Statements that write',
   log_pages: 'Pages of the write-ahead log',
+  kib_copied: 'KiB copied between buffers',
   messages: 'Messages to threads',
   socket_writes: 'Writes to the engine',
   write_calls: 'System calls that write',
@@ -49,7 +50,7 @@ const NAMES = [...Object.keys(OPERATIONS), ...Object.keys(OPERATIONS_ON_POSTGRES
 export type Counts = Record<Operation, number>
 /** Operations whose counts are not quite the same in every run: over PostgreSQL a service also asks every second what others have changed. */
 export const ABOUT: readonly Operation[] = [
-  ...(['write_calls', 'kib_written', 'read_calls'] as const),
+  ...(['write_calls', 'kib_written', 'read_calls', 'kib_copied'] as const),
   ...(['database_statements', 'database_round_trips', 'database_kib'] as const),
 ]
 /** Operations that are only shown: a timer that wakes the thread every 10 ms is among them, so that a slow machine counts more. */
