@@ -16,7 +16,7 @@ export interface PageParts {
   linkTo(document: string): string
 }
 
-export function isFact(cause: Cause): cause is Fact {
+function isFact(cause: Cause): cause is Fact {
   return cause in FACTS
 }
 
@@ -93,7 +93,7 @@ export function evidenceView(
         id: line.id,
         clause: line.clause,
         asks: line.asks,
-        by_title: line.isByTitle ?? false,
+        by_title: line.isByTitle,
         status: line.status,
         why: line.why,
         broken_by: line.brokenBy.map(causeView),

@@ -41,27 +41,34 @@ export interface Judgement {
   brokenBy: readonly Cause[]
 }
 
-/** How a line is judged, and what holds the judgement. */
+/** An answer to a requirement, and what holds it. */
 export interface Evidence {
+  /** Data where every installation has the same answer, else the function that judges one. */
+  answer: Judgement | ((installation: Installation) => Judgement)
   /** Settings that can lower the judgement. */
-  settings: readonly SettingName[]
+  settings?: readonly SettingName[]
   /** Facts that can lower the judgement. */
-  facts: readonly Fact[]
-  /** Test files, from the root of the repository. */
-  tests: readonly string[]
-  /** Documents, from the folder `docs`, each with or without an anchor. */
-  documents: readonly string[]
-  judge(installation: Installation): Judgement
+  facts?: readonly Fact[]
+  /** Test files with a space between two: `api/verify` is `test/api/verify.test.ts`. */
+  tests?: string
+  /** Documents from the folder `docs`, each with or without an anchor, with a space between two. */
+  documents?: string
 }
 
-export interface Requirement extends Evidence {
+export interface Requirement {
   id: string
   /** Article, section or control. */
   clause: string
   /** The requirement in our own words. */
   asks: string
   /** Whether only the number and the title of the clause were compared with a source, and not its text. */
-  isByTitle?: true
+  isByTitle: boolean
+  settings: readonly SettingName[]
+  facts: readonly Fact[]
+  /** Test files, from the root of the repository. */
+  tests: readonly string[]
+  documents: readonly string[]
+  judge(installation: Installation): Judgement
 }
 
 export interface Standard {
@@ -81,7 +88,7 @@ export const notMet = (why: string, ...brokenBy: Cause[]): Judgement => ({ statu
 const ORDER: readonly Status[] = ['met', 'partly', 'not_met']
 
 /** The judgement of a line on which several things bear: the worst of them decides, and everything that is not met is said. */
-export function weakest(...judgements: readonly Judgement[]): Judgement {
+function weakest(judgements: readonly Judgement[]): Judgement {
   const worst = Math.max(...judgements.map(({ status }) => ORDER.indexOf(status)))
   const said = worst === 0 ? judgements : judgements.filter(({ status }) => status !== 'met')
   return {
@@ -91,35 +98,23 @@ export function weakest(...judgements: readonly Judgement[]): Judgement {
   }
 }
 
-type Held = Partial<Pick<Evidence, 'settings' | 'facts' | 'tests' | 'documents'>>
-
-/** Evidence that depends on the installation. */
-export function judged(judge: Evidence['judge'], held: Held): Evidence {
-  return { settings: [], facts: [], tests: [], documents: [], ...held, judge }
-}
-
-/** Evidence that is the same for every installation. */
-export function always(judgement: Judgement, held: Held): Evidence {
-  return judged(() => judgement, held)
-}
-
-/** Evidence that is as weak as its weakest part. */
-export function together(...parts: readonly Evidence[]): Evidence {
-  const all = <T>(of: (part: Evidence) => readonly T[]): T[] => [...new Set(parts.flatMap(of))]
+/** A requirement, whose answer is as weak as the weakest of its parts. */
+export function line(id: string, clause: string, asks: string, ...parts: readonly Evidence[]): Requirement {
+  const all = <T>(of: (part: Evidence) => readonly T[] | undefined): T[] => [
+    ...new Set(parts.flatMap((part) => of(part) ?? [])),
+  ]
   return {
+    ...{ id, clause, asks, isByTitle: false },
     settings: all(({ settings }) => settings),
     facts: all(({ facts }) => facts),
-    tests: all(({ tests }) => tests),
-    documents: all(({ documents }) => documents),
-    judge: (installation) => weakest(...parts.map(({ judge }) => judge(installation))),
+    tests: all(({ tests }) => tests?.split(' ')).map((name) => `test/${name}.test.ts`),
+    documents: all(({ documents }) => documents?.split(' ')),
+    judge: (installation) =>
+      weakest(parts.map(({ answer }) => (typeof answer === 'function' ? answer(installation) : answer))),
   }
 }
 
-export function line(id: string, clause: string, asks: string, evidence: Evidence): Requirement {
-  return { id, clause, asks, ...evidence }
-}
-
 /** A line whose clause was compared with a source by number and title only. */
-export function byTitle(requirement: Requirement): Requirement {
-  return { ...requirement, isByTitle: true }
+export function byTitle(...parts: Parameters<typeof line>): Requirement {
+  return { ...line(...parts), isByTitle: true }
 }

@@ -3,8 +3,7 @@ import type { Calibration } from '../../models/pack/calibration.js'
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { SETTINGS, type SettingName } from '../../src/config/config.js'
 import type { Fact, Installation, TenantTerms } from '../../src/evidence/evidence.js'
-import { judgeInstallation } from '../../src/evidence/judge-installation.js'
-import { STANDARDS } from '../../src/evidence/standards.js'
+import { judgeInstallation, STANDARDS } from '../../src/evidence/judge-installation.js'
 import { configWith, defaultInstallation, standardPack } from '../support/evidence-page.js'
 
 type Env = Record<string, string>
@@ -201,6 +200,19 @@ describe('a line of evidence', () => {
         ),
     )
     expect([...new Set(blamed)]).toEqual([])
+  })
+
+  it('has the same answer for every installation where it names no setting and no fact', () => {
+    const pairs = Object.values(SETTING_PAIRS).flat(2)
+    const all = [
+      defaultInstallation(),
+      ...pairs.map((env) => installed(env)),
+      ...Object.values(FACT_PAIRS).flat(2),
+    ]
+    const data = LINES.filter(({ settings, facts }) => settings.length + facts.length === 0)
+    const said = (line: (typeof LINES)[number]) => new Set(all.map((one) => JSON.stringify(line.judge(one))))
+    expect(data.length).toBeGreaterThan(60)
+    expect(data.filter((line) => said(line).size > 1).map(({ id }) => id)).toEqual([])
   })
 
   it('is met where a part is met only if all parts are', () => {
