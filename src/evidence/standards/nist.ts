@@ -8,14 +8,16 @@ import { attackFigures, minimization } from '../shared-answers.js'
 
 const SECTION = 'Sec. 3.2.3'
 
-// biome-ignore format: a requirement on one line reads as the row of a table.
 export const NIST: Standard = {
   id: 'nist-800-63b',
   title: 'NIST SP 800-63B-4: use of biometrics',
-  about: 'It obliges verifiers and providers of credentials for US agencies. The word should marks a recommendation. Section 3.2.3 holds biometrics, 3.2.7 replay, 3.2.8 intent.',
+  about:
+    'It obliges verifiers and providers of credentials for US agencies. The word should marks a recommendation. Section 3.2.3 holds biometrics, 3.2.7 replay, 3.2.8 intent.',
   requirements: [
     line('nist-factor', SECTION, 'A biometric is used only together with a physical authenticator.', {
-      answer: partly('A passkey with user verification signs in the same step, and the verdict names it. Your application must ask for it.'),
+      answer: partly(
+        'A passkey with user verification signs in the same step, and the verdict names it. Your application must ask for it.',
+      ),
       tests: 'api/passkeys capture-page/passkey-session',
       documents: 'guides/passkeys.md guides/step-up.md',
     }),
@@ -30,8 +32,19 @@ export const NIST: Standard = {
       documents: 'guides/step-up.md#when-the-face-does-not-do',
     }),
     line('nist-sensitive', SECTION, 'Biometric data are secured as sensitive personal information.', sealing),
-    line('nist-fmr', SECTION, 'A false match rate of one in 10,000 or better, in every group by sex and skin tone.', falseMatchRate, groupRates),
-    line('nist-fnmr', SECTION, 'Should: fewer than 5 % of genuine comparisons are missed.', falseNonMatchRate),
+    line(
+      'nist-fmr',
+      SECTION,
+      'A false match rate of one in 10,000 or better, in every group by sex and skin tone.',
+      falseMatchRate,
+      groupRates,
+    ),
+    line(
+      'nist-fnmr',
+      SECTION,
+      'Should: fewer than 5 % of genuine comparisons are missed.',
+      falseNonMatchRate,
+    ),
     line('nist-test', SECTION, 'Performance is tested by ISO/IEC 19795-1.', measurement),
     line('nist-threshold', SECTION, 'One threshold holds for everybody.', {
       answer: met('A rate gives one threshold for all people of a contract; no group has another.'),
@@ -39,34 +52,84 @@ export const NIST: Standard = {
       documents: 'accuracy.md#what-is-signed',
     }),
     line('nist-pad', SECTION, 'Presentation attacks on a face are detected.', attackDetection),
-    line('nist-iapar', SECTION, 'Should: fewer than 7 % of attacks by impostors are accepted, in a test by ISO/IEC 30107-3.', attackFigures),
-    line('nist-attempts', SECTION, 'At most five failures in a row, or ten with detection that meets the requirements.', fiveOrTenAttempts),
-    line('nist-delay', SECTION, 'Then at least 30 s before each attempt, and an end at 50 failures, or 100 with detection.', delaysAndEnd),
-    line('nist-endpoint', SECTION, 'Should: the verifier determines performance and integrity of sensor and device.', {
-      answer: notMet('No sensor is attested. The hosted page reports signs of a replaced camera, and a policy can ask for a person’s look at them; a browser that lies reports none.'),
-      tests: 'api/capture-integrity capture/capture-signals.browser',
-      documents: 'guides/capture-integrity.md#what-the-figures-do-not-say guides/liveness.md#what-it-does-not-stop',
-    }),
+    line(
+      'nist-iapar',
+      SECTION,
+      'Should: fewer than 7 % of attacks by impostors are accepted, in a test by ISO/IEC 30107-3.',
+      attackFigures,
+    ),
+    line(
+      'nist-attempts',
+      SECTION,
+      'At most five failures in a row, or ten with detection that meets the requirements.',
+      fiveOrTenAttempts,
+    ),
+    line(
+      'nist-delay',
+      SECTION,
+      'Then at least 30 s before each attempt, and an end at 50 failures, or 100 with detection.',
+      delaysAndEnd,
+    ),
+    line(
+      'nist-endpoint',
+      SECTION,
+      'Should: the verifier determines performance and integrity of sensor and device.',
+      {
+        answer: notMet(
+          'No sensor is attested. The hosted page reports signs of a replaced camera, and a policy can ask for a person’s look at them; a browser that lies reports none.',
+        ),
+        tests: 'api/capture-integrity capture/capture-signals.browser',
+        documents:
+          'guides/capture-integrity.md#what-the-figures-do-not-say guides/liveness.md#what-it-does-not-stop',
+      },
+    ),
     line('nist-local', SECTION, "Should: the comparison is made on the person's device.", {
-      answer: notMet('The comparison is central by design; templates are sealed, and each is rotated by a key.'),
+      answer: notMet(
+        'The comparison is central by design; templates are sealed, and each is rotated by a key.',
+      ),
       tests: 'users/template-transform',
       documents: 'architecture.md',
     }),
-    line('nist-sensor', SECTION, 'Central comparison: sensor or device is authenticated before the capture.', {
-      answer: notMet('Client certificates authenticate your backend; no camera is authenticated.'),
-      tests: 'http/listeners/client-certificates',
-      documents: 'guides/production.md#client-certificates',
-    }),
-    line('nist-channel', SECTION, 'Central comparison: an authenticated, protected channel from sensor to verifier.', ...callerTransport, {
-      answer: partly('From your backend and the hosted page on it is TLS. From a page of your own it is your TLS.'),
-      documents: 'guides/capture.md',
-    }),
-    line('nist-samples', SECTION, 'Samples are erased at once after use, and train nothing without consent.', minimization),
+    line(
+      'nist-sensor',
+      SECTION,
+      'Central comparison: sensor or device is authenticated before the capture.',
+      {
+        answer: notMet('Client certificates authenticate your backend; no camera is authenticated.'),
+        tests: 'http/listeners/client-certificates',
+        documents: 'guides/production.md#client-certificates',
+      },
+    ),
+    line(
+      'nist-channel',
+      SECTION,
+      'Central comparison: an authenticated, protected channel from sensor to verifier.',
+      ...callerTransport,
+      {
+        answer: partly(
+          'From your backend and the hosted page on it is TLS. From a page of your own it is your TLS.',
+        ),
+        documents: 'guides/capture.md',
+      },
+    ),
+    line(
+      'nist-samples',
+      SECTION,
+      'Samples are erased at once after use, and train nothing without consent.',
+      minimization,
+    ),
     line('nist-replay', 'Sec. 3.2.7', 'An earlier message cannot be played again.', replays),
-    line('nist-intent', 'Sec. 3.2.8', 'An explicit act shows that the person means it: a camera that sees a face does not.', {
-      answer: partly('On the hosted page the person agrees and starts the camera. On a page of yours it is yours.'),
-      tests: 'capture-page/capture-page.browser capture/capture.browser',
-      documents: 'guides/capture.md',
-    }),
+    line(
+      'nist-intent',
+      'Sec. 3.2.8',
+      'An explicit act shows that the person means it: a camera that sees a face does not.',
+      {
+        answer: partly(
+          'On the hosted page the person agrees and starts the camera. On a page of yours it is yours.',
+        ),
+        tests: 'capture-page/capture-page.browser capture/capture.browser',
+        documents: 'guides/capture.md',
+      },
+    ),
   ],
 }
