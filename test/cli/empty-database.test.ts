@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Workplace, workplace } from '../support/command.js'
 
@@ -33,5 +34,15 @@ describe('a database file without content', () => {
       }),
     )
     expect(statSync(file).size).toBe(0)
+  })
+  it('is waited for while another command makes a database of it', async () => {
+    await place.run(['tenant', 'create', 'acme'])
+    const file = place.path('countersign.db')
+    await rename(file, `${file}.made`)
+    await writeFile(file, '')
+    const listing = place.run(['tenant', 'list', '--json'])
+    await sleep(200)
+    await rename(`${file}.made`, file)
+    expect((await listing).json).toMatchObject([{ name: 'acme' }])
   })
 })

@@ -178,7 +178,7 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
 export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
-    assertNotEmpty(config)
+    await assertNotEmpty(config)
     const { found, own } = await schemas(config)
     if (found === 0)
       return {

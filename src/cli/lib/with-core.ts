@@ -1,6 +1,7 @@
 /** Opens the database for one command and always closes it again. */
 
 import { statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Core, CoreOptions } from '../../app/core.js'
 import { type Config, isPostgres, loadConfig, sqliteFile } from '../../config/config.js'
 import { isThere } from '../../config/is-there.js'
@@ -8,6 +9,10 @@ import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { systemClock } from '../../lib/clock.js'
 import { describeDatabase, hasDatabase } from '../../storage/open-store.js'
 import { CommandError } from './output.js'
+
+/** A database that another command is making is empty for some milliseconds, on a busy machine for longer. */
+const CREATION_MS = 1000
+const CREATION_POLL_MS = 20
 
 type Work<T> = (core: Core, config: Config) => Promise<T>
 
@@ -48,21 +53,24 @@ export function closeFilesToOthers(): void {
 }
 
 /**
- * A full disk or a mistaken redirection leaves an empty file instead of a database. Only `serve` and `migrate` may fill it.
+ * A full disk or a mistaken redirection leaves an empty file instead of a database. Only `serve` and `migrate` may fill it. A file that is
+ * new may become a database: another command is making it.
  * @throws CommandError database_empty
  */
-export function assertNotEmpty(config: Config): void {
+export async function assertNotEmpty(config: Config): Promise<void> {
   if (isPostgres(config)) return
   const file = sqliteFile(config)
-  if (!isThere(file) || isThere(`${file}-wal`) || statSync(file).size > 0) return
-  throw new CommandError(
-    'database_empty',
-    `${file} is empty. Remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
-  )
+  const isEmpty = () => isThere(file) && !isThere(`${file}-wal`) && statSync(file).size === 0
+  for (const until = performance.now() + CREATION_MS; isEmpty(); await sleep(CREATION_POLL_MS))
+    if (performance.now() > until || Date.now() - statSync(file).ctimeMs > CREATION_MS)
+      throw new CommandError(
+        'database_empty',
+        `${file} is empty. Remove it, and restore a backup if there was a database; \`countersign serve\` makes a new one.`,
+      )
 }
 
 export async function using<T>(config: Config, work: Work<T>, options: CoreOptions = {}): Promise<T> {
-  if (!options.migrating) assertNotEmpty(config)
+  if (!options.migrating) await assertNotEmpty(config)
   closeFilesToOthers()
   // Imported here: help needs no database, and works where SQLite is broken.
   const { openCore } = await import('../../app/core.js')
