@@ -4,14 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { consentTextsOf } from '../../src/admin/consent-texts.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { InternalApi } from '../../src/http/internal-api.js'
-import { DELETE_OWN_CONSENT_TEXTS as IN_POSTGRES } from '../../src/storage/postgres/postgres-migrations.js'
-import { DELETE_OWN_CONSENT_TEXTS as IN_SQLITE } from '../../src/storage/sqlite/sqlite-migrations.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { isOnPostgres } from '../support/postgres.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -140,22 +137,5 @@ describe('a consent text of a session’s own', () => {
     await tenant.sandbox.enroll({ user_id: 'ada+match', image })
     await agreed('ada+match', {}, tenant.sandbox)
     await expect(find(textFor('ada+match'))).rejects.toEqual(GONE)
-  })
-
-  it('is deleted by the migration from a build that kept it in clear; texts for all stay', async () => {
-    const texts = { own: textFor('ada'), page: 'The page says this.', before: 'Terms 1', now: 'Terms 2' }
-    for (const text of [texts.before, texts.now])
-      await allowReturn(running, tenant, { consent: { version: 'terms', text } })
-    const { store } = running.service.core
-    await store.transaction({ tenantId: tenant.id }, async (tx) => {
-      for (const [name, text] of Object.entries(texts))
-        await tx.keepConsentText({
-          ...{ tenantId: tenant.id, sha256: hashOf(text), text, language: 'en', firstAgreedAt: 1 },
-          version: name === 'page' ? 'countersign-2.verify.en' : name,
-        })
-    })
-    await running.database.query(isOnPostgres() ? IN_POSTGRES : IN_SQLITE)
-    const left = (await store.read.consentTexts(tenant.id, 10)).map(({ text }) => text)
-    expect(left.sort()).toEqual([texts.before, texts.now, texts.page].sort())
   })
 })

@@ -64,14 +64,15 @@ overPostgres(() => {
   /** The next version's code, which the copy is from now on. */
   const release = (steps: string[], compatibleFrom: number) => {
     original ??= readFileSync(compiled(), 'utf8')
-    const count = 'export const SCHEMA = STEPS.length;'
+    const added = steps.map((sql, i) => ({ to: SCHEMA + 1 + i, sql }))
+    const count = 'export const SCHEMA = STEPS.at(-1).to;'
     const from = /const COMPATIBLE_FROM = \d+;/
     expect(original).toContain(count)
     expect(original).toMatch(from)
     writeFileSync(
       compiled(),
       original
-        .replace(count, `STEPS.push(...${JSON.stringify(steps)});\n${count}`)
+        .replace(count, `STEPS.push(...${JSON.stringify(added)});\n${count}`)
         .replace(from, `const COMPATIBLE_FROM = ${compatibleFrom};`),
     )
   }
@@ -121,12 +122,19 @@ overPostgres(() => {
   }
 
   it(
-    'a migration that adds runs under the traffic of the version before, which goes on and can restart',
+    'a migration that adds is left to services; it runs under the traffic of the version before, which goes on and can restart',
     async () => {
       const old = await present.serve()
       const before = callers(old)
       await before.goOn()
       release([EXPAND], 1)
+      expect((await later.spawn(['tenant', 'list', '--json'])).error).toMatchObject({
+        code: 'schema_outdated',
+        message: expect.stringContaining(
+          `has schema ${SCHEMA}, made by an earlier Countersign; the schema of this one is ${SCHEMA + 1}.`,
+        ),
+      })
+      expect(await schema()).toBe(SCHEMA)
       const next = await later.serve()
       expect(await schema()).toBe(SCHEMA + 1)
       const after = callers(next)

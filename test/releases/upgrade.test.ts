@@ -43,6 +43,24 @@ function bring(release: string): { facts: ReleaseFacts; config: Config } {
   return { facts, config }
 }
 
+/** Tables, indexes and triggers. The order of a table's columns, blanks and comments mean nothing. */
+function schemaOf(file: string): string[][] {
+  const database = new Database(file, { readonly: true })
+  const statements = database
+    .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name')
+    .pluck()
+    .all()
+  database.close()
+  return statements.map((sql) => {
+    const plain = sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ')
+    const [, table, columns, options] = /^(CREATE TABLE .*?)\((.*)\)(.*)$/.exec(plain) ?? []
+    if (!table) return [plain]
+    // At the commas that are not in parentheses.
+    const parts = columns!.split(/,(?![^(]*\))/).map((part) => part.trim())
+    return [table, ...parts.sort(), options!]
+  })
+}
+
 it('there is a database of an earlier release', () => {
   expect(kept.length).toBeGreaterThan(0)
 })
@@ -98,6 +116,15 @@ describe.each(kept)('the database of a release with %s', (release) => {
     } finally {
       await service.stop()
     }
+  })
+
+  it('has the schema of a new database afterwards', () => {
+    const { config } = bring(release)
+    const upgraded = join(config.dataDir, 'countersign.db')
+    SqliteStore.open(upgraded, { migrating: true }).close()
+    const made = join(dir, 'new.db')
+    SqliteStore.open(made).close()
+    expect(schemaOf(upgraded)).toEqual(schemaOf(made))
   })
 
   it('is refused unchanged by an older release, with what to do', () => {

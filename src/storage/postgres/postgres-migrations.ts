@@ -1,36 +1,35 @@
 /**
- * The schema of the PostgreSQL store, as numbered steps: step n takes a schema from version n - 1 to n. Steps are never edited. Text is
- * compared by its bytes, as in SQLite, in any collation of the database. Services of the previous version keep working during and after a
- * step, so a step only adds; columns that are not needed any more are removed a release later.
+ * The schema of the PostgreSQL store, as steps under the rules of `sqlite-migrations.ts`. No release before had a schema here, so the first step
+ * makes today's. Text is compared by its bytes, as in SQLite, in any collation of the database. Services of the previous version keep working
+ * during and after a step, so a step only adds; columns that are not needed any more are removed a release later.
  *
  * Two tables keep their first names: `lane` has the lock partitions, and `duty` the leader lease.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
+import { assertStepLeadsTo, newerSchema, type SchemaStep, sqlAfter } from '../schema-steps.js'
 import { isLockTimeout } from './postgres-errors.js'
 import { createIndexes } from './postgres-indexes.js'
 
-/**
- * Deletes the texts of sessions' own that builds between releases kept in clear, and nobody can seal any more. Their hashes stay in the audit
- * log. Texts of the page (`countersign-…`) and texts that the log names as a tenant's stay.
- */
-export const DELETE_OWN_CONSENT_TEXTS = `
-  DELETE FROM consent_text WHERE version NOT LIKE 'countersign-%' AND NOT EXISTS (
-    SELECT 1 FROM audit WHERE audit.tenant_id = consent_text.tenant_id AND event = 'capture_page_changed'
-      AND position('"consent_sha256":"' || encode(sha256, 'hex') || '"' IN entry) > 0
-  )`
-
-const STEPS: string[] = [
-  `
-  -- The lock under which all writing is done; the token tells whose commit was the last.
+const STEPS: SchemaStep[] = [
+  // Not released yet.
+  {
+    to: 41,
+    sql: `
+  -- Locks under which all writing is done, each of some of the tenants; the token says whose commit was the last. What all agree on stands in
+  -- every one, and is changed in all together.
   CREATE TABLE lane (
-    id integer PRIMARY KEY CHECK (id = 1),
+    id integer PRIMARY KEY,
     token text COLLATE "C" NOT NULL,
-    keys_revision bigint NOT NULL DEFAULT 0
+    keys_revision bigint NOT NULL DEFAULT 0,
+    -- The oldest schema whose code may work with this one: a writer reads it under the lock.
+    compatible_from bigint NOT NULL DEFAULT 1,
+    -- A service that wraps under an earlier epoch writes nothing.
+    oldest_epoch bigint NOT NULL DEFAULT 0
   ) WITH (fillfactor = 10);
-  INSERT INTO lane (id, token) VALUES (1, '');
+  INSERT INTO lane (id, token) SELECT number, '' FROM generate_series(1, 256) AS number;
 
-  -- Who does what one service does for all.
+  -- The service that does what one does for all.
   CREATE TABLE duty (
     id integer PRIMARY KEY CHECK (id = 1),
     holder text COLLATE "C" NOT NULL,
@@ -38,7 +37,7 @@ const STEPS: string[] = [
   ) WITH (fillfactor = 10);
   INSERT INTO duty (id, holder, ends_at) VALUES (1, '', '-infinity');
 
-  -- Of the operator without a name.
+  -- The password of the operator without a name.
   CREATE TABLE operator_password (
     id integer PRIMARY KEY CHECK (id = 1),
     hash text COLLATE "C" NOT NULL
@@ -56,8 +55,16 @@ const STEPS: string[] = [
     production_issued_at bigint,
     production_revealed_at bigint,
     suspended_at bigint,
-    -- Of a tenant that is deleted, its row and its audit log stay, and nothing else.
-    deleted_at bigint
+    -- Only the row and the audit log of a deleted tenant are kept.
+    deleted_at bigint,
+    -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
+    replace_verdict_minutes bigint,
+    policy_hash text COLLATE "C",
+    sandbox_policy_hash text COLLATE "C",
+    passkeys text COLLATE "C",
+    models text COLLATE "C",
+    -- Time from which the verifies of a tenant are compared to notice drift.
+    drift_since bigint
   );
 
   CREATE TABLE api_key (
@@ -68,7 +75,12 @@ const STEPS: string[] = [
     hint text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
     valid_until bigint,
-    revoked_at bigint
+    revoked_at bigint,
+    -- A key without scopes and networks does everything, from anywhere.
+    name text,
+    scopes text,
+    networks text,
+    certificate text
   );
   CREATE INDEX api_key_of_tenant ON api_key (tenant_id, created_at);
 
@@ -92,7 +104,13 @@ const STEPS: string[] = [
     created_at bigint NOT NULL,
     failures bigint NOT NULL,
     locked_until bigint,
-    disabled_at bigint
+    disabled_at bigint,
+    replace_verdict text COLLATE "C",
+    replace_verdict_at bigint,
+    -- The recovery of a lost passkey, and the strongest passkey that was revoked: neither opens the way for a weaker one.
+    passkey_recovery text COLLATE "C",
+    passkey_recovery_at bigint,
+    revoked_passkey text COLLATE "C"
   );
   CREATE INDEX subject_of_tenant ON subject (tenant_id);
   -- A call that was under way when its tenant was deleted.
@@ -134,7 +152,9 @@ const STEPS: string[] = [
     steps text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
     expires_at bigint NOT NULL,
-    used_at bigint
+    used_at bigint,
+    -- The text of a typed action.
+    display bytea
   );
   CREATE INDEX challenge_of_tenant ON challenge (tenant_id);
   CREATE INDEX challenge_lookup ON challenge (lookup);
@@ -160,7 +180,8 @@ const STEPS: string[] = [
     reference_count bigint NOT NULL,
     capture_count bigint NOT NULL,
     idempotency_count bigint NOT NULL,
-    expires_at bigint NOT NULL
+    expires_at bigint NOT NULL,
+    passkey_count bigint NOT NULL DEFAULT 0
   );
   CREATE INDEX erasure_expires_at ON erasure (expires_at);
 
@@ -169,8 +190,13 @@ const STEPS: string[] = [
     sequence bigint NOT NULL,
     entry text COLLATE "C" NOT NULL,
     hash bytea NOT NULL,
+    -- Computed from the entry, which the log's hashes cover and which is canonical JSON: no blanks, and quotes inside a string escaped. A
+    -- cast to JSON would refuse an entry that somebody has damaged.
+    event text COLLATE "C" GENERATED ALWAYS AS (substring(entry FROM '"event":"([a-z0-9_]+)"')) STORED,
     PRIMARY KEY (tenant_id, sequence)
   );
+  -- Further indexes of the log are in postgres-indexes.ts.
+  CREATE INDEX audit_event ON audit (tenant_id, event, sequence);
   CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     RAISE EXCEPTION 'the audit log is append-only';
@@ -220,6 +246,42 @@ const STEPS: string[] = [
     last_sign_in_by text COLLATE "C" CHECK (last_sign_in_by IN ('password', 'oidc'))
   );
 
+  -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
+  CREATE TABLE operator_link (
+    hash bytea PRIMARY KEY,
+    operator_id text COLLATE "C" REFERENCES operator (id) ON DELETE CASCADE,
+    expires_at bigint NOT NULL
+  );
+
+  -- Second factors, by the id of an operator, or 'operator' for the one without a name; not in force before enrolled_at.
+  CREATE TABLE second_factor (
+    id text COLLATE "C" PRIMARY KEY,
+    sealed bytea NOT NULL,
+    recovery text COLLATE "C" NOT NULL,
+    last_step bigint,
+    enrolled_at bigint
+  );
+
+  -- People of tenants, who sign in under names of their own, and the links by which they do so first.
+  CREATE TABLE person (
+    id text COLLATE "C" PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    name text COLLATE "C" NOT NULL UNIQUE,
+    role text COLLATE "C" NOT NULL CHECK (role IN ('admin', 'viewer')),
+    password_hash text COLLATE "C",
+    origin text COLLATE "C" NOT NULL CHECK (origin IN ('invited', 'provider')),
+    created_at bigint NOT NULL,
+    last_sign_in_at bigint,
+    last_sign_in_by text COLLATE "C" CHECK (last_sign_in_by IN ('password', 'oidc'))
+  );
+  CREATE INDEX person_of_tenant ON person (tenant_id, name);
+  CREATE TABLE person_link (
+    hash bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    person_id text COLLATE "C" NOT NULL REFERENCES person (id),
+    expires_at bigint NOT NULL
+  );
+
   CREATE TABLE login_link (
     hash bytea PRIMARY KEY,
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
@@ -230,8 +292,19 @@ const STEPS: string[] = [
     hash bytea PRIMARY KEY,
     tenant_id text COLLATE "C" REFERENCES tenant (id),
     operator_id text COLLATE "C" REFERENCES operator (id),
-    expires_at bigint NOT NULL
+    expires_at bigint NOT NULL,
+    -- Address and times, and when and how the person last authenticated.
+    ends_at bigint,
+    created_at bigint,
+    last_used_at bigint,
+    authenticated_at bigint,
+    method text COLLATE "C",
+    address text COLLATE "C",
+    browser text COLLATE "C",
+    person_id text COLLATE "C" REFERENCES person (id),
+    second_factor_at bigint
   );
+  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
 
   CREATE TABLE last_backup (
     id integer PRIMARY KEY CHECK (id = 1),
@@ -245,7 +318,11 @@ const STEPS: string[] = [
     url text COLLATE "C" NOT NULL,
     events text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
-    dropped bigint NOT NULL
+    dropped bigint NOT NULL,
+    last_success_at bigint,
+    last_failure_at bigint,
+    last_failure text COLLATE "C",
+    failures bigint NOT NULL DEFAULT 0
   );
   CREATE INDEX webhook_endpoint_of_tenant ON webhook_endpoint (tenant_id, created_at);
 
@@ -262,7 +339,7 @@ const STEPS: string[] = [
     attempts bigint NOT NULL,
     next_attempt_at bigint,
     last_outcome text COLLATE "C",
-    -- Whoever is sending it now.
+    -- Id of the sender that is sending it.
     taken_by text COLLATE "C",
     created_at bigint NOT NULL,
     finished_at bigint,
@@ -302,173 +379,20 @@ const STEPS: string[] = [
     answered text COLLATE "C",
     status text COLLATE "C" NOT NULL CHECK (status IN ('open', 'completed', 'cancelled')),
     created_at bigint NOT NULL,
-    expires_at bigint NOT NULL
+    expires_at bigint NOT NULL,
+    -- When the expiry was sent to the webhooks.
+    expiry_told_at bigint,
+    -- Whether the result needs the proof of the browser that captured, and the digest of that proof.
+    binding text NOT NULL DEFAULT 'any' CHECK (binding IN ('same', 'any')),
+    proof bytea,
+    -- When the person said that somebody else had begun the session.
+    disowned_at bigint
   );
   CREATE INDEX capture_session_of_tenant ON capture_session (tenant_id);
   CREATE INDEX capture_session_lookup ON capture_session (lookup);
   CREATE INDEX capture_session_expires_at ON capture_session (expires_at);
 
-  -- What services agree on while they run: nothing that a crash of the server may not lose.
-  CREATE UNLOGGED TABLE node (
-    id text COLLATE "C" PRIMARY KEY,
-    lease_until timestamptz NOT NULL
-  );
-  CREATE UNLOGGED TABLE claim (
-    scope bytea PRIMARY KEY,
-    payload_hash bytea NOT NULL,
-    node text COLLATE "C" NOT NULL,
-    token text COLLATE "C" NOT NULL UNIQUE
-  );
-  CREATE INDEX claim_of_node ON claim (node);
-  CREATE UNLOGGED TABLE bucket (
-    holder text COLLATE "C" PRIMARY KEY,
-    granted float8 NOT NULL,
-    tokens float8 NOT NULL,
-    at timestamptz NOT NULL
-  );
-  `,
-  `
-  -- The oldest schema whose code may work with this one: whoever writes reads it under the lock.
-  ALTER TABLE lane ADD COLUMN compatible_from bigint NOT NULL DEFAULT 1;
-
-  -- What a service is known by to the others, which schema its code was made for, and what all are to have alike.
-  ALTER TABLE node
-    ADD COLUMN name text COLLATE "C",
-    ADD COLUMN version text COLLATE "C",
-    ADD COLUMN schema bigint,
-    ADD COLUMN started_at bigint,
-    ADD COLUMN settings text COLLATE "C";
-  `,
-  `
-  -- Whose keys, which lie outside of the database, wrap users' data keys.
-  CREATE TABLE epoch (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    key_id text COLLATE "C" NOT NULL UNIQUE,
-    announced_at bigint NOT NULL,
-    activated_at bigint,
-    settled_at bigint,
-    retired_at bigint
-  );
-  -- One change at a time, whoever begins it.
-  CREATE UNIQUE INDEX epoch_unsettled ON epoch ((true)) WHERE settled_at IS NULL AND retired_at IS NULL;
-  -- Whoever wraps under an earlier one writes nothing.
-  ALTER TABLE lane ADD COLUMN oldest_epoch bigint NOT NULL DEFAULT 0;
-  ALTER TABLE node ADD COLUMN epoch_loaded bigint, ADD COLUMN epoch_used bigint;
-  `,
-  `
-  -- Lanes, each of some of the tenants. What all agree on stands in every one, and is changed in all together.
-  ALTER TABLE lane DROP CONSTRAINT lane_id_check;
-  INSERT INTO lane (id, token, keys_revision, compatible_from, oldest_epoch)
-    SELECT number, token, keys_revision, compatible_from, oldest_epoch FROM lane, generate_series(2, 256) AS number;
-  `,
-  `
-  -- Where and when sessions of the dashboard were begun and last used, and when their people last showed who they are.
-  ALTER TABLE dashboard_session
-    ADD COLUMN ends_at bigint,
-    ADD COLUMN created_at bigint,
-    ADD COLUMN last_used_at bigint,
-    ADD COLUMN authenticated_at bigint,
-    ADD COLUMN method text COLLATE "C",
-    ADD COLUMN address text COLLATE "C",
-    ADD COLUMN browser text COLLATE "C";
-  CREATE INDEX dashboard_session_of_tenant ON dashboard_session (tenant_id);
-  `,
-  `
-  -- Keys of before have no name and no bounds: they do everything, from anywhere.
-  ALTER TABLE api_key ADD COLUMN name text, ADD COLUMN scopes text, ADD COLUMN networks text;
-  `,
-  `
-  -- The texts that people have agreed to, by the hash that the audit log names.
-  CREATE TABLE consent_text (
-    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
-    sha256 bytea NOT NULL,
-    version text COLLATE "C" NOT NULL,
-    language text COLLATE "C" NOT NULL,
-    text text COLLATE "C" NOT NULL,
-    first_agreed_at bigint NOT NULL,
-    PRIMARY KEY (tenant_id, sha256, version)
-  );
-  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
-  `,
-  `
-  -- A contract may ask for a verdict before a reference is replaced; a user has one such verdict at most.
-  ALTER TABLE tenant ADD COLUMN replace_verdict_minutes bigint;
-  ALTER TABLE subject ADD COLUMN replace_verdict text COLLATE "C", ADD COLUMN replace_verdict_at bigint;
-  `,
-  `
-  -- Who is enrolled in the sandbox, and when they were last used: to be counted, and to go when nobody uses them. Those who are
-  -- there already come in when they are used next: to look for them now would hold up all writing.
-  CREATE TABLE sandbox_user (
-    lookup bytea PRIMARY KEY REFERENCES subject (lookup) ON DELETE CASCADE,
-    tenant_id text COLLATE "C" NOT NULL,
-    used_at bigint NOT NULL
-  );
-  CREATE INDEX sandbox_user_of_tenant ON sandbox_user (tenant_id);
-  CREATE INDEX sandbox_user_used_at ON sandbox_user (used_at);
-  `,
-  `
-  -- One-time links that sign an operator in without a password, made at the command line; NULL for the operator without a name.
-  CREATE TABLE operator_link (
-    hash bytea PRIMARY KEY,
-    operator_id text COLLATE "C" REFERENCES operator (id) ON DELETE CASCADE,
-    expires_at bigint NOT NULL
-  );
-  `,
-  `
-  -- Second factors, by the id of an operator, or 'operator' for the one without a name; not in force before enrolled_at.
-  CREATE TABLE second_factor (
-    id text COLLATE "C" PRIMARY KEY,
-    sealed bytea NOT NULL,
-    recovery text COLLATE "C" NOT NULL,
-    last_step bigint,
-    enrolled_at bigint
-  );
-  `,
-  `
-  ALTER TABLE api_key ADD COLUMN certificate text;
-  `,
-  `
-  -- The audit log is listed by event. The column is computed from the entry, which the log's hashes cover and which is canonical JSON: no
-  -- blanks, and quotes inside a string escaped. A cast to JSON would refuse an entry that somebody has damaged. This step writes the
-  -- whole log again: no release has had one in PostgreSQL before.
-  ALTER TABLE audit ADD COLUMN event text COLLATE "C" GENERATED ALWAYS AS (substring(entry FROM '"event":"([a-z0-9_]+)"')) STORED;
-  CREATE INDEX audit_event ON audit (tenant_id, event, sequence);
-  `,
-  // When the expiry of a capture session was sent to the webhooks.
-  `
-  ALTER TABLE capture_session ADD COLUMN expiry_told_at bigint;
-  `,
-  `
-  ALTER TABLE node ADD COLUMN master_keys text;
-  `,
-  `
-  -- Why a service is not ready, as a JSON array of the reasons that its /readyz names, and the commit that it was built from.
-  ALTER TABLE node ADD COLUMN not_ready text COLLATE "C", ADD COLUMN build_commit text COLLATE "C";
-  `,
-  `
-  -- People of tenants, who sign in under names of their own; the links by which they do so first, and their sessions.
-  CREATE TABLE person (
-    id text COLLATE "C" PRIMARY KEY,
-    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
-    name text COLLATE "C" NOT NULL UNIQUE,
-    role text COLLATE "C" NOT NULL CHECK (role IN ('admin', 'viewer')),
-    password_hash text COLLATE "C",
-    origin text COLLATE "C" NOT NULL CHECK (origin IN ('invited', 'provider')),
-    created_at bigint NOT NULL,
-    last_sign_in_at bigint,
-    last_sign_in_by text COLLATE "C" CHECK (last_sign_in_by IN ('password', 'oidc'))
-  );
-  CREATE INDEX person_of_tenant ON person (tenant_id, name);
-  CREATE TABLE person_link (
-    hash bytea PRIMARY KEY,
-    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
-    person_id text COLLATE "C" NOT NULL REFERENCES person (id),
-    expires_at bigint NOT NULL
-  );
-  ALTER TABLE dashboard_session ADD COLUMN person_id text COLLATE "C" REFERENCES person (id);
-  `,
-  `
-  -- Requests of the last days, in both environments, for those who look for what went wrong. Their ids begin with their time.
+  -- Requests of the last days, in both environments. Their ids begin with their time.
   CREATE TABLE request_log (
     request_id text COLLATE "C" PRIMARY KEY,
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
@@ -491,39 +415,52 @@ const STEPS: string[] = [
   CREATE INDEX request_log_subject ON request_log (subject, request_id) WHERE subject IS NOT NULL;
   CREATE INDEX request_log_verification ON request_log (verification_id) WHERE verification_id IS NOT NULL;
   CREATE INDEX request_log_client ON request_log (client_request_id) WHERE client_request_id IS NOT NULL;
-  `,
-  `
-  -- How an endpoint has answered lately.
-  ALTER TABLE webhook_endpoint ADD COLUMN last_success_at bigint;
-  ALTER TABLE webhook_endpoint ADD COLUMN last_failure_at bigint;
-  ALTER TABLE webhook_endpoint ADD COLUMN last_failure text COLLATE "C";
-  ALTER TABLE webhook_endpoint ADD COLUMN failures bigint NOT NULL DEFAULT 0;
-  `,
-  // How far the audit logs have been verified in the background, under a key that is not in the database.
-  `
+
+  -- Progress of the background verification of the audit logs, authenticated under a key that is not in the database.
   CREATE TABLE audit_walk (id bigint PRIMARY KEY CHECK (id = 1), state text COLLATE "C" NOT NULL, mac bytea NOT NULL);
-  `,
-  // The pictures of tenants on the hosted capture page.
-  `
+
+  -- Logos of tenants on the hosted capture page.
   CREATE TABLE capture_logo (
     tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
     sha256 bytea NOT NULL,
     image bytea NOT NULL
   );
-  `,
-  // Keys of the issuer, whose public halves check verdicts.
-  `
-  CREATE TABLE verdict_key (
-    id text COLLATE "C" PRIMARY KEY,
-    environment text COLLATE "C" NOT NULL,
-    sealed bytea NOT NULL,
-    published_at bigint NOT NULL,
-    signs_from bigint NOT NULL,
-    gone_at bigint
+
+  -- Texts that people have agreed to, by the hash that the audit log names.
+  CREATE TABLE consent_text (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sha256 bytea NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    language text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    first_agreed_at bigint NOT NULL,
+    PRIMARY KEY (tenant_id, sha256, version)
   );
-  `,
-  // The latest verifications of the sandbox. Those of production are found in the audit log, by `postgres-indexes.ts`.
-  `
+  CREATE INDEX consent_text_of_tenant ON consent_text (tenant_id, first_agreed_at);
+
+  -- Texts that capture sessions brought as their own, which may name their user and are deleted with the user.
+  CREATE TABLE own_consent_text (
+    tenant_id text COLLATE "C" NOT NULL,
+    subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
+    sha256 bytea NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    language text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    first_agreed_at bigint NOT NULL,
+    PRIMARY KEY (subject_id, sha256, version)
+  );
+  CREATE INDEX own_consent_text_hash ON own_consent_text (tenant_id, sha256, first_agreed_at);
+
+  -- Users of the sandbox and when they were last used, to count them and to delete unused ones.
+  CREATE TABLE sandbox_user (
+    lookup bytea PRIMARY KEY REFERENCES subject (lookup) ON DELETE CASCADE,
+    tenant_id text COLLATE "C" NOT NULL,
+    used_at bigint NOT NULL
+  );
+  CREATE INDEX sandbox_user_of_tenant ON sandbox_user (tenant_id);
+  CREATE INDEX sandbox_user_used_at ON sandbox_user (used_at);
+
+  -- The latest verifications of the sandbox. Those of production are found in the audit log.
   CREATE TABLE sandbox_verification (
     id text COLLATE "C" PRIMARY KEY,
     tenant_id text COLLATE "C" NOT NULL,
@@ -534,11 +471,23 @@ const STEPS: string[] = [
   CREATE INDEX sandbox_verification_of_tenant ON sandbox_verification (tenant_id, id);
   CREATE INDEX sandbox_verification_of_user ON sandbox_verification (lookup);
   CREATE INDEX sandbox_verification_expires_at ON sandbox_verification (expires_at);
-  `,
-  // Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
-  `
-  ALTER TABLE tenant ADD COLUMN policy_hash text COLLATE "C";
-  ALTER TABLE tenant ADD COLUMN sandbox_policy_hash text COLLATE "C";
+
+  -- Last uses of production users, and since when a tenant's policy erases users that nobody uses.
+  CREATE TABLE user_activity (
+    lookup bytea PRIMARY KEY,
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    sealed bytea NOT NULL,
+    used_at bigint NOT NULL,
+    notice_at bigint
+  );
+  CREATE INDEX user_activity_unused ON user_activity (tenant_id, used_at) WHERE notice_at IS NULL;
+  CREATE INDEX user_activity_noticed ON user_activity (tenant_id, notice_at) WHERE notice_at IS NOT NULL;
+  CREATE TABLE retention_start (
+    tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
+    since bigint NOT NULL
+  );
+
+  -- Policies of tenants, in every version that was ever in force, and approvals that wait for a second person.
   CREATE TABLE policy_version (
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
     hash text COLLATE "C" NOT NULL,
@@ -559,10 +508,18 @@ const STEPS: string[] = [
   );
   CREATE INDEX approval_expiry ON approval (expires_at);
   CREATE INDEX approval_user ON approval (lookup);
-  `,
-  // Passkeys of users, and how a tenant uses them.
-  `
-  ALTER TABLE tenant ADD COLUMN passkeys text COLLATE "C";
+
+  -- Keys of the issuer, whose public halves check verdicts.
+  CREATE TABLE verdict_key (
+    id text COLLATE "C" PRIMARY KEY,
+    environment text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    published_at bigint NOT NULL,
+    signs_from bigint NOT NULL,
+    gone_at bigint
+  );
+
+  -- Passkeys of users.
   CREATE TABLE passkey (
     id text COLLATE "C" PRIMARY KEY,
     subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
@@ -572,31 +529,9 @@ const STEPS: string[] = [
     last_used_at bigint
   );
   CREATE INDEX passkey_of_subject ON passkey (subject_id);
-  `,
-  // Last uses of production users, and since when a tenant's policy erases users that nobody uses.
-  `
-  CREATE TABLE user_activity (
-    lookup bytea PRIMARY KEY,
-    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
-    sealed bytea NOT NULL,
-    used_at bigint NOT NULL,
-    notice_at bigint
-  );
-  CREATE INDEX user_activity_unused ON user_activity (tenant_id, used_at) WHERE notice_at IS NULL;
-  CREATE INDEX user_activity_noticed ON user_activity (tenant_id, notice_at) WHERE notice_at IS NOT NULL;
-  CREATE TABLE retention_start (
-    tenant_id text COLLATE "C" PRIMARY KEY REFERENCES tenant (id),
-    since bigint NOT NULL
-  );
-  `,
-  // Number of passkeys in the receipt of an erasure.
-  `
-  ALTER TABLE erasure ADD COLUMN passkey_count bigint NOT NULL DEFAULT 0;
-  `,
-  // Templates of further model packs, and the change from one pack to another.
-  `
-  ALTER TABLE tenant ADD COLUMN models text COLLATE "C";
-  -- A reference that is deleted or replaced takes its templates along, also where an earlier version deletes it.
+
+  -- Templates of further model packs, and the change from one pack to another. A reference that is deleted or replaced takes its
+  -- templates along, also where an earlier version deletes it.
   CREATE TABLE following_reference (
     id text COLLATE "C" PRIMARY KEY,
     reference_id text COLLATE "C" NOT NULL REFERENCES reference (id) ON DELETE CASCADE,
@@ -615,9 +550,17 @@ const STEPS: string[] = [
     at_time bigint,
     finishing_at bigint
   );
-  `,
-  // Counted verifies, by which a change of cameras or of people is noticed.
-  `
+
+  -- Templates that references have become by captures that were taken in.
+  CREATE TABLE aged_reference (
+    id text COLLATE "C" PRIMARY KEY,
+    reference_id text COLLATE "C" NOT NULL UNIQUE REFERENCES reference (id) ON DELETE CASCADE,
+    model text COLLATE "C" NOT NULL,
+    sealed bytea NOT NULL,
+    created_at bigint NOT NULL
+  );
+
+  -- Counted verifies, by which a change of cameras or of people is noticed.
   CREATE TABLE drift (
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
     model text COLLATE "C" NOT NULL,
@@ -628,13 +571,20 @@ const STEPS: string[] = [
   );
   CREATE INDEX drift_at ON drift (at);
   CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
-  `,
-  // The text of a typed action that is given with a challenge.
-  `
-  ALTER TABLE challenge ADD COLUMN display bytea;
-  `,
-  // The OpenID provider: its keys, its clients, and what it remembers of a sign-in.
-  `
+
+  -- Decisions of a candidate in shadow, counted by tenant and day.
+  CREATE TABLE shadow (
+    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
+    model text COLLATE "C" NOT NULL,
+    candidate text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    counts text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_id, model, candidate, at)
+  );
+  CREATE INDEX shadow_at ON shadow (at);
+
+  -- The OpenID provider: its keys, its clients, what it remembers of a sign-in, and requests of identity providers whose results the
+  -- service reports to them.
   CREATE TABLE openid_key (
     id text COLLATE "C" PRIMARY KEY,
     environment text COLLATE "C" NOT NULL,
@@ -658,18 +608,14 @@ const STEPS: string[] = [
     grant_id bytea,
     sealed bytea NOT NULL,
     expires_at bigint NOT NULL,
-    used_at bigint
+    used_at bigint,
+    -- The user whom it names.
+    user_lookup bytea
   );
   CREATE INDEX openid_state_uid ON openid_state (uid) WHERE uid IS NOT NULL;
   CREATE INDEX openid_state_grant ON openid_state (grant_id) WHERE grant_id IS NOT NULL;
+  CREATE INDEX openid_state_user ON openid_state (user_lookup) WHERE user_lookup IS NOT NULL;
   CREATE INDEX openid_state_expiry ON openid_state (expires_at);
-  `,
-  // Time from which the verifies of a tenant are compared to notice drift.
-  `
-  ALTER TABLE tenant ADD COLUMN drift_since bigint;
-  `,
-  // Requests of an identity provider whose results the service reports to it.
-  `
   CREATE TABLE openid_callback (
     request bytea PRIMARY KEY,
     tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
@@ -677,87 +623,70 @@ const STEPS: string[] = [
     sealed bytea NOT NULL,
     attempts bigint NOT NULL,
     next_at bigint,
-    expires_at bigint NOT NULL
+    expires_at bigint NOT NULL,
+    -- The user whom it names.
+    lookup bytea
   );
   CREATE INDEX openid_callback_next ON openid_callback (next_at) WHERE next_at IS NOT NULL;
   CREATE INDEX openid_callback_session ON openid_callback (session_id) WHERE session_id IS NOT NULL;
+  CREATE INDEX openid_callback_user ON openid_callback (lookup) WHERE lookup IS NOT NULL;
   CREATE INDEX openid_callback_of_tenant ON openid_callback (tenant_id);
   CREATE INDEX openid_callback_expiry ON openid_callback (expires_at);
-  `,
-  // Decisions of a candidate in shadow, counted by tenant and day.
-  `
-  CREATE TABLE shadow (
-    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
-    model text COLLATE "C" NOT NULL,
-    candidate text COLLATE "C" NOT NULL,
-    at bigint NOT NULL,
-    counts text COLLATE "C" NOT NULL,
-    PRIMARY KEY (tenant_id, model, candidate, at)
+
+  -- Keys outside of the database that wrap users' data keys.
+  CREATE TABLE epoch (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key_id text COLLATE "C" NOT NULL UNIQUE,
+    announced_at bigint NOT NULL,
+    activated_at bigint,
+    settled_at bigint,
+    retired_at bigint
   );
-  CREATE INDEX shadow_at ON shadow (at);
-  `,
-  // Templates that references have become by captures that were taken in.
-  `
-  CREATE TABLE aged_reference (
+  -- One change at a time, whichever service begins it.
+  CREATE UNIQUE INDEX epoch_unsettled ON epoch ((true)) WHERE settled_at IS NULL AND retired_at IS NULL;
+
+  -- What services agree on while they run: nothing that a crash of the server may not lose.
+  CREATE UNLOGGED TABLE node (
     id text COLLATE "C" PRIMARY KEY,
-    reference_id text COLLATE "C" NOT NULL UNIQUE REFERENCES reference (id) ON DELETE CASCADE,
-    model text COLLATE "C" NOT NULL,
-    sealed bytea NOT NULL,
-    created_at bigint NOT NULL
+    lease_until timestamptz NOT NULL,
+    -- Name of the service for the others, the schema that its code was made for, and what all are to have alike.
+    name text COLLATE "C",
+    version text COLLATE "C",
+    schema bigint,
+    started_at bigint,
+    settings text COLLATE "C",
+    epoch_loaded bigint,
+    epoch_used bigint,
+    master_keys text,
+    -- Why it is not ready, as a JSON array of the reasons that its /readyz names, and the commit that it was built from.
+    not_ready text COLLATE "C",
+    build_commit text COLLATE "C"
+  );
+  CREATE UNLOGGED TABLE claim (
+    scope bytea PRIMARY KEY,
+    payload_hash bytea NOT NULL,
+    node text COLLATE "C" NOT NULL,
+    token text COLLATE "C" NOT NULL UNIQUE
+  );
+  CREATE INDEX claim_of_node ON claim (node);
+  CREATE UNLOGGED TABLE bucket (
+    holder text COLLATE "C" PRIMARY KEY,
+    granted float8 NOT NULL,
+    tokens float8 NOT NULL,
+    at timestamptz NOT NULL
   );
   `,
-  // The second factor that the person of a session gave.
-  `
-  ALTER TABLE dashboard_session ADD COLUMN second_factor_at bigint;
-  `,
-  // The recovery of a lost passkey, and the strongest passkey that was revoked: neither opens the way for a weaker one.
-  `
-  ALTER TABLE subject ADD COLUMN passkey_recovery text COLLATE "C", ADD COLUMN passkey_recovery_at bigint,
-    ADD COLUMN revoked_passkey text COLLATE "C";
-  `,
-  // Whether the result of a session needs the proof of the browser that captured, and the digest of that proof. Sessions of earlier
-  // versions need none.
-  `
-  ALTER TABLE capture_session ADD COLUMN binding text NOT NULL DEFAULT 'any' CHECK (binding IN ('same', 'any'));
-  ALTER TABLE capture_session ADD COLUMN proof bytea;
-  `,
-  // The users whom states and callbacks of the OpenID provider name.
-  `
-  ALTER TABLE openid_state ADD COLUMN user_lookup bytea;
-  CREATE INDEX openid_state_user ON openid_state (user_lookup) WHERE user_lookup IS NOT NULL;
-  ALTER TABLE openid_callback ADD COLUMN lookup bytea;
-  UPDATE openid_callback SET lookup = (SELECT lookup FROM capture_session WHERE id = session_id);
-  CREATE INDEX openid_callback_user ON openid_callback (lookup) WHERE lookup IS NOT NULL;
-  `,
-  // When the person of a capture session said that somebody else had begun it.
-  `
-  ALTER TABLE capture_session ADD COLUMN disowned_at bigint;
-  `,
-  // Texts that capture sessions brought as their own, which may name their user and are deleted with the user.
-  `
-  CREATE TABLE own_consent_text (
-    tenant_id text COLLATE "C" NOT NULL,
-    subject_id text COLLATE "C" NOT NULL REFERENCES subject (id) ON DELETE CASCADE,
-    sha256 bytea NOT NULL,
-    version text COLLATE "C" NOT NULL,
-    language text COLLATE "C" NOT NULL,
-    sealed bytea NOT NULL,
-    first_agreed_at bigint NOT NULL,
-    PRIMARY KEY (subject_id, sha256, version)
-  );
-  CREATE INDEX own_consent_text_hash ON own_consent_text (tenant_id, sha256, first_agreed_at);
-  ${DELETE_OWN_CONSENT_TEXTS};
-  `,
+  },
 ]
 
 /** The schema version that this code works with. */
-export const SCHEMA = STEPS.length
+export const SCHEMA = STEPS.at(-1)!.to
 /** Number of lock partitions: rows of the table `lane`. */
 export const LOCK_PARTITIONS = 256
 /**
  * The oldest schema version whose code may work with this schema. A step that removes something raises it to the first version whose code
- * does without it. It must never be the step's own version, because then every service would have to be stopped for the upgrade. Versions
- * before 5 were never released: their code cannot open records that are sealed under a key of their own (`sealed-box.ts`).
+ * does without it. It must never be the step's own version, because then every service would have to be stopped for the upgrade. Builds
+ * of schemas before 5 cannot open records that are sealed under a key of their own (`sealed-box.ts`).
  */
 const COMPATIBLE_FROM = 5
 
@@ -774,7 +703,8 @@ const RETRY_LIMIT_MS = 30_000
 /**
  * Reads the version of the schema.
  * @returns 0 for a schema without tables
- * @throws Error when it belongs to another application or to a newer version with which this one may not work
+ * @throws Error when it belongs to another application, to a newer version with which this one may not work, or to a build between
+ * two releases
  */
 export async function schemaVersion(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{
@@ -801,6 +731,7 @@ export async function schemaVersion(client: ClientBase): Promise<number> {
       `the schema ${schema} belongs to another application: give Countersign a database, or a schema, of its own.`,
     )
   if (found.version > SCHEMA) await assertCompatible(client, found.version)
+  else assertStepLeadsTo(found.version, STEPS)
   return found.version
 }
 
@@ -808,10 +739,7 @@ async function assertCompatible(client: ClientBase, version: number): Promise<vo
   const { rows } = await client.query<{ compatibleFrom: number }>(
     'SELECT compatible_from AS "compatibleFrom" FROM lane WHERE id = 1',
   )
-  if (rows[0]!.compatibleFrom > SCHEMA)
-    throw new Error(
-      `it has schema ${version}, made by a newer Countersign; this one knows schema ${SCHEMA}. Start the newer version again, or restore a backup from before the upgrade.`,
-    )
+  if (rows[0]!.compatibleFrom > SCHEMA) throw newerSchema(version, SCHEMA)
 }
 
 /**
@@ -854,7 +782,7 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
        INSERT INTO schema_version (application, version) VALUES ('${APPLICATION}', 0)`,
     )
   else await assertNoneLeftBehind(client)
-  for (const step of STEPS.slice(version)) await client.query(step)
+  for (const sql of sqlAfter(version, STEPS)) await client.query(sql)
   if (version === 0) await createIndexes(client)
   await client.query(`UPDATE schema_version SET version = ${SCHEMA}`)
   await client.query(`UPDATE lane SET compatible_from = ${COMPATIBLE_FROM}`)
@@ -868,10 +796,8 @@ async function takeSteps(client: ClientBase, version: number): Promise<void> {
 async function assertNoneLeftBehind(client: ClientBase): Promise<void> {
   await client.query('LOCK TABLE node IN SHARE ROW EXCLUSIVE MODE')
   await client.query('LOCK TABLE lane IN ACCESS EXCLUSIVE MODE')
-  // Read as JSON, because the columns did not exist before schema 2.
   const { rows } = await client.query<{ name: string }>(
-    `SELECT coalesce(to_jsonb(node) ->> 'name', id) AS name FROM node
-     WHERE lease_until > clock_timestamp() AND coalesce((to_jsonb(node) ->> 'schema')::bigint, 1) < ${COMPATIBLE_FROM}`,
+    `SELECT name FROM node WHERE lease_until > clock_timestamp() AND schema < ${COMPATIBLE_FROM}`,
   )
   if (rows.length > 0)
     throw new Error(

@@ -14,7 +14,7 @@ import { storeTransaction } from '../statements.js'
 import { StoreCorruptError, StoreUnavailableError } from '../store.js'
 import { isBusy } from './sqlite-errors.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
-import { APPLICATION_ID, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
+import { APPLICATION_ID, assertKnownSchema, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
 
 /** The files cannot be joined; the message says why. */
 export class RestoreError extends CodedError<
@@ -40,8 +40,7 @@ const GENERATION = 'SELECT coalesce(max(generation), 0) FROM keyring'
 interface Origin {
   tenant: string | null
   progress: number
-  /** Missing in files that were made before the working keys could change. */
-  generation?: number
+  generation: number
 }
 
 /** Deletes the file and its journals: SQLite would write the contents of a journal into the next file of that name. */
@@ -204,7 +203,7 @@ function generationOfKeys(keysFile: string): number | null {
   const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
   try {
     if (applicationOf(keys) !== KEYS_APPLICATION_ID) return null
-    return (keys.prepare('SELECT * FROM origin').get() as Origin).generation ?? 0
+    return (keys.prepare('SELECT * FROM origin').get() as Origin).generation
   } catch {
     // The file is no database, so it opens no copy.
     return null
@@ -232,6 +231,7 @@ export async function joinKeys(
     if (application !== APPLICATION_ID && application !== BACKUP_APPLICATION_ID)
       throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
     assertWhole(database, copy)
+    assertKnownSchema(database)
     if (application === APPLICATION_ID) {
       // The copy is a plain copy of the database file, which contains the keys.
       migrate(database)
@@ -289,7 +289,7 @@ function assertFits(copy: Database.Database, keysFile: string): void {
     if (held.tenant !== wanted.tenant)
       throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
     const generation = generationOf(copy)
-    if ((held.generation ?? 0) !== generation) {
+    if (held.generation !== generation) {
       const kept = keptKeysFile(keysFile, generation)
       throw new RestoreError(
         'wrong_keys',
@@ -308,8 +308,6 @@ function assertFits(copy: Database.Database, keysFile: string): void {
 }
 
 function generationOf(database: Database.Database): number {
-  const columns = database.pragma('table_info(keyring)') as Array<{ name: string }>
-  if (!columns.some(({ name }) => name === 'generation')) return 0
   return database.prepare(GENERATION).pluck().get() as number
 }
 

@@ -408,7 +408,7 @@ overPostgres(() => {
 
     it('(source_outdated, target_outdated) when source or target has another schema version', async () => {
       const old = copyOfSource()
-      changeSqlite(old, 'PRAGMA user_version = 3')
+      changeSqlite(old, 'PRAGMA user_version = 5')
       expect((await refusal(sqlite(old), database.url)).code).toBe('source_outdated')
       await moved(sqlite(source), database.url)
       await database.query('UPDATE schema_version SET version = version + 1')

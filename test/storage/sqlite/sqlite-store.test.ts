@@ -92,6 +92,20 @@ describe('opening', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
+  it('refuses the database of a build between two releases, also to a service, and leaves it as it was', async () => {
+    await openStore().close()
+    const between = new Database(file)
+    between.pragma('user_version = 6')
+    between.pragma('wal_checkpoint(TRUNCATE)')
+    between.close()
+    const before = readFileSync(file)
+    for (const options of [{}, { serving: true }, { migrating: true }])
+      expect(() => SqliteStore.open(file, options)).toThrow(
+        /it has schema 6, made by a build between two releases, .*Go on with the build that made it/,
+      )
+    expect(readFileSync(file)).toEqual(before)
+  })
+
   it('refuses a file that is not a database', () => {
     writeFileSync(file, 'not a database, but long enough to look like one '.repeat(100))
     expect(() => openStore()).toThrow(StoreOpenError)
