@@ -46,10 +46,13 @@ export interface TestService {
   stop(): Promise<void>
 }
 
-/** @param ownEngine the engine's process is not the one that this worker's other services have */
+/**
+ * @param ownEngine the engine's process is not the one that this worker's other services have
+ * @param clock by default it stands still at the time of the start
+ */
 export async function startService(
   env: Record<string, string> = {},
-  { ownEngine = false } = {},
+  { ownEngine = false, clock = new ManualClock() } = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
   const postgres = isOnPostgres() ? await createDatabase() : null
@@ -67,7 +70,6 @@ export async function startService(
     ...(env.COUNTERSIGN_OPERATOR_PASSWORD_FILE ? {} : { COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH }),
     ...env,
   })
-  const clock = new ManualClock()
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
   const start = () => Service.start(config, { clock, log })
