@@ -1,10 +1,10 @@
 /**
- * Makes a recorded value the same in every run: what is drawn at random becomes a placeholder, and a time is told from the clock of the
- * service. An id keeps its number within a scenario, so that a record still shows which values are equal.
+ * Makes a recorded value the same in every run. A value that is drawn at random becomes a placeholder, and a time is counted from the
+ * clock of the service. An id keeps its number within a scenario, so that a record still shows which values are equal.
  */
 import { VERSION } from '../../src/lib/version.js'
 
-/** What is known while a value is put into its normal form. */
+/** The facts by which a value is put into its normal form. */
 export interface Surroundings {
   /** The service's clock, in milliseconds since the Unix epoch. */
   now: number

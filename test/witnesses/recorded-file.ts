@@ -17,7 +17,7 @@ export function writeRecorded(name: string, text: string): void {
   writeFileSync(fileOf(name), text)
 }
 
-/** JSON in which whatever fits stands on one line, short members share lines, and a bracket has no line of its own. */
+/** JSON in few lines: a value that fits stands on one line, short members share lines, and no bracket has a line of its own. */
 export function jsonText(value: unknown): string {
   return `${printed(value, '')}\n`
 }

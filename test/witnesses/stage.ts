@@ -105,7 +105,7 @@ export class Stage {
     })
   }
 
-  /** Records what happens during a step of whatever kind. */
+  /** Records what happens during a step of any kind. */
   async act<End extends Ended | ApiResponse>(name: string, step: () => Promise<End>): Promise<End> {
     const { theatre } = this
     const now = this.running.clock.now()
@@ -141,7 +141,7 @@ export class Stage {
     return ended
   }
 
-  /** What nearly every request is observed with: what else it says stands in the file. */
+  /** The facts that nearly every observation has. A file holds the others. */
   private usualObservation(
     { method, endpoint, environment, requestId, durationMs, timings }: Observation,
     headers: Members | undefined,
@@ -184,7 +184,7 @@ export class Stage {
     return (await Promise.all(bodies)).map((body) => JSON.parse(String(body)))
   }
 
-  /** What the rows of two snapshots say: entries of the audit log, and rows that were inserted, updated and deleted. */
+  /** Compares the rows of two snapshots: entries of the audit log, and rows that were inserted, updated and deleted. */
   private changes(
     before: Snapshot,
     after: Snapshot,
@@ -279,7 +279,7 @@ export class Stage {
     })
   }
 
-  /** Who changes settings of the tenant. */
+  /** The actor that changes settings of the tenant. */
   readonly operator = COMMAND_LINE
 
   record() {

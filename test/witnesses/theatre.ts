@@ -23,7 +23,7 @@ export type Snapshot = ReadonlyMap<string, ReadonlyMap<string, Row>>
 export class Theatre {
   /** Photos by the name of the face, and a picture without one, all in base64. */
   readonly photos: Record<FaceName | 'blank', string>
-  /** What metrics, charts and request log were given so far. */
+  /** The observations that metrics, charts and request log were given so far. */
   readonly observations: Observation[] = []
   readonly keys: Record<string, string[]> = {}
   private readonly database: Database.Database
@@ -132,7 +132,7 @@ export class Theatre {
 
   private rowsOf(table: string): Map<string, Row> {
     const key = this.keys[table]!
-    // Of a table without a primary key, SQLite's row numbers tell the rows apart.
+    // A table without a primary key has its rows by SQLite's row numbers.
     const columns = key.length > 0 ? '*' : 'rowid AS "row number", *'
     const rows = this.database.prepare<[], Row>(`SELECT ${columns} FROM ${table}`).all()
     return new Map(

@@ -1,4 +1,4 @@
-/** What nearly every answer has: a record holds what differs from it, so that it stays short and still holds everything. */
+/** The values that nearly every answer has. A record holds only the others, so that it stays short and still holds everything. */
 import type { Environment } from '../../src/config/config.js'
 import { API_ERRORS } from '../support/api-errors.js'
 

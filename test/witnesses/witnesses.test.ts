@@ -1,7 +1,8 @@
 /**
- * Holds what the service answers, claims, writes, audits and reports. Each scenario drives a real service, and `recorded/` has all of it, so
- * that a change of the code's form changes none of that unseen. Where a difference is meant, `UPDATE_DOCS=1` writes the files, and the
- * commit shows it. A new endpoint, error or reason needs a scenario.
+ * Holds everything that the service answers, claims, writes, audits and reports: a change of the code's form changes none of it unseen.
+ * Each scenario drives a real service, and `recorded/` has what came of it, less what is drawn at random. A change that is intended is
+ * written by `UPDATE_DOCS=1 npx vitest run --project rules test/witnesses`, and the commit shows the difference. An endpoint, an error or a
+ * reason that is new fails here until a scenario has it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Observation } from '../../src/http/observation/observation.js'

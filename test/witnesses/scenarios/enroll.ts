@@ -17,7 +17,7 @@ export const enroll: Record<string, Scenario> = {
     await sandbox.enroll({ ...fields, image: photos.blank })
   },
 
-  async 'makes one reference of several photos, and tells all it has measured'({ production, photos }) {
+  async 'makes one reference of several photos, and names all it has measured'({ production, photos }) {
     const images = [photos.ada, photos.adaToday, photos.adaElsewhere]
     await production.enroll({ user_id: 'ada', images, include: ['quality'] })
   },

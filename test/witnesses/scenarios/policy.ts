@@ -1,4 +1,4 @@
-/** What a tenant's policy asks of an approval. */
+/** Verdicts under a tenant's policy: met, not met, and left to a second person. */
 import { allowReturn, askForSession } from '../../support/capture-page.js'
 import type { Scenario } from './groups.js'
 import { ACTION, enrolled } from './verify.js'

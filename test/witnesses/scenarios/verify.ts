@@ -22,7 +22,7 @@ export const verify: Record<string, Scenario> = {
     await production.verify({ user_id, image: photos.grace, action: 'log in' })
   },
 
-  async 'looks at several images and at the report of their capture, and tells all it has measured'(stage) {
+  async 'looks at several images and at the report of their capture, and names all it has measured'(stage) {
     const { production, photos } = stage
     const user_id = await enrolled(stage)
     const images = [photos.adaToday, photos.adaElsewhere]
