@@ -74,6 +74,8 @@ export class Theatre {
         COUNTERSIGN_HTTP: 'node',
         COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
         COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+        // A busy machine needs a long time for twenty frames.
+        COUNTERSIGN_DEADLINE_MS: '60000',
         ...settings,
       },
       { ownEngine, clock: new ManualClock(BEGINNING) },
