@@ -19,7 +19,7 @@ const LOADED = /^(?:import|export)\b[^'"]*?from ['"](\.[^'"]+)['"]|^import ['"](
 /** Rooms that are not the service's core: console, evaluation, SDKs and pages. */
 const OUTSIDE = ['admin', 'capture', 'capture-page', 'cli', 'client', 'dashboard', 'evaluation', 'evidence']
 
-/** Of the whole only the lines are held: to split a file makes nothing heavier. */
+/** The files of the whole are not counted: to split one makes nothing heavier. */
 type Weight = { files: number | null; lines: number }
 const NOT_HELD = '–'
 

@@ -135,7 +135,7 @@ export class Theatre {
   private rowsOf(table: string): Map<string, Row> {
     const key = this.keys[table]!
     // A table without a primary key has its rows by SQLite's row numbers.
-    const columns = key.length > 0 ? '*' : 'rowid AS "row number", *'
+    const columns = [...(key.length > 0 ? [] : ['rowid AS "row number"']), ...this.columnsOf(table)]
     const rows = this.database.prepare<[], Row>(`SELECT ${columns} FROM ${table}`).all()
     return new Map(
       rows.map(({ 'row number': number, ...row }) => [
@@ -143,6 +143,14 @@ export class Theatre {
         row as Row,
       ]),
     )
+  }
+
+  /** The key first, then the others by name: their order in the database follows from the history of its schema. */
+  private columnsOf(table: string): string[] {
+    return this.database
+      .prepare<[string], string>('SELECT name FROM pragma_table_xinfo(?) ORDER BY pk = 0, pk, name')
+      .pluck()
+      .all(table)
   }
 
   async close(): Promise<void> {
