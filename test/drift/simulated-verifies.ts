@@ -136,25 +136,40 @@ export class SimulatedVerifies {
     const one = from[Math.floor(this.random() * from.length)]!
     if (typeof one === 'string') return { ...COMMON, code: one as 'low_quality' }
     const [quality, score] = one as [number, number]
-    return this.judged(quality, score, recordings.threshold)
+    const { threshold } = recordings
+    return judged(quality, score, threshold, score < threshold ? 'no_match' : null)
   }
 
   private outcome(quality: number, score: number): CountedRequest {
     if (quality < 0.25) return { ...COMMON, code: 'low_quality' }
     if (this.random() < 0.01) return { ...COMMON, code: 'face_not_found' }
-    const verify = this.judged(quality, score, this.threshold)
-    return this.random() < 0.01 ? { ...verify, verdict: 'rejected', reason: 'liveness_failed' } : verify
-  }
-
-  private judged(quality: number, score: number, threshold: number): CountedRequest {
-    const facts = { ...COMMON, code: undefined, quality, score, threshold }
-    return score < threshold
-      ? { ...facts, verdict: 'rejected', reason: 'no_match' }
-      : { ...facts, verdict: 'approved', reason: null }
+    const reason = score < this.threshold ? 'no_match' : null
+    return judged(quality, score, this.threshold, this.random() < 0.01 ? 'liveness_failed' : reason)
   }
 
   /** A standard normal number (Box and Muller). */
   private normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random())
+  }
+}
+
+/** Written out, because millions of verifies are made, and an object that is spread takes twenty times as long. */
+function judged(
+  quality: number,
+  score: number,
+  threshold: number,
+  reason: string | null,
+): CountedRequest {
+  return {
+    environment: COMMON.environment,
+    endpoint: COMMON.endpoint,
+    tenantId: COMMON.tenantId,
+    isReplay: COMMON.isReplay,
+    code: undefined,
+    quality,
+    score,
+    threshold,
+    verdict: reason === null ? 'approved' : 'rejected',
+    reason,
   }
 }
