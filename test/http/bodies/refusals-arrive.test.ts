@@ -124,7 +124,8 @@ except urllib.error.HTTPError as refused: print(refused.read().decode())`,
       }
     }, 60_000)
 
-  describe('a caller that sends for ever', () => {
+  // At once: over uWebSockets.js each waits ten seconds until the connection of a caller that never ends it is closed.
+  describe.concurrent('a caller that sends for ever', () => {
     async function flood(headers: string[], piece: (size: number) => Buffer) {
       // Goes on sending where the service has ended its side.
       const connection = await openSocket(url, { allowHalfOpen: true })
