@@ -33,6 +33,8 @@ interface World {
   image: string
 }
 
+/** Enough for a call, and little to wait for while the store is locked. */
+const LITTLE_PATIENCE = { COUNTERSIGN_DEADLINE_MS: '2500' }
 const IMPATIENT = { COUNTERSIGN_DEADLINE_MS: '150', COUNTERSIGN_QUEUE_LIMIT: '1000' }
 
 type Answer = ApiResponse | (RawResponse & { request: { method: string; target: string } })
@@ -441,8 +443,10 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
       await running.service.engine.drain()
       return production.enroll({ user_id: newUser(), image: base64(await face('ada')) })
     }),
-  store_unavailable: ({ running, sandbox, image }) =>
-    withLock(running, () => sandbox.enroll({ user_id: newUser(), image })),
+  store_unavailable: () =>
+    besides(LITTLE_PATIENCE, ({ running, sandbox, image }) =>
+      withLock(running, () => sandbox.enroll({ user_id: newUser(), image })),
+    ),
   shutting_down: () =>
     apart({}, async ({ running, tenant }) => {
       const url = running.service.url('sandbox')
@@ -656,18 +660,18 @@ describe('what to do', () => {
 })
 
 describe('a failing store', () => {
-  it('leaves nothing half done while the store fails, and serves again afterwards', async () => {
-    const { running, sandbox, image } = world
-    const user_id = newUser()
-    const once = { headers: { 'X-Svc-Idempotency-Key': user_id } }
-    const refused = await withLock(running, () => sandbox.enroll({ user_id, image }, once))
-    expect(refused.status).toBe(503)
-    const { tenant } = world
-    expect(validSignatures(refused, { [tenant.secret.id]: tenant.secret.secret })).toHaveLength(1)
-    const again = await sandbox.enroll({ user_id, image }, once)
-    expect([again.status, again.headers.get('x-svc-idempotent-replay')]).toEqual([201, null])
-    expect((await sandbox.health()).status).toBe(200)
-  })
+  it('answers 503 at the deadline while the store stays locked, leaves nothing half done, and serves again afterwards', () =>
+    besides(LITTLE_PATIENCE, async ({ running, sandbox, image, tenant }) => {
+      const user_id = newUser()
+      const once = { headers: { 'X-Svc-Idempotency-Key': user_id } }
+      const refused = await withLock(running, () => sandbox.enroll({ user_id, image }, once))
+      expect([refused.status, refused.body.code]).toEqual([503, 'store_unavailable'])
+      expect(validSignatures(refused, { [tenant.secret.id]: tenant.secret.secret })).toHaveLength(1)
+      expect((await sandbox.erase(user_id)).status).toBe(404)
+      const again = await sandbox.enroll({ user_id, image }, once)
+      expect([again.status, again.headers.get('x-svc-idempotent-replay')]).toEqual([201, null])
+      expect((await sandbox.health()).status).toBe(200)
+    }))
 
   it('waits for a short lock of the store', async () => {
     const { running, sandbox, image } = world
@@ -679,20 +683,6 @@ describe('a failing store', () => {
     other.close()
     expect((await pending).status).toBe(201)
   })
-})
-
-describe('a store that stays locked', () => {
-  it('answers 503 at the deadline while the store stays locked, and nothing has happened', () =>
-    apart({ COUNTERSIGN_DEADLINE_MS: '1500' }, async ({ running, sandbox, image }) => {
-      const user_id = newUser()
-      const other = new Database(`${running.dataDir}/countersign.db`)
-      other.exec('BEGIN IMMEDIATE')
-      const response = await sandbox.enroll({ user_id, image })
-      other.exec('ROLLBACK')
-      other.close()
-      expect([response.status, response.body.code]).toEqual([503, 'store_unavailable'])
-      expect((await sandbox.erase(user_id)).status).toBe(404)
-    }))
 })
 
 describe('an overloaded service', () => {
