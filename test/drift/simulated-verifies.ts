@@ -154,12 +154,7 @@ export class SimulatedVerifies {
 }
 
 /** Written out, because millions of verifies are made, and an object that is spread takes twenty times as long. */
-function judged(
-  quality: number,
-  score: number,
-  threshold: number,
-  reason: string | null,
-): CountedRequest {
+function judged(quality: number, score: number, threshold: number, reason: string | null): CountedRequest {
   return {
     environment: COMMON.environment,
     endpoint: COMMON.endpoint,

@@ -1,5 +1,5 @@
 /** An engine whose workers share one lane to an accelerator; the processor stands in for the accelerator. */
-import { afterAll, afterEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, type TestContext } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/accelerators.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
@@ -17,12 +17,16 @@ const PATIENCE = { timeout: 60_000, interval: 20 }
 const LIMIT_MS = 120_000
 
 const packDir = copyBaselinePack()
-const engines: Engine[] = []
-const incidents: string[] = []
 const photos = await Promise.all(people.map(async (person) => (await faceCrop(person)).jpeg().toBuffer()))
 
-async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const engine = await startEngine(options.packDir ?? packDir, {
+interface Started {
+  engine: Engine
+  incidents: string[]
+}
+
+async function start(options: Partial<EngineOptions> = {}): Promise<Started> {
+  const incidents: string[] = []
+  const engine = await startEngine(packDir, {
     workers: 2,
     tasksPerWorker: 4,
     executionProviders: [STAND_IN_PROVIDER, 'cpu'],
@@ -30,15 +34,15 @@ async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
     onIncident: ({ kind }) => incidents.push(kind),
     ...options,
   })
-  engines.push(engine)
-  return engine
+  return { engine, incidents }
 }
 
-afterEach(async () => {
-  await Promise.all(engines.splice(0).map((engine) => engine.close()))
-  incidents.length = 0
-})
-afterAll(removeTemporaryDirs)
+/** Starts an engine for one test. */
+async function startFor({ onTestFinished }: TestContext, options?: Partial<EngineOptions>): Promise<Started> {
+  const started = await start(options)
+  onTestFinished(() => started.engine.close())
+  return started
+}
 
 const embed = async (engine: Engine, photo: Buffer) => (await engine.enrol([photo])).reference
 
@@ -52,11 +56,23 @@ const lostTo = (reason: RegExp) => ({
   },
 })
 
+afterAll(removeTemporaryDirs)
+
 describe('an engine with an accelerator', () => {
+  const shifted = temporaryDir()
+  let engine: Engine
+  let incidents: string[]
+  beforeAll(async () => {
+    await writeShiftedPack(shifted, inject('modelsDir'))
+    const started = await start({ followingPackDirs: [shifted] })
+    engine = started.engine
+    incidents = started.incidents
+  }, LIMIT_MS)
+  afterAll(() => engine?.close())
+
   it(
     'gives 64 callers at once what each of them gets without the others, to rounding',
     async () => {
-      const engine = await start()
       expect(engine.health()).toMatchObject({
         status: 'ok',
         isAcceleratorLost: false,
@@ -78,15 +94,11 @@ describe('an engine with an accelerator', () => {
 
   it(
     'embeds for packs that follow in the same lane',
-    async () => {
-      const shifted = temporaryDir()
-      await writeShiftedPack(shifted, inject('modelsDir'))
-      const engine = await start({ followingPackDirs: [shifted] })
+    async (context) => {
       const followed = await Promise.all(
         photos.map((photo) => engine.enrol([photo], { alsoEmbed: ['shifted@1.0.0'] })),
       )
-      await engine.close()
-      const own = await start({ packDir: shifted })
+      const { engine: own } = await startFor(context, { packDir: shifted, workers: 1 })
       for (const [i, photo] of photos.entries()) {
         const expected = await embed(own, photo)
         const { embedding } = followed[i]!.others['shifted@1.0.0']!
@@ -100,7 +112,6 @@ describe('an engine with an accelerator', () => {
   it(
     'gives a worker that was replaced the lane again',
     async () => {
-      const engine = await start()
       await engine.injectFault({ kind: 'exit' }).catch(() => {})
       await expect.poll(() => engine.health().workers.ready, PATIENCE).toBe(2)
       await Promise.all(photos.map((photo) => embed(engine, photo)))
@@ -112,7 +123,7 @@ describe('an engine with an accelerator', () => {
   it(
     'serves every call when the device is lost, in the same process, and says why it is degraded',
     async () => {
-      const engine = await start()
+      incidents.length = 0
       const { processId } = engine.health()
       const before = await embed(engine, photos[0]!)
       const calls = Array.from({ length: 16 }, () => embed(engine, photos[0]!))
@@ -128,16 +139,19 @@ describe('an engine with an accelerator', () => {
     },
     LIMIT_MS,
   )
+})
 
+// At once: a run counts as hung after ten seconds.
+describe.concurrent('an engine with an accelerator', () => {
   it(
     'does the calls again in the next process when the thread of the lane has ended, and has the accelerator back',
-    async () => {
-      const engine = await start()
+    async (context) => {
+      const { engine, incidents } = await startFor(context)
       const { processId } = engine.health()
       await engine.injectFault({ kind: 'accelerator-exit' })
       await Promise.all(photos.map((photo) => embed(engine, photo)))
       expect(engine.health().processId).not.toBe(processId)
-      await expect
+      await context.expect
         .poll(() => engine.health(), PATIENCE)
         .toMatchObject({
           status: 'ok',
@@ -150,11 +164,11 @@ describe('an engine with an accelerator', () => {
 
   it(
     'does not use the accelerator again after a native crash, and does the calls again with the processor',
-    async () => {
-      const engine = await start()
+    async (context) => {
+      const { engine, incidents } = await startFor(context)
       await engine.injectFault({ kind: 'crash-on-next-task' })
       await Promise.all(photos.map((photo) => embed(engine, photo)))
-      await expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/SIGSEGV/))
+      await context.expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/SIGSEGV/))
       // The new process has no lane to break.
       await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
       expect(incidents).toEqual(['engine_process_lost'])
@@ -164,11 +178,11 @@ describe('an engine with an accelerator', () => {
 
   it(
     'does not use the accelerator again after a run that does not end, and does the calls again with the processor',
-    async () => {
-      const engine = await start()
+    async (context) => {
+      const { engine, incidents } = await startFor(context)
       await engine.injectFault({ kind: 'accelerator-hang' })
       await Promise.all(photos.map((photo) => embed(engine, photo)))
-      await expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/did not end/))
+      await context.expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/did not end/))
       // The new process has no lane to break.
       await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
       expect(incidents).toEqual(['accelerator_hung', 'engine_process_lost'])
@@ -179,8 +193,10 @@ describe('an engine with an accelerator', () => {
 
 it(
   'gives each worker sessions of its own where no accelerator can serve, and says why',
-  async () => {
-    const engine = await start({ executionProviders: ['webgpu-of-nowhere', 'cpu', STAND_IN_PROVIDER] })
+  async (context) => {
+    const { engine } = await startFor(context, {
+      executionProviders: ['webgpu-of-nowhere', 'cpu', STAND_IN_PROVIDER],
+    })
     expect(engine.health()).toMatchObject({
       status: 'ok',
       isAcceleratorLost: false,
