@@ -1,9 +1,9 @@
 import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { apiClient } from '../support/client.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 
 let place: Workplace
@@ -133,18 +133,26 @@ describe('rotating the master key', () => {
 })
 
 describe('services that could not follow a new master key', () => {
+  let place: Workplace
+  let sandboxKey: string
+  let server: ServerProcess
+  /** Where commands find the key in use. */
+  let configured: Record<string, string> = {}
   /** The service has a copy of the key, as systemd's LoadCredential makes one. */
-  const serveByCopy = async () => {
+  const serveByCopy = () => place.serve([], { COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
+  // One service for the three: each test leaves it running, or is the last.
+  beforeAll(async () => {
+    place = await workplace()
+    sandboxKey = (await place.run(['tenant', 'create', 'acme', '--json'])).json.sandbox_key
     await copyFile(place.path('master.key'), place.path('copy.key'))
-    return place.serve([], { COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
-  }
+    server = await serveByCopy()
+  })
+  afterAll(() => place?.dispose())
   const isReady = async (admin: string) => (await fetch(`${admin}/readyz`)).status === 200
   const idOf = async (file: string) =>
     masterKeyId(Buffer.from(await readFile(place.path(file), 'utf8'), 'base64'))
 
   it('stop the one-step form from changing anything, and are named with the keys that they can read', async () => {
-    await createTenant()
-    const server = await serveByCopy()
     const before = await readFile(place.path('master.key'), 'utf8')
     const { error } = await place.run(['keys', 'rotate-master', '--json'])
     expect(error.code).toBe('services_cannot_follow')
@@ -159,37 +167,34 @@ describe('services that could not follow a new master key', () => {
   })
 
   it('stop --finish from deleting the old key until each was restarted with the new one', async () => {
-    const { sandbox_key } = await createTenant()
-    const server = await serveByCopy()
     await writeFile(place.path('next.key'), masterKey(2), { mode: 0o600 })
     const next = { COUNTERSIGN_MASTER_KEY_FILE: place.path('next.key') }
     const rotate = (step: string[], env = {}) => place.run(['keys', 'rotate-master', ...step, '--json'], env)
     expect((await rotate(['--new-key-file', place.path('next.key')])).code).toBe(0)
 
     expect((await rotate(['--finish'], next)).error.code).toBe('services_cannot_follow')
-    expect((await apiClient(`${server.sandbox}/v1`, sandbox_key).health()).status).toBe(200)
+    expect((await apiClient(`${server.sandbox}/v1`, sandboxKey).health()).status).toBe(200)
     expect(await isReady(server.admin)).toBe(true)
 
     server.signal('SIGTERM')
     await server.exited
     await copyFile(place.path('next.key'), place.path('copy.key'))
-    const restarted = await place.serve([], { COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
+    server = await serveByCopy()
+    configured = next
     const { nodes } = (await place.run(['nodes', '--json'], next)).json
     expect(nodes).toMatchObject([{ is_serving: true, master_keys: [await idOf('next.key')] }])
     expect((await rotate(['--finish'], next)).code).toBe(0)
     const image = base64(await face('ada', 120))
-    const enrolled = await apiClient(`${restarted.sandbox}/v1`, sandbox_key).enroll({ user_id: 'ada', image })
+    const enrolled = await apiClient(`${server.sandbox}/v1`, sandboxKey).enroll({ user_id: 'ada', image })
     expect(enrolled.status).toBe(201)
-    expect(await isReady(restarted.admin)).toBe(true)
+    expect(await isReady(server.admin)).toBe(true)
   })
 
   it('are only those that run: a killed service does not count', async () => {
-    await createTenant()
-    const server = await serveByCopy()
     server.signal('SIGKILL')
     await server.exited
-    expect((await place.run(['nodes', '--json'])).json.nodes).toEqual([])
-    expect((await place.run(['keys', 'rotate-master', '--json'])).code).toBe(0)
+    expect((await place.run(['nodes', '--json'], configured)).json.nodes).toEqual([])
+    expect((await place.run(['keys', 'rotate-master', '--json'], configured)).code).toBe(0)
   })
 })
 

@@ -1,5 +1,5 @@
 /** A sign-in on one node over SQLite, whose process is killed and started again between two steps. */
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePorts } from '../../src/http/listeners/free-port.js'
 import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { type JourneyStep, journey } from '../support/openid-journey.js'
@@ -13,7 +13,7 @@ let place: Workplace
 let server: ServerProcess
 let origin: string
 
-beforeEach(async () => {
+beforeAll(async () => {
   const anyPort = { host: '127.0.0.1', port: 0 }
   const [capture, openid, sandbox] = await freePorts([anyPort, anyPort, anyPort])
   origin = `http://127.0.0.1:${openid}`
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await place.run(['tenant', 'create', 'bank'])
   server = await place.serve()
 }, LIMIT_MS)
-afterEach(() => place?.dispose())
+afterAll(() => place?.dispose())
 
 it('a start prints the issuers of production and of the sandbox', () => {
   expect(server.stderr()).toContain(`OpenID      ${origin} (sandbox: ${origin}/sandbox)\n`)
@@ -40,7 +40,7 @@ async function killAndStart(): Promise<void> {
 it(
   'a sign-in goes on where it was when the process is killed after each step, under the same keys',
   async () => {
-    const added = await place.spawn([
+    const added = await place.run([
       ...['openid', 'add', 'bank', 'portal', '--sandbox', '--redirect-uri', REDIRECT, '--json'],
     ])
     const { client_id: clientId, client_secret: secret } = added.json
