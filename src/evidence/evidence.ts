@@ -104,7 +104,10 @@ export function line(id: string, clause: string, asks: string, ...parts: readonl
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ]
   return {
-    ...{ id, clause, asks, isByTitle: false },
+    id,
+    clause,
+    asks,
+    isByTitle: false,
     settings: all(({ settings }) => settings),
     facts: all(({ facts }) => facts),
     tests: all(({ tests }) => tests?.split(' ')).map((name) => `test/${name}.test.ts`),
