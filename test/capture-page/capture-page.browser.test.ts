@@ -329,6 +329,8 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     const { url } = await session({ browser: 'same' })
     const desk = await visit(url)
     await click('Continue on your phone')
+    // The link is shown when its code can be.
+    await desk.locator('#code').waitFor()
     const link = await desk.locator('#link').getAttribute('href')
     const phone = await visit(link!, {
       viewport: { width: 390, height: 800 },

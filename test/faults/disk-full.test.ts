@@ -59,19 +59,22 @@ describe('a full disk', () => {
         stop.abort()
         await working
 
-        const degraded = await poll(
-          () => {
+        // A checkpoint may leave room in the log that is there already, so a write shows whether the disk is full.
+        const [refused, degraded] = await poll(
+          async () => {
             disk.fill(server.pid)
-            return client.health()
+            return [
+              await client.verify({ user_id: 'ada', image, action: 'login' }),
+              await client.health(),
+            ] as const
           },
-          ({ status }) => status === 503,
+          (answers) => answers.every(({ status }) => status === 503),
         )
         expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
         expect(validSignatures(degraded, secrets)).not.toEqual([])
         // Requests without a write are answered: a kept response, and the liveness of the process.
         expect(await enrol()).toMatchObject({ status: 201, text: enrolled.text })
         expect((await fetch(`${server.admin}/livez`)).status).toBe(200)
-        const refused = await client.verify({ user_id: 'ada', image, action: 'login' })
         expect(refused).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
         expect(refused.body.request_id).toBe(refused.headers.get('x-request-id'))
 
@@ -97,7 +100,6 @@ describe('a full disk', () => {
 
         // The service also stops properly on a full disk.
         disk.fill(server.pid)
-        expect((await client.health()).status).toBe(200)
         expect(await server.stop()).toBe(0)
         disk.free(server.pid)
         crowd.checkDatabase(installation.databaseFile)

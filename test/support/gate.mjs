@@ -17,9 +17,12 @@ const RUNS = [
 ]
 const TOTALS = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm
 
-/** How vitest, the steps before it and the runs of our own name what failed. An error that no test waits for is named with the line after it. */
+/**
+ * How vitest, the steps before it and the runs of our own name what failed. A failed test is named with the lines after it, which say why, as
+ * far as the place in the test; an error that no test waits for with one line.
+ */
 const FAILURES =
-  /^(?:\s*FAIL\s.*|.*: failed\b.*|.*: error TS\d+: .*|[A-Z][a-z -]+ failed\.|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
+  /^(?:\s*FAIL\s.*(?:\n(?!\s*(?:FAIL\s|⎯)).*){0,24}|.*: failed\b.*|.*: error TS\d+: .*|[A-Z][a-z -]+ failed\.|failed, because it may not be skipped.*|.*Unhandled (?:Error|Rejection)\b.*\n.*)$/gm
 
 const sum = { passed: 0, failed: 0, skipped: 0 }
 /** Said again at the end, so that the last lines of a long log tell what to look at. */
@@ -59,7 +62,7 @@ async function run(command) {
     })
   const status = await new Promise((resolve) => child.once('close', resolve))
   const plain = stripVTControlCharacters(output)
-  const named = [...plain.matchAll(FAILURES)].map(([line]) => line.trim())
+  const named = [...plain.matchAll(FAILURES)].map(([lines]) => lines.trim())
   const last = [...plain.matchAll(TOTALS)].at(-1)
   if (!last) return { status, counted: null, named }
   const [passed, failed, skipped] = last.slice(1).map((count) => Number(count ?? 0))
