@@ -112,9 +112,7 @@ export class RetentionJob {
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
     while (!this.isStopped && this.leaderLease.current()) {
-      const isMore = await this.store.transaction('rows', (tx) =>
-        tx.deleteExpired(now, now - DAY_MS, trafficBefore),
-      )
+      const isMore = await this.store.transaction('rows', (tx) => tx.deleteExpired(now, trafficBefore))
       if (!isMore) break
     }
     await this.deleteOldRequests(earliestRequestId(now - this.options.requestLogMs))

@@ -4,16 +4,9 @@
  */
 import { CodedError } from '../lib/errors.js'
 import type { Connection } from './connection.js'
-import {
-  COPIED_TABLES,
-  type CopiedTable,
-  hasRows,
-  pagesOf,
-  type Row,
-  rowCount,
-  type Value,
-} from './copied-tables.js'
+import { type CopiedTable, hasRows, pagesOf, type Row, rowCount, type Value } from './copied-tables.js'
 import type { EpochBook } from './epoch-book.js'
+import { LIFETIMES } from './lifetimes.js'
 import type { SharedStore, StoreReader } from './store.js'
 
 export class StoreCopyError extends CodedError<
@@ -75,9 +68,9 @@ export async function copyStore(
   onProgress: (stage: 'Copying' | 'Comparing', done: number, total: number, table: string) => void,
 ): Promise<Record<string, number>> {
   let total = 0
-  for (const table of COPIED_TABLES) total += await rowCount(source.connection, table)
+  for (const table of LIFETIMES) total += await rowCount(source.connection, table)
   let done = 0
-  for (const table of COPIED_TABLES) {
+  for (const table of LIFETIMES) {
     const columns = await source.columns(table)
     if (columns.toSorted().join() !== (await target.columns(table)).toSorted().join())
       throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
@@ -89,7 +82,7 @@ export async function copyStore(
   }
   const compared: Record<string, number> = {}
   done = 0
-  for (const table of COPIED_TABLES) {
+  for (const table of LIFETIMES) {
     compared[table.name] = 0
     const columns = await source.columns(table)
     const copies = pagesOf(target.connection, table, columns)
@@ -111,7 +104,7 @@ export async function copyStore(
 
 /** @throws StoreCopyError target_not_empty */
 export async function assertEmpty(connection: Connection): Promise<void> {
-  for (const table of COPIED_TABLES)
+  for (const table of LIFETIMES)
     if (await hasRows(connection, table))
       throw new StoreCopyError(
         'target_not_empty',

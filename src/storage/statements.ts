@@ -10,6 +10,7 @@ import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { driftReader, driftWriter } from './drift-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
+import { EXPIRED_AT_ONCE, endings } from './lifetimes.js'
 import { modelReader, modelWriter } from './model-statements.js'
 import { openIdReader, openIdWriter } from './openid-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
@@ -53,15 +54,6 @@ import {
 } from './tables.js'
 import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
-
-/** Rows of a table deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
-const EXPIRED_AT_ONCE = 250
-/** How long a challenge is kept after its end, so that a late caller learns that it has expired. */
-const CHALLENGE_KEPT_MS = 3_600_000
-/** How long counted verifies are kept: 100 days. A comparison needs the last 35. */
-const DRIFT_KEPT_MS = 100 * 86_400_000
-/** How long the counts of a candidate are kept: 100 days, as long as counted verifies. */
-const SHADOW_KEPT_MS = DRIFT_KEPT_MS
 
 /** The caller's key and tenant, and the secrets that sign the answer. */
 const CALLER = joined<{ key: ApiKeyRecord; tenant: TenantRecord; secret: SigningSecretRecord }>({
@@ -327,17 +319,9 @@ export function storeReader(database: Connection): StoreReader {
   }
 }
 
-const OF_USER = 'subject_id = (SELECT id FROM subject WHERE lookup = ?)'
-
 /** @param onErase called when a user's key was deleted */
 export function storeTransaction(database: Connection, onErase: () => void): StoreTransaction {
-  /** Deletes in the order of an index: otherwise PostgreSQL would start each batch by reading the dead rows of the batches before. */
-  const expire = (table: string, key: string, condition: string, order = 'expires_at') =>
-    database.prepare(
-      `WITH expired AS (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${order}
-         LIMIT ${EXPIRED_AT_ONCE} ${database.skipLocked ?? ''})
-       DELETE FROM ${table} WHERE (${key}) IN (SELECT * FROM expired)`,
-    )
+  const ending = endings(database)
   const sql = {
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
@@ -350,33 +334,18 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ),
     setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
     setSuspended: database.prepare('UPDATE tenant SET suspended_at = ? WHERE id = ?'),
-    closeTenant: [
-      'UPDATE tenant SET deleted_at = @at WHERE id = @id',
+    closeTenant: database.prepare(
+      'UPDATE tenant SET deleted_at = @at, capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
+    ),
+    revokeApiKeysOfTenant: database.prepare(
       'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
-      'DELETE FROM signing_secret WHERE tenant_id = @id',
-      'DELETE FROM sandbox_verification WHERE tenant_id = @id',
-      'DELETE FROM login_link WHERE tenant_id = @id',
-      `DELETE FROM dashboard_session WHERE tenant_id = @id
-         OR person_id IN (SELECT id FROM person WHERE tenant_id = @id)`,
-      'DELETE FROM person_link WHERE tenant_id = @id',
-      'DELETE FROM second_factor WHERE id IN (SELECT id FROM person WHERE tenant_id = @id)',
-      'DELETE FROM person WHERE tenant_id = @id',
-      // The foreign key deletes the deliveries of the endpoint.
-      'DELETE FROM webhook_endpoint WHERE tenant_id = @id',
-      'DELETE FROM traffic WHERE tenant_id = @id',
-      'DELETE FROM drift WHERE tenant_id = @id',
-      'DELETE FROM shadow WHERE tenant_id = @id',
-      'DELETE FROM request_log WHERE tenant_id = @id',
-      'DELETE FROM challenge WHERE tenant_id = @id',
-      'DELETE FROM capture_session WHERE tenant_id = @id',
-      'DELETE FROM capture_logo WHERE tenant_id = @id',
-      'DELETE FROM approval WHERE tenant_id = @id',
-      'DELETE FROM user_activity WHERE tenant_id = @id',
-      'DELETE FROM retention_start WHERE tenant_id = @id',
-      'DELETE FROM openid_client WHERE tenant_id = @id',
-      'DELETE FROM openid_callback WHERE tenant_id = @id',
-      'UPDATE tenant SET capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
-    ].map((statement) => database.prepare<[{ id: string; at: number }]>(statement)),
+    ),
+    deletePersonSessions: database.prepare(
+      'DELETE FROM dashboard_session WHERE person_id IN (SELECT id FROM person WHERE tenant_id = ?)',
+    ),
+    deleteSecondFactors: database.prepare(
+      'DELETE FROM second_factor WHERE id IN (SELECT id FROM person WHERE tenant_id = ?)',
+    ),
     insertApiKey: database.prepare(API_KEY.insert),
     // Keys whose grace period has ended already are left as they are.
     revokeEveryApiKey: database.prepare(
@@ -417,13 +386,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     resealReference: database.prepare('UPDATE reference SET sealed = @sealed WHERE id = @id'),
     insertChallenge: database.prepare(CHALLENGE.insert),
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
-    deleteChallenges: database.prepare('DELETE FROM challenge WHERE lookup = ?'),
     putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
-    deleteActivity: database.prepare('DELETE FROM user_activity WHERE lookup = ?'),
-    deleteApprovals: database.prepare('DELETE FROM approval WHERE lookup = ?'),
-    deleteOpenIdStates: database.prepare('DELETE FROM openid_state WHERE user_lookup = ?'),
-    deleteOpenIdCallbacks: database.prepare('DELETE FROM openid_callback WHERE lookup = ?'),
-    deleteCaptureSessions: database.prepare('DELETE FROM capture_session WHERE lookup = ?'),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
     insertIdempotency: database.prepare(
@@ -433,22 +396,10 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
          status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at,
          expires_at = excluded.expires_at`,
     ),
-    eraseFollowing: database.prepare(
-      `DELETE FROM following_reference WHERE reference_id IN (SELECT id FROM reference WHERE ${OF_USER})`,
-    ),
-    eraseAged: database.prepare(
-      `DELETE FROM aged_reference WHERE reference_id IN (SELECT id FROM reference WHERE ${OF_USER})`,
-    ),
-    eraseReference: database.prepare(`DELETE FROM reference WHERE ${OF_USER}`),
-    eraseCaptures: database.prepare(`DELETE FROM capture WHERE ${OF_USER}`),
-    erasePasskeys: database.prepare(`DELETE FROM passkey WHERE ${OF_USER}`),
-    eraseSubject: database.prepare('DELETE FROM subject WHERE lookup = ?'),
-    deleteIdempotency: database.prepare('DELETE FROM idempotency WHERE lookup = ?'),
     eraseWebhooks: database.prepare(
       `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL, lookup = NULL, subject_id = NULL,
          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
     ),
-    deleteSandboxVerifications: database.prepare('DELETE FROM sandbox_verification WHERE lookup = ?'),
     forgetRequests: database.prepare(
       'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
     ),
@@ -461,30 +412,6 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     setLastBackup: database.prepare(
       'INSERT INTO last_backup (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at',
     ),
-    expireLoginLinks: expire('login_link', 'hash', 'expires_at <= ?'),
-    expireSessions: expire('dashboard_session', 'hash', 'expires_at <= ?'),
-    expireIdempotency: expire('idempotency', 'scope', 'expires_at <= ?'),
-    expireErasures: expire('erasure', 'lookup', 'expires_at <= ?'),
-    expireCaptures: expire('capture', 'rowid', 'seen_at <= ?', 'seen_at'),
-    expireChallenges: expire('challenge', 'id', 'expires_at <= ?'),
-    expireCaptureSessions: expire('capture_session', 'id', 'expires_at <= ?'),
-    expireSandboxVerifications: expire('sandbox_verification', 'id', 'expires_at <= ?'),
-    expireApprovals: expire('approval', 'id', 'expires_at <= ?'),
-    // Deliveries to a suspended tenant wait for its return.
-    expireWebhooks: expire(
-      'webhook_delivery',
-      'id',
-      `expires_at <= ? AND (next_attempt_at IS NULL
-       OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))`,
-    ),
-    expireTraffic: expire('traffic', 'tenant_id, resolution, at', 'resolution = ? AND at < ?', 'at'),
-    expireDrift: expire('drift', 'tenant_id, model, at', 'at < ?', 'at'),
-    expireShadow: expire('shadow', 'tenant_id, model, candidate, at', 'at < ?', 'at'),
-    expireSecrets: expire('signing_secret', 'id', 'valid_until <= ?', 'valid_until'),
-    expireVerdictKeys: expire('verdict_key', 'id', 'gone_at <= ?', 'gone_at'),
-    expireOpenIdKeys: expire('openid_key', 'id', 'gone_at <= ?', 'gone_at'),
-    expireOpenIdStates: expire('openid_state', 'lookup', 'expires_at <= ?'),
-    expireOpenIdCallbacks: expire('openid_callback', 'request', 'expires_at <= ?'),
   }
   const reader = storeReader(database)
   return {
@@ -510,8 +437,12 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
     closeTenant: async (id, at) => {
-      // Some of these statements do not use the time.
-      for (const statement of sql.closeTenant) statement.run({ id, at })
+      sql.closeTenant.run({ id, at })
+      sql.revokeApiKeysOfTenant.run({ id, at })
+      // Before the people, by whom they are found.
+      sql.deletePersonSessions.run(id)
+      sql.deleteSecondFactors.run(id)
+      for (const statement of ending.ofTenant) statement.run(id)
       onErase()
     },
     insertApiKey: async (key) => void sql.insertApiKey.run(key),
@@ -544,33 +475,20 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const [idempotency, following, aged, reference, captures, passkeys, subject] = await Promise.all([
-        sql.deleteIdempotency.run(blindIndex),
-        // Before the reference, whose foreign key would delete them without counting them.
-        sql.eraseFollowing.run(blindIndex),
-        sql.eraseAged.run(blindIndex),
-        sql.eraseReference.run(blindIndex),
-        sql.eraseCaptures.run(blindIndex),
-        sql.erasePasskeys.run(blindIndex),
-        sql.eraseSubject.run(blindIndex),
+      const deleted: Record<string, number> = {}
+      await Promise.all([
+        ...ending.ofUser.map(async ({ name, statement }) => {
+          deleted[name] = (await statement.run(blindIndex)).changes
+        }),
         sql.eraseWebhooks.run(blindIndex),
-        sql.deleteChallenges.run(blindIndex),
-        sql.deleteOpenIdStates.run(blindIndex),
-        sql.deleteOpenIdCallbacks.run(blindIndex),
-        sql.deleteCaptureSessions.run(blindIndex),
-        sql.deleteSandboxVerifications.run(blindIndex),
-        sql.deleteApprovals.run(blindIndex),
-        sql.deleteActivity.run(blindIndex),
-        // The request log names users of the sandbox by their blind index, and users in production by a pseudonym that is lost with their
-        // data key.
         sql.forgetRequests.run(blindIndex.toString('hex')),
       ])
-      if (subject.changes > 0) onErase()
+      if (deleted.subject! > 0) onErase()
       return {
-        references: reference.changes + following.changes + aged.changes,
-        captures: captures.changes,
-        passkeys: passkeys.changes,
-        idempotencyRecords: idempotency.changes,
+        references: deleted.reference! + deleted.following_reference! + deleted.aged_reference!,
+        captures: deleted.capture!,
+        passkeys: deleted.passkey!,
+        idempotencyRecords: deleted.idempotency!,
       }
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
@@ -583,27 +501,11 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     },
     putAuditVerification: async ({ state, mac }) => void sql.putAuditVerification.run(state, mac),
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
-    deleteExpired: async (now, capturesBefore, trafficBefore) => {
+    deleteExpired: async (now, trafficBefore) => {
       const deleted = await Promise.all([
-        sql.expireLoginLinks.run(now),
-        sql.expireSessions.run(now),
-        sql.expireIdempotency.run(now),
-        sql.expireErasures.run(now),
-        sql.expireCaptures.run(capturesBefore),
-        sql.expireChallenges.run(now - CHALLENGE_KEPT_MS),
-        sql.expireCaptureSessions.run(now - CHALLENGE_KEPT_MS),
-        sql.expireSandboxVerifications.run(now),
-        sql.expireApprovals.run(now - CHALLENGE_KEPT_MS),
-        sql.expireWebhooks.run(now),
-        sql.expireDrift.run(now - DRIFT_KEPT_MS),
-        sql.expireShadow.run(now - SHADOW_KEPT_MS),
-        sql.expireSecrets.run(now),
-        sql.expireVerdictKeys.run(now),
-        sql.expireOpenIdKeys.run(now),
-        sql.expireOpenIdStates.run(now),
-        sql.expireOpenIdCallbacks.run(now),
+        ...ending.old.map(({ keptMs, statement }) => statement.run(now - keptMs)),
         ...Object.entries(trafficBefore).map(([resolution, before]) =>
-          sql.expireTraffic.run(resolution, before),
+          ending.oldTraffic.run(before, resolution),
         ),
       ])
       return deleted.some(({ changes }) => changes === EXPIRED_AT_ONCE)

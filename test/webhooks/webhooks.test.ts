@@ -343,7 +343,7 @@ describe('a delivery that is not taken', () => {
     const { store } = running.service.core
     const now = running.clock.now()
     const forget = (at: number) =>
-      store.transaction('installation', (tx) => tx.deleteExpired(at, 0, { minute: 0, hour: 0 }))
+      store.transaction('installation', (tx) => tx.deleteExpired(at, { minute: 0, hour: 0 }))
     await forget(now + 7 * DAY_MS - 1)
     expect(await deliveries()).toHaveLength(1)
     await forget(now + 7 * DAY_MS)
@@ -378,9 +378,7 @@ describe('a suspended tenant', () => {
     expect(received.map(({ event }) => event.tenant_id)).toEqual([other.id])
     running.clock.advance(8 * DAY_MS)
     const forget = () =>
-      store.transaction('installation', (tx) =>
-        tx.deleteExpired(running.clock.now(), 0, { minute: 0, hour: 0 }),
-      )
+      store.transaction('installation', (tx) => tx.deleteExpired(running.clock.now(), { minute: 0, hour: 0 }))
     await forget()
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }])
     await lifecycle().resume(await record(), COMMAND_LINE)

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../../config/postgres-url.js'
-import { COPIED_TABLES, type CopiedTable } from '../copied-tables.js'
+import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
+import { LIFETIMES } from '../lifetimes.js'
 import { storeReader } from '../statements.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresEpochs } from './postgres-epochs.js'
@@ -74,7 +75,7 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
       },
       async commit() {
         // Without statistics the first calls would be planned for empty tables.
-        await client.query(`ANALYZE ${COPIED_TABLES.map((table) => table.name).join(', ')}`).catch(refuse)
+        await client.query(`ANALYZE ${LIFETIMES.map((table) => table.name).join(', ')}`).catch(refuse)
         await client
           .query(
             `SELECT setval(pg_get_serial_sequence('capture', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM capture`,

@@ -33,10 +33,9 @@ overStores((stores) => {
   const read = () => stores.store.read
   const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
     stores.store.transaction('installation', work)
-  /** Deletes expired rows, with retention periods for captures and traffic that have not ended. */
-  const expire = (
-    changes: { captures?: number; traffic?: Partial<Record<TrafficResolution, number>> } = {},
-  ) => write((tx) => tx.deleteExpired(NOW, changes.captures ?? 0, { minute: 0, hour: 0, ...changes.traffic }))
+  /** Deletes expired rows, with retention periods for traffic that have not ended. */
+  const expire = (traffic: Partial<Record<TrafficResolution, number>> = {}, now = NOW) =>
+    write((tx) => tx.deleteExpired(now, { minute: -1, hour: -1, ...traffic }))
   const fill = (work: (tx: StoreTransaction) => Promise<void>) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
@@ -49,7 +48,7 @@ overStores((stores) => {
     fill(async (tx) => {
       await insertUser(tx, 'ada', NOW)
       for (let i = 0; i < MANY; i++) {
-        await tx.insertCapture(capture(`${i}`, { seenAt: AT + i }))
+        await tx.insertCapture(capture(`${i}`, { seenAt: AT - DAY_MS + i }))
         await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
         await tx.putTraffic({ tenantId: 'ten_a', resolution: 'minute', at: AT + i, counts: '{}' })
       }
@@ -71,7 +70,7 @@ overStores((stores) => {
       await insertMany()
       const traffic = async () => (await read().traffic('ten_a', 'minute', 0)).length
       const left = [await traffic()]
-      while (await expire({ captures: AT + MANY, traffic: { minute: AT + MANY } })) left.push(await traffic())
+      while (await expire({ minute: AT + MANY })) left.push(await traffic())
       expect(left.length).toBeGreaterThan(2)
       expect(left).toEqual(left.toSorted((a, b) => b - a))
       expect(await traffic()).toBe(0)
@@ -112,7 +111,7 @@ overStores((stores) => {
       expect(await read().erasure(bytes('until 1'), AT)).toBeDefined()
     })
 
-    it('deletes captures seen up to a time, and keeps their users and references', async () => {
+    it('deletes captures after a day, and keeps their users and references', async () => {
       await fill(async (tx) => {
         await insertUser(tx, 'ada', NOW)
         for (const seenAt of [AT, AT + 1]) {
@@ -120,7 +119,7 @@ overStores((stores) => {
           await tx.insertCapture(capture(`digest ${seenAt - AT}`, { seenAt, sealed: Buffer.alloc(0) }))
         }
       })
-      await expire({ captures: AT })
+      await expire({}, AT + DAY_MS)
       const left = (await newestCaptures(read(), 'sub_ada', 0, 10)).map(({ digest }) => digest.toString())
       expect(left).toEqual(['capture of ada', 'seen 1'])
       const digests = ['digest 0', 'digest 1'].map((digest) =>
@@ -186,13 +185,13 @@ overStores((stores) => {
       expect(await left('ten_b')).toEqual(['b later'])
     })
 
-    it('deletes counted traffic before a separate time for each resolution', async () => {
+    it('deletes counted traffic up to a separate time for each resolution', async () => {
       await fill(async (tx) => {
         for (const resolution of ['minute', 'hour'] as const)
           for (const at of [9, 10, 19, 20])
             await tx.putTraffic({ tenantId: 'ten_a', resolution, at, counts: '{}' })
       })
-      await expire({ traffic: { minute: 20, hour: 10 } })
+      await expire({ minute: 19, hour: 9 })
       const left = async (resolution: TrafficResolution) =>
         (await read().traffic('ten_a', resolution, 0)).map(({ at }) => at)
       expect(await left('minute')).toEqual([20])
@@ -202,21 +201,21 @@ overStores((stores) => {
     it('deletes counted verifies after 100 days', async () => {
       const keptMs = 100 * DAY_MS
       await fill(async (tx) => {
-        for (const at of [NOW - keptMs - 1, NOW - keptMs])
+        for (const at of [NOW - keptMs, NOW - keptMs + 1])
           await tx.putDrift({ tenantId: 'ten_a', model: 'm@1', at, counts: '{}', blocks: '[]' })
       })
       await expire()
-      expect((await read().drift('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs])
+      expect((await read().drift('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs + 1])
     })
 
     it('deletes the counts of a candidate after 100 days', async () => {
       const keptMs = 100 * DAY_MS
       const row = { tenantId: 'ten_a', model: 'm@1', candidate: 'FMR 1e-05', counts: '{}' }
       await fill(async (tx) => {
-        for (const at of [NOW - keptMs - 1, NOW - keptMs]) await tx.putShadow({ ...row, at })
+        for (const at of [NOW - keptMs, NOW - keptMs + 1]) await tx.putShadow({ ...row, at })
       })
       await expire()
-      expect((await read().shadow('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs])
+      expect((await read().shadow('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs + 1])
     })
 
     it('never deletes tenants, users and keys because of their age', async () => {
@@ -224,7 +223,7 @@ overStores((stores) => {
       await write((tx) =>
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('s'), createdAt: 1, generation: 0 }),
       )
-      await write((tx) => tx.deleteExpired(NOW, NOW, { minute: NOW, hour: NOW }))
+      await write((tx) => tx.deleteExpired(NOW, { minute: NOW, hour: NOW }))
       expect(await read().tenants()).toHaveLength(2)
       expect(await read().subject(bytes('ada'))).toBeDefined()
       expect(await read().keyrings()).toHaveLength(1)

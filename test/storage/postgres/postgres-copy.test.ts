@@ -6,7 +6,8 @@ import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { packageFile } from '../../../src/lib/package-root.js'
-import { COPIED_TABLES, TABLES_OF_POSTGRES } from '../../../src/storage/copied-tables.js'
+import { TABLES_OF_POSTGRES } from '../../../src/storage/copied-tables.js'
+import { LIFETIMES } from '../../../src/storage/lifetimes.js'
 import { openPostgresSource, openPostgresTarget } from '../../../src/storage/postgres/postgres-copy.js'
 import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
 import { openSqliteSource } from '../../../src/storage/sqlite/sqlite-copy.js'
@@ -200,7 +201,7 @@ overPostgres(() => {
     const store = await openPostgresStore(database.url)
     await store.close()
     const tables = await database.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`)
-    const copied = COPIED_TABLES.map(({ name }) => name)
+    const copied = LIFETIMES.map(({ name }) => name)
     expect(tables.map(({ name }) => name).sort()).toEqual([...copied, ...TABLES_OF_POSTGRES].sort())
     expect(Object.keys(dumpSqlite(source))).toEqual([...copied].sort())
   })
