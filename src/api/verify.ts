@@ -303,7 +303,8 @@ export function verify(services: Parts): UserEndpoint<Input> {
     let signing: Signing | undefined
     return async (tx) => {
       const at = signing?.at ?? clock.now()
-      const verdict = await policy.decide(tx, call, examination, termsInForce(services, tx, call, asked), at)
+      const termsUnder = (hash: string | null) => termsInForce(services, tx, call, asked, hash)
+      const verdict = await policy.decide(tx, call, examination, termsUnder, at)
       const { subject, terms, reason, replaySuspected, effect, unmet } = verdict
       if (verdict.repeated !== undefined)
         return { status: 200, body: verdict.repeated, isRepeat: true, sealedFor: sealedFor(subject) }

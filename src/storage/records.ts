@@ -222,7 +222,7 @@ export interface CaptureRecord {
 export interface CaptureHistory {
   /** Whether the history contains one of the digests that were asked for. */
   hasDigest: boolean
-  /** The sealed embeddings, newest first, without captures of which only the digest is kept. */
+  /** The sealed embeddings of the newest captures, without captures of which only the digest is kept. */
   newest: Buffer[]
   /** Position of the latest capture, after which later captures come; 0 when there is none. */
   last: number

@@ -68,6 +68,10 @@ const USER = joined<{
   following: FollowingReferenceRecord
   aged: AgedReferenceRecord
 }>({ subject: SUBJECT, reference: REFERENCE, following: FOLLOWING_REFERENCE, aged: AGED_REFERENCE })
+const DECIDING = joined<{ subject: SubjectRecord; capture: CaptureRecord }>({
+  subject: SUBJECT,
+  capture: CAPTURE,
+})
 const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
   subject: SUBJECT,
   reference: REFERENCE,
@@ -131,25 +135,23 @@ export function storeReader(database: Connection): StoreReader {
     blindIndexesOf: database
       .prepare<[string, number], Buffer>('SELECT lookup FROM subject WHERE tenant_id = ? LIMIT ?')
       .pluck(),
-    seenCaptures: byCount((digests) =>
-      database.prepare<
-        [...digests: Buffer[], since: number, id: string],
-        { last: number | null; matches: number }
-      >(
-        `SELECT max(rowid) AS last, count(CASE WHEN digest IN (${digests}) AND seen_at > ? THEN 1 END) AS matches
-         FROM capture WHERE subject_id = ?`,
+    // The LIMIT is a sum, because SQLite plans a statement again whenever a bare parameter is given as LIMIT.
+    captureHistory: byCount((digests) =>
+      database.prepare<unknown[], { last: number | null; matches: number; sealed: Buffer | null }>(
+        `SELECT seen.last, seen.matches, newest.sealed
+         FROM (SELECT max(rowid) AS last, count(CASE WHEN digest IN (${digests}) AND seen_at > ? THEN 1 END) AS matches
+           FROM capture WHERE subject_id = ?) AS seen
+         LEFT JOIN (SELECT sealed FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0
+           ORDER BY seen_at DESC LIMIT ? + 0) AS newest ON true`,
         'brief',
       ),
     ),
-    // The LIMIT is a sum, because SQLite plans a statement again whenever a bare parameter is given as LIMIT.
-    captures: database
-      .prepare<[string, number, number], Buffer>(
-        `SELECT sealed FROM capture WHERE subject_id = ? AND seen_at > ? AND length(sealed) > 0 ORDER BY seen_at DESC LIMIT ? + 0`,
-        'brief',
-      )
-      .pluck(),
-    capturesAfter: database.prepare<[string, number], CaptureRecord>(
-      `SELECT ${CAPTURE.fields} FROM capture WHERE subject_id = ? AND rowid > ? ORDER BY rowid`,
+    deciding: database.prepare<[number, Buffer], Record<string, unknown>>(
+      `SELECT ${DECIDING.fields}, CASE subject.environment WHEN 'production' THEN tenant.policy_hash
+         ELSE tenant.sandbox_policy_hash END AS "policyHash"
+       FROM subject JOIN tenant ON tenant.id = subject.tenant_id
+       LEFT JOIN capture ON capture.subject_id = subject.id AND capture.rowid > ?
+       WHERE subject.lookup = ? ORDER BY capture.rowid`,
     ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
@@ -275,14 +277,21 @@ export function storeReader(database: Connection): StoreReader {
     captureHistory: async (subjectId, digests, since, limit) => {
       // SQL has no empty list: an empty digest matches no capture.
       const asked = digests.length > 0 ? digests : [Buffer.alloc(0)]
-      // Read first, so that a capture that is inserted meanwhile is looked at twice rather than not at all.
-      const seen = (await sql.seenCaptures(asked.length).get(...asked, since, subjectId))!
-      // Captures are deleted after a day, so most users have none.
-      if (seen.last === null) return { hasDigest: false, newest: [], last: 0 }
-      const newest = await sql.captures.all(subjectId, since, limit)
-      return { hasDigest: seen.matches > 0, newest, last: seen.last }
+      const history = sql.captureHistory(asked.length)
+      const rows = await history.all(...asked, since, subjectId, subjectId, since, limit)
+      const { last, matches } = rows[0]!
+      return { hasDigest: matches > 0, newest: rows.flatMap(({ sealed }) => sealed ?? []), last: last ?? 0 }
     },
-    capturesAfter: async (subjectId, last) => sql.capturesAfter.all(subjectId, last),
+    deciding: async (blindIndex, last) => {
+      const rows = await sql.deciding.all(last, blindIndex)
+      if (!rows[0]) return undefined
+      const parts = rows.map(DECIDING.split)
+      return {
+        subject: parts[0]!.subject!,
+        policyHash: rows[0].policyHash as string | null,
+        captures: parts.flatMap(({ capture }) => capture ?? []),
+      }
+    },
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),
     unreportedExpiredCaptureSessions: async (until, limit) =>

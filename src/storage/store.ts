@@ -116,8 +116,14 @@ export interface StoreReader
     since: number,
     limit: number,
   ): Promise<CaptureHistory>
-  /** Captures after position `last` of a history, in the order in which they were remembered. */
-  capturesAfter(subjectId: string, last: number): Promise<CaptureRecord[]>
+  /**
+   * What may have changed about a user since the user's images were examined: the subject, the hash of its tenant's policy, and captures after
+   * position `last` of a history, in the order in which they were remembered. Undefined for a user who is not enrolled.
+   */
+  deciding(
+    blindIndex: Buffer,
+    last: number,
+  ): Promise<{ subject: SubjectRecord; policyHash: string | null; captures: CaptureRecord[] } | undefined>
   /** The passkeys of a subject, oldest first. */
   passkeysOf(subjectId: string): Promise<PasskeyRecord[]>
   /** How many passkeys a subject has. */

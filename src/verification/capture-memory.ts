@@ -2,6 +2,7 @@
 
 import { sha256 } from '../crypto/sha256.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
+import type { CaptureRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { RememberedFace, Subject, TemplateVault } from '../users/template-vault.js'
 
@@ -62,13 +63,9 @@ export interface CaptureMemory {
   findReplay(capture: Capture, recollection: Recollection): Replay | null
   /**
    * Replay of a capture that was remembered after `recall`: of parallel requests with one capture, only the first to commit is fresh.
+   * @param later captures after `Recollection.last`
    */
-  findReplaySince(
-    tx: StoreTransaction,
-    subject: Subject,
-    capture: Capture,
-    recollection: Recollection,
-  ): Promise<Replay | null>
+  findReplaySince(subject: Subject, capture: Capture, later: readonly CaptureRecord[]): Replay | null
   /** Remembers each image of a capture. */
   remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
 }
@@ -114,13 +111,7 @@ export class StoredCaptures implements CaptureMemory {
     return this.holdsFace(faces, capture) ? 'face' : null
   }
 
-  async findReplaySince(
-    tx: StoreTransaction,
-    subject: Subject,
-    capture: Capture,
-    { last }: Recollection,
-  ): Promise<Replay | null> {
-    const later = await tx.capturesAfter(subject.record.id, last)
+  findReplaySince(subject: Subject, capture: Capture, later: readonly CaptureRecord[]): Replay | null {
     if (later.some(({ digest }) => capture.digests.some((own) => own.equals(digest)))) return 'file'
     const faces = later
       .filter(({ sealed }) => sealed.length > 0)

@@ -164,7 +164,7 @@ export class DecisionPolicy {
   /**
    * Reaches the verdict inside the transaction, on the state that is committed there, and writes what it changes for the user: no
    * parallel verify can miss an attempt or a capture of this one.
-   * @param reading the terms in force, which the transaction reads
+   * @param termsUnder the terms in force, by the hash of the policy
    * @param at milliseconds since the Unix epoch
    * @throws DomainError reference_not_found
    */
@@ -172,26 +172,28 @@ export class DecisionPolicy {
     tx: StoreTransaction,
     call: VerifyCall,
     examination: Examination,
-    reading: Promise<VerdictTerms>,
+    termsUnder: (policyHash: string | null) => Promise<VerdictTerms>,
     at: number,
   ): Promise<Verdict> {
     const { subject } = examination
     const { lockout, captures, outbox, userQuota } = this.parts
-    const [terms, record, since] = await Promise.all([
-      reading,
-      subject && tx.subjectWithoutReference(subject.record.blindIndex),
-      examination.refusal || !subject
-        ? null
-        : captures.findReplaySince(tx, subject, examination.capture, examination.recollection),
-    ])
     const { integrity } = examination
     const held = (verdict: Verdict) => this.underPolicy(tx, call, verdict, { integrity, at })
-    if (!subject) return held(this.verdictOn(call, examination, null, terms))
+    if (!subject) {
+      const terms = await termsUnder(await tx.policyHash(call.tenant.id, call.environment))
+      return held(this.verdictOn(call, examination, null, terms))
+    }
+    // A user who is locked out has had no images compared, which later captures could repeat.
+    const last = examination.refusal ? Number.MAX_SAFE_INTEGER : examination.recollection.last
+    const now = await tx.deciding(subject.record.blindIndex, last)
     // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
-    if (record?.id !== subject.record.id) throw new DomainError('reference_not_found')
+    if (now?.subject.id !== subject.record.id) throw new DomainError('reference_not_found')
+    const { subject: record, policyHash, captures: later } = now
+    const terms = await termsUnder(policyHash)
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, terms, refusal)
     const { capture, replay } = examination as Extract<Examination, { refusal: null }>
+    const since = captures.findReplaySince(subject, capture, later)
     const reached = this.verdictOn(call, examination, since, terms)
     const isSameFile = replay === 'file' || since === 'file'
     if (isSameFile && this.parts.config.replayPolicy !== 'report') {

@@ -25,7 +25,7 @@ export const SANDBOX_CAPTURES: CaptureMemory = {
   facesOf: () => new Map(),
   recall: async ({ id }) => ({ ...NOTHING_RECALLED, hasFile: sandboxScript(id).replayed }),
   findReplay: (_capture, { hasFile }) => (hasFile ? 'file' : null),
-  findReplaySince: async () => null,
+  findReplaySince: () => null,
   remember: async () => {},
 }
 

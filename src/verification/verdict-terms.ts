@@ -33,14 +33,15 @@ export function termsOf(parts: TermsParts, store: StoreReader, call: ActionCall)
  * The terms by the policy that is in force inside the transaction, which decide. A policy that was set before the transaction began is
  * obeyed, on every node.
  * @param before terms by which the images were compared
+ * @param hash of the policy, which the transaction has read
  */
 export async function termsInForce(
   parts: TermsParts,
   tx: StoreTransaction,
   call: ActionCall,
   before: VerdictTerms,
+  hash: string | null,
 ): Promise<VerdictTerms> {
-  const hash = await tx.policyHash(call.tenant.id, call.environment)
   return hash === (before.policy?.hash ?? null) ? before : termsUnder(parts, tx, call, hash)
 }
 

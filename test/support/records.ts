@@ -310,6 +310,15 @@ export async function insertUser(tx: StoreTransaction, name: string, at = AT): P
   )
 }
 
+/** The captures after position `last` of a history. */
+export async function capturesAfter(
+  store: StoreReader,
+  subjectId: string,
+  last: number,
+): Promise<CaptureRecord[]> {
+  return (await store.deciding(bytes(subjectId.replace('sub_', '')), last))?.captures ?? []
+}
+
 /** The captures of a history, newest first. */
 export async function newestCaptures(
   store: StoreReader,
@@ -318,7 +327,7 @@ export async function newestCaptures(
   limit: number,
 ): Promise<CaptureRecord[]> {
   const { newest } = await store.captureHistory(subjectId, [], since, limit)
-  const all = await store.capturesAfter(subjectId, 0)
+  const all = await capturesAfter(store, subjectId, 0)
   return newest.map((sealed) => all.find((one) => one.sealed.equals(sealed))!)
 }
 

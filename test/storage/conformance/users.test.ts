@@ -5,6 +5,7 @@ import {
   AT,
   bytes,
   capture,
+  capturesAfter,
   challenge,
   DELIVERED,
   delivery,
@@ -50,6 +51,27 @@ overStores((stores) => {
       expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)
       expect(await read().subjectWithoutReference(bytes('ada'))).toEqual(subject('ada'))
       expect(await read().subjectWithoutReference(bytes('nobody'))).toBeUndefined()
+    })
+
+    it('is read before a verdict with the hash of the policy in force, by tenant and environment', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        await tx.setPolicyHash('ten_a', 'production', '01')
+        await tx.setPolicyHash('ten_a', 'sandbox', '02')
+        await tx.insertSubject(subject('ada'))
+        await tx.insertSubject(subject('box', { environment: 'sandbox' }))
+        await tx.insertSubject(subject('out', { tenantId: 'ten_b' }))
+        await tx.insertCapture(capture('seen'))
+      })
+      const deciding = (name: string) => read().deciding(bytes(name), 0)
+      expect(await deciding('ada')).toEqual({
+        subject: subject('ada'),
+        policyHash: '01',
+        captures: [capture('seen')],
+      })
+      expect(await deciding('box')).toMatchObject({ policyHash: '02', captures: [] })
+      expect(await deciding('out')).toMatchObject({ policyHash: null })
+      expect(await deciding('nobody')).toBeUndefined()
     })
 
     it('is read with others of the tenant, by the model of the reference and in the order of blind indexes', async () => {
@@ -219,10 +241,10 @@ overStores((stores) => {
       await write(async (tx) => {
         await tx.insertCapture(capture('theirs', { subjectId: 'sub_eve' }))
         for (const one of later) await tx.insertCapture(one)
-        expect(await tx.capturesAfter('sub_ada', last)).toEqual(later)
+        expect(await capturesAfter(tx, 'sub_ada', last)).toEqual(later)
       })
-      expect(await read().capturesAfter('sub_ada', last)).toEqual(later)
-      expect(await read().capturesAfter('sub_ada', 0)).toEqual([capture('before'), ...later])
+      expect(await capturesAfter(read(), 'sub_ada', last)).toEqual(later)
+      expect(await capturesAfter(read(), 'sub_ada', 0)).toEqual([capture('before'), ...later])
     })
 
     it('may have the same digest twice, and cannot exist without their user', async () => {

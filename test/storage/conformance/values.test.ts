@@ -8,6 +8,7 @@ import {
   auditEntry,
   bytes,
   capture,
+  capturesAfter,
   keptResponse,
   operator,
   reference,
@@ -132,7 +133,7 @@ overStores((stores) => {
           await tx.insertCapture(seen)
         })
         expect(await read().idempotencyRecord(scope, at)).toEqual(kept)
-        const captures = await read().capturesAfter('sub_ada', 0)
+        const captures = await capturesAfter(read(), 'sub_ada', 0)
         expect(captures.find(({ digest }) => digest.equals(scope))).toEqual(seen)
         const { newest } = await read().captureHistory('sub_ada', [], at - 1, 1000)
         expect(newest).toContainEqual(seen.sealed)
