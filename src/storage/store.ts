@@ -117,8 +117,8 @@ export interface StoreReader
     limit: number,
   ): Promise<CaptureHistory>
   /**
-   * What may have changed about a user since the user's images were examined: the subject, the hash of its tenant's policy, and captures after
-   * position `last` of a history, in the order in which they were remembered. Undefined for a user who is not enrolled.
+   * The subject, the hash of the policy in force for it, and its captures after position `last` of a history, in the order in which they were
+   * remembered: all that a verdict has to look at again within its transaction. Undefined for a user who is not enrolled.
    */
   deciding(
     blindIndex: Buffer,
