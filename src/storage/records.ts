@@ -228,6 +228,14 @@ export interface CaptureHistory {
   last: number
 }
 
+/** How a user stands at the moment of a verdict. */
+export interface Standing extends Pick<SubjectRecord, 'id' | 'failures' | 'lockedUntil' | 'disabledAt'> {
+  /** Hash of the policy that is in force for the user; null for none. */
+  policyHash: string | null
+  /** Captures after a position of the history, in the order in which they were remembered. */
+  captures: CaptureRecord[]
+}
+
 export interface IdempotencyRecord {
   /** HMAC of tenant, environment, method, path and key. */
   scope: Buffer

@@ -29,6 +29,7 @@ import type {
   IdempotencyRecord,
   ReferenceRecord,
   SigningSecretRecord,
+  Standing,
   SubjectRecord,
   TenantRecord,
 } from './records.js'
@@ -68,10 +69,6 @@ const USER = joined<{
   following: FollowingReferenceRecord
   aged: AgedReferenceRecord
 }>({ subject: SUBJECT, reference: REFERENCE, following: FOLLOWING_REFERENCE, aged: AGED_REFERENCE })
-const DECIDING = joined<{ subject: SubjectRecord; capture: CaptureRecord }>({
-  subject: SUBJECT,
-  capture: CAPTURE,
-})
 const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }>({
   subject: SUBJECT,
   reference: REFERENCE,
@@ -146,9 +143,10 @@ export function storeReader(database: Connection): StoreReader {
         'brief',
       ),
     ),
-    deciding: database.prepare<[number, Buffer], Record<string, unknown>>(
-      `SELECT ${DECIDING.fields}, CASE subject.environment WHEN 'production' THEN tenant.policy_hash
-         ELSE tenant.sandbox_policy_hash END AS "policyHash"
+    standing: database.prepare<[number, Buffer], Omit<Standing, 'captures'> & CaptureRecord>(
+      `SELECT subject.id AS id, failures, locked_until AS "lockedUntil", disabled_at AS "disabledAt",
+         CASE subject.environment WHEN 'production' THEN tenant.policy_hash
+           ELSE tenant.sandbox_policy_hash END AS "policyHash", ${CAPTURE.fields}
        FROM subject JOIN tenant ON tenant.id = subject.tenant_id
        LEFT JOIN capture ON capture.subject_id = subject.id AND capture.rowid > ?
        WHERE subject.lookup = ? ORDER BY capture.rowid`,
@@ -282,15 +280,15 @@ export function storeReader(database: Connection): StoreReader {
       const { last, matches } = rows[0]!
       return { hasDigest: matches > 0, newest: rows.flatMap(({ sealed }) => sealed ?? []), last: last ?? 0 }
     },
-    deciding: async (blindIndex, last) => {
-      const rows = await sql.deciding.all(last, blindIndex)
+    standing: async (blindIndex, last) => {
+      const rows = await sql.standing.all(last, blindIndex)
       if (!rows[0]) return undefined
-      const parts = rows.map(DECIDING.split)
-      return {
-        subject: parts[0]!.subject!,
-        policyHash: rows[0].policyHash as string | null,
-        captures: parts.flatMap(({ capture }) => capture ?? []),
-      }
+      const { id, failures, lockedUntil, disabledAt, policyHash } = rows[0]
+      // Without later captures there is one row, whose capture has nothing but nulls.
+      const captures = rows.flatMap(({ subjectId, digest, sealed, seenAt }) =>
+        digest === null ? [] : { subjectId, digest, sealed, seenAt },
+      )
+      return { id, failures, lockedUntil, disabledAt, policyHash, captures }
     },
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),

@@ -45,6 +45,7 @@ import type {
   SessionRecord,
   SignInMethod,
   SigningSecretRecord,
+  Standing,
   SubjectRecord,
   TenantRecord,
   TrafficRecord,
@@ -116,14 +117,8 @@ export interface StoreReader
     since: number,
     limit: number,
   ): Promise<CaptureHistory>
-  /**
-   * The subject, the hash of the policy in force for it, and its captures after position `last` of a history, in the order in which they were
-   * remembered: all that a verdict has to look at again within its transaction. Undefined for a user who is not enrolled.
-   */
-  deciding(
-    blindIndex: Buffer,
-    last: number,
-  ): Promise<{ subject: SubjectRecord; policyHash: string | null; captures: CaptureRecord[] } | undefined>
+  /** All that a verdict looks at again within its transaction. @param last position of a history, after which later captures come */
+  standing(blindIndex: Buffer, last: number): Promise<Standing | undefined>
   /** The passkeys of a subject, oldest first. */
   passkeysOf(subjectId: string): Promise<PasskeyRecord[]>
   /** How many passkeys a subject has. */

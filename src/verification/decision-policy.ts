@@ -185,10 +185,11 @@ export class DecisionPolicy {
     }
     // A user who is locked out has had no images compared, which later captures could repeat.
     const last = examination.refusal ? Number.MAX_SAFE_INTEGER : examination.recollection.last
-    const now = await tx.deciding(subject.record.blindIndex, last)
+    const standing = await tx.standing(subject.record.blindIndex, last)
     // The user was erased, and perhaps enrolled again, while this verify ran: its verdict is about nobody.
-    if (now?.subject.id !== subject.record.id) throw new DomainError('reference_not_found')
-    const { subject: record, policyHash, captures: later } = now
+    if (standing?.id !== subject.record.id) throw new DomainError('reference_not_found')
+    const { policyHash, captures: later, ...lockoutState } = standing
+    const record = { ...subject.record, ...lockoutState }
     const terms = await termsUnder(policyHash)
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
     if (refusal) return refused(subject, terms, refusal)

@@ -293,7 +293,7 @@ async function work(database: Connection): Promise<void> {
   expect((await tx.subject(blindIndex))?.aged?.id).toBe('aged_7')
   const { last, newest } = await tx.captureHistory('sub_7', [bytes('one'), bytes('other')], AT, 64)
   expect(newest).toHaveLength(64)
-  await tx.deciding(blindIndex, last)
+  await tx.standing(blindIndex, last)
   await tx.setLockout('sub_7', { failures: 1, lockedUntil: null, disabledAt: null })
   await tx.insertCapture(capture('new', { subjectId: 'sub_7' }))
   await tx.idempotencyRecord(bytes('scope 7'), AT)

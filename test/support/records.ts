@@ -316,7 +316,7 @@ export async function capturesAfter(
   subjectId: string,
   last: number,
 ): Promise<CaptureRecord[]> {
-  return (await store.deciding(bytes(subjectId.replace('sub_', '')), last))?.captures ?? []
+  return (await store.standing(bytes(subjectId.replace('sub_', '')), last))?.captures ?? []
 }
 
 /** The captures of a history, newest first. */

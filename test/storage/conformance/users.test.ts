@@ -53,25 +53,27 @@ overStores((stores) => {
       expect(await read().subjectWithoutReference(bytes('nobody'))).toBeUndefined()
     })
 
-    it('is read before a verdict with the hash of the policy in force, by tenant and environment', async () => {
+    it('is read before a verdict with lockout, captures and the hash of the policy in force', async () => {
+      const lockout = { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 }
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
         await tx.setPolicyHash('ten_a', 'production', '01')
         await tx.setPolicyHash('ten_a', 'sandbox', '02')
-        await tx.insertSubject(subject('ada'))
+        await tx.insertSubject(subject('ada', lockout))
         await tx.insertSubject(subject('box', { environment: 'sandbox' }))
         await tx.insertSubject(subject('out', { tenantId: 'ten_b' }))
         await tx.insertCapture(capture('seen'))
       })
-      const deciding = (name: string) => read().deciding(bytes(name), 0)
-      expect(await deciding('ada')).toEqual({
-        subject: subject('ada'),
+      const standing = (name: string) => read().standing(bytes(name), 0)
+      expect(await standing('ada')).toEqual({
+        id: 'sub_ada',
+        ...lockout,
         policyHash: '01',
         captures: [capture('seen')],
       })
-      expect(await deciding('box')).toMatchObject({ policyHash: '02', captures: [] })
-      expect(await deciding('out')).toMatchObject({ policyHash: null })
-      expect(await deciding('nobody')).toBeUndefined()
+      expect(await standing('box')).toMatchObject({ policyHash: '02', captures: [] })
+      expect(await standing('out')).toMatchObject({ policyHash: null })
+      expect(await standing('nobody')).toBeUndefined()
     })
 
     it('is read with others of the tenant, by the model of the reference and in the order of blind indexes', async () => {
