@@ -1,6 +1,6 @@
 /**
- * Makes the package `countersign-client` from the build, in dist/client-package: the SDK, whose only dependency is jose, and the
- * capture component as one file for browsers.
+ * Makes the package `countersign-client` from the build, in dist/client-package: the SDK and what it uses of the contract, whose only
+ * dependency is jose, and the capture component as one file for browsers.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,15 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
 const root = new URL('../', import.meta.url)
-const built = new URL('dist/src/client/', root)
-const builtCapture = new URL('dist/src/capture/', root)
+const built = new URL('dist/src/', root)
+const builtCapture = new URL('capture/', built)
 const target = new URL('dist/client-package/', root)
 const ENTRIES = {
-  '.': 'index',
-  './express': 'express',
-  './fastify': 'fastify',
-  './hono': 'hono',
-  './testing': 'testing',
+  '.': 'client/index',
+  './express': 'client/express',
+  './fastify': 'client/fastify',
+  './hono': 'client/hono',
+  './testing': 'client/testing',
 }
 const FRAMEWORKS = ['express', 'fastify', 'hono']
 
@@ -59,7 +59,7 @@ execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('src/client', r
   stdio: ['ignore', 2, 2],
 })
 copyTypes(built, Object.values(ENTRIES), 'lib/')
-copyTypes(builtCapture, ['capture'], 'lib/capture/')
+copyTypes(built, ['capture/capture'], 'lib/')
 copyTypes(builtCapture, ['passkey'], 'lib/')
 // The compiler indents by four spaces. Indented by tabs, the package is 17 kB smaller.
 const biome = fileURLToPath(new URL('node_modules/.bin/biome', root))
@@ -102,7 +102,7 @@ function copyTypes(from, modules, to) {
   // A loop over a set also visits members that are added during the loop.
   for (const module of reached) {
     const types = readFileSync(new URL(`${module}.d.ts`, from), 'utf8')
-    for (const [, imported] of types.matchAll(/["'](\.\.?\/[\w/-]+)\.js["']/g))
+    for (const [, imported] of types.matchAll(/["']((?:\.\.?\/)+[\w/-]+)\.js["']/g))
       reached.add(posix.join(posix.dirname(module), imported))
     const file = new URL(`${to}${module}.d.ts`, target)
     mkdirSync(new URL('.', file), { recursive: true })

@@ -1,5 +1,5 @@
 /**
- * Writes `src/client/lookalikes-table.ts`: which script each letter belongs to, and which letters pass for Latin ones, by the table of
+ * Writes `src/contract/actions/lookalikes-table.ts`: which script each letter belongs to, and which letters pass for Latin ones, by the table of
  * Unicode Technical Standard #39. Run it on the newest Node with the file https://www.unicode.org/Public/security/latest/confusables.txt:
  *
  *     node scripts/write-lookalikes.mjs confusables.txt
@@ -112,7 +112,7 @@ const numbers = ranges.flatMap(({ start, end, kind }) => {
   at = end
   return row
 })
-const target = fileURLToPath(new URL('../src/client/lookalikes-table.ts', import.meta.url))
+const target = fileURLToPath(new URL('../src/contract/actions/lookalikes-table.ts', import.meta.url))
 const words = numbers.map((number) => number.toString(36)).join(' ')
 const lines = words.match(/.{1,100}(?: |$)/g)
 writeFileSync(

@@ -166,16 +166,16 @@ describe('docs/supply-chain.md', () => {
   })
 })
 
-describe('src/client', () => {
+describe('what is generated in src', () => {
   const document = buildOpenApi(DESCRIPTIONS, VERSION)
 
   it.each([
-    ['wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
-    ['error-codes.ts', 'the registry of errors', errorCodes],
-    ['testing/service-texts.ts', 'the service', () => serviceTexts(document)],
+    ['contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
+    ['contract/error-codes.ts', 'the registry of errors', errorCodes],
+    ['client/testing/service-texts.ts', 'the service', () => serviceTexts(document)],
   ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {
     const made = generate()
-    expect(generatedSource(`src/client/${file}`, made)).toBe(made)
+    expect(generatedSource(`src/${file}`, made)).toBe(made)
   })
 })
 

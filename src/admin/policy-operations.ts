@@ -1,7 +1,7 @@
 /** Operations on a tenant's policy: put a version in force, take it out, read versions and the history of changes. */
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
-import type { ActionPolicy } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
+import type { ActionPolicy } from '../contract/action-policy.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { PolicyVersionRecord, TenantRecord } from '../storage/records.js'

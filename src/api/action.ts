@@ -1,9 +1,13 @@
 /** The action to be countersigned, in the canonical form in which two sides can compare it (RFC 8785). */
 import Type from 'typebox'
-import { canonicalJson } from '../client/canonical-json.js'
-import { payeesFaults, TYPED_ACTION_REMEDY, typedActionFaults } from '../client/typed-action-check.js'
-import { TYPED_ACTION_SCHEMAS } from '../client/typed-action-schemas.js'
-import { TYPED_ACTION_TYPES } from '../client/typed-actions.js'
+import {
+  payeesFaults,
+  TYPED_ACTION_REMEDY,
+  typedActionFaults,
+} from '../contract/actions/typed-action-check.js'
+import { TYPED_ACTION_SCHEMAS } from '../contract/actions/typed-action-schemas.js'
+import { TYPED_ACTION_TYPES } from '../contract/actions/typed-actions.js'
+import { canonicalJson } from '../contract/canonical-json.js'
 import { actionHash } from '../crypto/verification-jwt.js'
 import { DomainError } from '../lib/domain-error.js'
 

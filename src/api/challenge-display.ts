@@ -1,9 +1,9 @@
 /** The text of a typed action that the answer with a challenge holds, for a page of the customer's own to show. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
-import { displayAction } from '../client/display-action.js'
-import { BATCH_PAYEES_SCHEMA } from '../client/typed-action-schemas.js'
 import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
+import { displayAction } from '../contract/actions/display-action.js'
+import { BATCH_PAYEES_SCHEMA } from '../contract/actions/typed-action-schemas.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ShownDisplay } from '../verification/call.js'
 import { hashOfDisplay } from '../verification/display-hash.js'

@@ -1,6 +1,6 @@
 /** Refuses to enroll a user under an identifier that people cannot tell from another one. */
 
-import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../client/readable-text.js'
+import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../contract/actions/readable-text.js'
 import { DomainError } from '../lib/domain-error.js'
 
 /**

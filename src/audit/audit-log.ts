@@ -7,7 +7,7 @@
  * An anchor that is kept elsewhere reveals that the database was restored to an earlier state, seal included.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { canonicalJson } from '../client/canonical-json.js'
+import { canonicalJson } from '../contract/canonical-json.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { type Clock, isoTime } from '../lib/clock.js'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../storage/records.js'

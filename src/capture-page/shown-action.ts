@@ -1,6 +1,7 @@
 /** The text that the hosted page shows for a typed action, and what a verdict says of it. */
-import { type ActionDisplay, displayAction } from '../client/display-action.js'
+
 import type { CaptureLanguage } from '../config/capture-languages.js'
+import { type ActionDisplay, displayAction } from '../contract/actions/display-action.js'
 import type { ShownDisplay } from '../verification/call.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { hashOfDisplay } from '../verification/display-hash.js'

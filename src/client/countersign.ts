@@ -1,8 +1,8 @@
 /** The client of a Countersign service. */
 import { decodeJwt, errors } from 'jose'
-import { assertAction } from './action.js'
+import { assertAction } from '../contract/actions/action.js'
+import { actionHash } from '../contract/canonical-json.js'
 import { DEFAULT_MAX_BODY_BYTES } from './body-limit.js'
-import { actionHash } from './canonical-json.js'
 import type { CaptureSession } from './capture-session.js'
 import {
   assertTenantId,

@@ -1,5 +1,5 @@
 /** Errors of the SDK's calls. Every error has a stable `code`. */
-import type { ErrorCategory, ErrorCode } from './error-codes.js'
+import type { ErrorCategory, ErrorCode } from '../contract/error-codes.js'
 import type { DocumentedError, DocumentedErrorDetail, PhotoGuidance } from './types.js'
 import { remedyOf } from './verdict-remedies.js'
 

@@ -1,13 +1,35 @@
 /** `countersign/client` needs only Web APIs and jose: it runs on Node, Bun, Deno and edge runtimes. */
+
+export {
+  type ActionDisplay,
+  DISPLAY_VERSION,
+  type DisplayLine,
+  displayAction,
+} from '../contract/actions/display-action.js'
+export { DISPLAY_LOCALES, type DisplayLocale } from '../contract/actions/display-texts.js'
+export { CURRENCIES, minorUnits } from '../contract/actions/money.js'
+export type { SchemaFault } from '../contract/actions/schema-check.js'
+export { typedActionFaults } from '../contract/actions/typed-action-check.js'
+export {
+  type AccountChangeAction,
+  type ConsentAction,
+  type GenericAction,
+  type LoginAction,
+  type Payee,
+  type PaymentAction,
+  type PaymentBatchAction,
+  TYPED_ACTION_TYPES,
+  type TypedAction,
+  type TypedActionType,
+  typedActionType,
+} from '../contract/actions/typed-actions.js'
+export { actionHash, canonicalJson } from '../contract/canonical-json.js'
+export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from '../contract/error-codes.js'
 export { ACR_VALUES, ACTIVE_ACR, type Acr, PASSKEY_ACR } from './acr.js'
-export { actionHash, canonicalJson } from './canonical-json.js'
 export type * from './capture-session.js'
 export type { CallOptions, CountersignOptions } from './client-options.js'
 export { type Answer, Countersign } from './countersign.js'
-export { type ActionDisplay, DISPLAY_VERSION, type DisplayLine, displayAction } from './display-action.js'
 export { displayHash } from './display-hash.js'
-export { DISPLAY_LOCALES, type DisplayLocale } from './display-texts.js'
-export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from './error-codes.js'
 export {
   type AnyErrorCode,
   ApiError,
@@ -23,27 +45,11 @@ export {
 } from './errors.js'
 export type { HeaderValue, WebhookHeaders } from './headers.js'
 export { type PaymentBatch, paymentBatch, typedAction } from './make-action.js'
-export { CURRENCIES, minorUnits } from './money.js'
 export type { Hooks, Logger, ResponseEvent, ResponseInfo, RetryEvent } from './observer.js'
 export { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 export { assertResponseSignature, type SignatureOptions, type SignedResponse } from './response-signature.js'
-export type { SchemaFault } from './schema-check.js'
 export type { SigningSecret, SigningSecretSource, SigningSecrets } from './signing-secret.js'
 export { createStepUp, type StepUpBody, type StepUpOptions, type StepUpOutcome } from './step-up.js'
-export { typedActionFaults } from './typed-action-check.js'
-export {
-  type AccountChangeAction,
-  type ConsentAction,
-  type GenericAction,
-  type LoginAction,
-  type Payee,
-  type PaymentAction,
-  type PaymentBatchAction,
-  TYPED_ACTION_TYPES,
-  type TypedAction,
-  type TypedActionType,
-  typedActionType,
-} from './typed-actions.js'
 export type * from './types.js'
 export {
   type VerdictExpectations,

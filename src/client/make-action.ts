@@ -1,9 +1,10 @@
 /** Makes typed actions: checks them before they are sent, and computes what binds the list of a batch. */
-import { actionHash, canonicalJson } from './canonical-json.js'
-import { decimalText, minorUnits } from './money.js'
-import type { SchemaFault } from './schema-check.js'
-import { payeesFaults, typedActionFaults } from './typed-action-check.js'
-import type { PaymentBatchAction, TypedAction } from './typed-actions.js'
+
+import { decimalText, minorUnits } from '../contract/actions/money.js'
+import type { SchemaFault } from '../contract/actions/schema-check.js'
+import { payeesFaults, typedActionFaults } from '../contract/actions/typed-action-check.js'
+import type { PaymentBatchAction, TypedAction } from '../contract/actions/typed-actions.js'
+import { actionHash, canonicalJson } from '../contract/canonical-json.js'
 import type { BatchPayee } from './types.js'
 
 /** The fields of a batch that an application gives. */

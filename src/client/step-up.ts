@@ -1,6 +1,7 @@
 /** Step-up on a route, without a framework: the refusal that a request gets, or the verdict that lets it through. */
+
+import { actionHash } from '../contract/canonical-json.js'
 import { FACE_ACR } from './acr.js'
-import { actionHash } from './canonical-json.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import type { Action, ActionLike, ApprovedClaims } from './types.js'
 import type { VerdictVerifier } from './verdict.js'

@@ -1,5 +1,5 @@
 /** `countersign/client/testing`: a Countersign in memory, for an application's own tests. */
-import { SANDBOX_OUTCOMES } from './sandbox-rules.js'
+import { SANDBOX_OUTCOMES } from '../contract/sandbox-rules.js'
 
 export {
   PASSKEY_REGISTRATIONS,
@@ -8,7 +8,7 @@ export {
   type PasskeySignatureOutcome,
   sandboxRegistration,
   sandboxSignature,
-} from './sandbox-passkeys.js'
+} from '../contract/sandbox-passkeys.js'
 export type { CapturePageState, FakeCapturePage } from './testing/fake-capture-page.js'
 export { FakeCountersign } from './testing/fake-countersign.js'
 export type { FakeOptions } from './testing/fake-options.js'

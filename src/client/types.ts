@@ -1,6 +1,6 @@
 /** Requests, answers, claims and webhooks, by their wire names. `wire-types.ts` is generated; this file adds what the document cannot say. */
-import type { DisplayLocale } from './display-texts.js'
-import type { Action, ActionLike, ImageInput } from './inputs.js'
+import type { DisplayLocale } from '../contract/actions/display-texts.js'
+import type { Action, ActionLike, ImageInput } from '../contract/inputs.js'
 import type {
   ChallengeAnswer,
   DeleteResult,
@@ -11,10 +11,10 @@ import type {
   RejectionReason,
   VerifyFacts,
   VerifyFields,
-} from './wire-types.js'
+} from '../contract/wire-types.js'
 
-export type * from './inputs.js'
-export type * from './wire-types.js'
+export type * from '../contract/inputs.js'
+export type * from '../contract/wire-types.js'
 
 /**
  * One photo, 1 to 5 photos of the same person, or the frames of a challenge. Three photos are best to enroll with. `Image` is the

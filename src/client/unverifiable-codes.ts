@@ -1,5 +1,5 @@
 /** Error codes that the SDK believes without a signature. */
-import type { ErrorCode } from './error-codes.js'
+import type { ErrorCode } from '../contract/error-codes.js'
 
 /**
  * Codes of answers that the service gives before it knows the tenant, so that the instance's own secret signs them, which tenants

@@ -1,6 +1,7 @@
 /** Checks whether a verdict JWT allows this user this action, now and once. */
 import { errors, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { actionHash } from './canonical-json.js'
+import { typedActionType } from '../contract/actions/typed-actions.js'
+import { actionHash } from '../contract/canonical-json.js'
 import type { CaptureSession } from './capture-session.js'
 import {
   clockTolerance,
@@ -13,7 +14,6 @@ import { jwksUrlOf, publishedKeys } from './public-keys.js'
 import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { TOKEN_TYPE } from './token-type.js'
-import { typedActionType } from './typed-actions.js'
 import type {
   Action,
   ActionLike,

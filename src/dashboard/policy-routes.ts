@@ -1,8 +1,8 @@
 /** The routes for a tenant's policy: what is in force, its versions and changes, the check of a draft, and the change itself. */
 import { PackGradeError } from '../../models/pack/pack-grade.js'
 import { policiesInForce } from '../admin/policy-operations.js'
-import { type ActionPolicy, type PolicyRule, ruleFor } from '../client/action-policy.js'
 import type { Environment } from '../config/config.js'
+import { type ActionPolicy, type PolicyRule, ruleFor } from '../contract/action-policy.js'
 import { isoTime } from '../lib/clock.js'
 import type { PolicyVersionRecord, TenantRecord } from '../storage/records.js'
 import { PolicyError, type PolicyVersion, parsePolicy } from '../tenants/policy.js'

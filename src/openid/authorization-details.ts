@@ -1,7 +1,7 @@
 /** Rich authorization requests (RFC 9396): one detail, which is the typed action that the person confirms. */
 import { errors, type KoaContextWithOIDC } from 'oidc-provider'
-import { typedActionFaults } from '../client/typed-action-check.js'
-import { TYPED_ACTION_TYPES } from '../client/typed-actions.js'
+import { typedActionFaults } from '../contract/actions/typed-action-check.js'
+import { TYPED_ACTION_TYPES } from '../contract/actions/typed-actions.js'
 
 /** Types of actions that a request can name. The list of a batch of payments is too long for a request. */
 export const ACTION_TYPES = TYPED_ACTION_TYPES.filter((type) => type !== 'payment_batch')

@@ -1,6 +1,6 @@
 /** A tenant's settings of the hosted capture page: the company, the pages it may return to, the consent text, color and logo. */
 
-import { isReadableLine, isReadableText } from '../client/readable-text.js'
+import { isReadableLine, isReadableText } from '../contract/actions/readable-text.js'
 import { CodedError } from '../lib/errors.js'
 import type { TenantRecord } from '../storage/records.js'
 import { HEX_COLOR } from './accent-color.js'

@@ -1,6 +1,7 @@
 /** The policies in force, read from the database by their hash and kept in memory. */
-import type { ActionPolicy } from '../client/action-policy.js'
+
 import type { Environment } from '../config/config.js'
+import type { ActionPolicy } from '../contract/action-policy.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { parsePolicy, policyHashOf } from './policy.js'

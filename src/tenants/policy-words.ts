@@ -5,7 +5,7 @@ import {
   type PolicyCheck,
   type PolicyCondition,
   type PolicyRequirements,
-} from '../client/action-policy.js'
+} from '../contract/action-policy.js'
 
 type Words = {
   [Name in keyof PolicyRequirements]-?: (

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type ActionPolicy, checksOf, POLICY_ACTION_TYPES, POLICY_AMOUNT } from '../client/action-policy.js'
-import { canonicalJson } from '../client/canonical-json.js'
 import { MAX_FMR } from '../config/false-match-rate.js'
+import { type ActionPolicy, checksOf, POLICY_ACTION_TYPES, POLICY_AMOUNT } from '../contract/action-policy.js'
+import { canonicalJson } from '../contract/canonical-json.js'
 import { CodedError } from '../lib/errors.js'
 
 export class PolicyError extends CodedError<'invalid_policy'> {

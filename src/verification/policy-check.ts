@@ -1,6 +1,6 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
 import type { Mode } from '../biometrics/challenge/steps.js'
-import { unmetMovements, unmetOf } from '../client/policy-requirements.js'
+import { unmetMovements, unmetOf } from '../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { CaptureBinding } from '../storage/records.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'

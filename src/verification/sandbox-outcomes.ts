@@ -1,4 +1,4 @@
-/** Carries out the outcomes of the sandbox that need the service's clock and errors; the rules stand in `client/sandbox-rules.ts`. */
+/** Carries out the outcomes of the sandbox that need the service's clock and errors; the rules stand in `contract/sandbox-rules.ts`. */
 import { BiometricError } from '../biometrics/biometric-error.js'
 import {
   busyRefusal,
@@ -6,7 +6,7 @@ import {
   type SandboxOutcome,
   SLOW_MS,
   sandboxOutcome,
-} from '../client/sandbox-rules.js'
+} from '../contract/sandbox-rules.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 

@@ -3,7 +3,7 @@
  * them keeps anything: the sandbox's verdicts say nothing about a person.
  */
 
-import { sandboxScript } from '../client/sandbox-rules.js'
+import { sandboxScript } from '../contract/sandbox-rules.js'
 import type { Lockout, LockoutRefusal } from './attempt-lockout.js'
 import { type CaptureMemory, NOTHING_RECALLED } from './capture-memory.js'
 import { type VerdictLifetime, verdictLifetime } from './verdict-token.js'

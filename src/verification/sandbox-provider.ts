@@ -24,7 +24,7 @@ import {
   scriptedFault,
   scriptedGuidance,
   scriptedLiveness,
-} from '../client/sandbox-rules.js'
+} from '../contract/sandbox-rules.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { ERRORS } from '../lib/error-codes.js'

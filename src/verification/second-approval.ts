@@ -4,7 +4,7 @@
  * anyone who holds the signing secret could forge a JWT. Two people are two faces: the second capture and the second reference are compared
  * with the first person's reference.
  */
-import { canonicalJson } from '../client/canonical-json.js'
+import { canonicalJson } from '../contract/canonical-json.js'
 import { MINUTE_MS } from '../lib/clock.js'
 import type { ErrorDetail } from '../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'

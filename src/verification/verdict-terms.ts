@@ -1,6 +1,7 @@
 /** The terms of a verdict: the threshold of the comparison, and what the tenant's policy asks of an approval of this action. */
-import { type PolicyRule, ruleFor } from '../client/action-policy.js'
+
 import type { Config } from '../config/config.js'
+import { type PolicyRule, ruleFor } from '../contract/action-policy.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type PolicyBook, policyHashIn } from '../tenants/policy-book.js'
 import type { BiometricProvider, OperatingPoint } from './biometric-provider.js'

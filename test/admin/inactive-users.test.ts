@@ -1,7 +1,7 @@
 /** Tests of a policy that erases users whom nobody uses: a notice, then the erasure, on the days that it names and not before. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { ActionPolicy } from '../../src/client/action-policy.js'
+import type { ActionPolicy } from '../../src/contract/action-policy.js'
 import { RetentionJob } from '../../src/jobs/retention.js'
 import { DAY_MS, isoTime } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'

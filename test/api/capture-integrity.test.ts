@@ -2,7 +2,7 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { PolicyRequirements } from '../../src/client/action-policy.js'
+import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'

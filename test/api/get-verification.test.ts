@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { canonicalJson } from '../../src/client/canonical-json.js'
+import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { SANDBOX_VERIFICATIONS } from '../../src/verification/verification-book.js'
 import { type ApiClient, apiClient } from '../support/client.js'

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type AuditBreak, type AuditEvent, AuditLog } from '../../src/audit/audit-log.js'
-import { canonicalJson } from '../../src/client/canonical-json.js'
+import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { tenant } from '../support/records.js'

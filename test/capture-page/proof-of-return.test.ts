@@ -1,7 +1,7 @@
 /** The result of a session goes to the browser that captured: only its way back holds the proof. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { PolicyRule } from '../../src/client/action-policy.js'
+import type { PolicyRule } from '../../src/contract/action-policy.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { withDatabase } from '../support/database.js'
 import { base64 } from '../support/faces.js'

@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { actionHash } from '../../src/client/canonical-json.js'
-import { displayAction } from '../../src/client/display-action.js'
 import { displayHash } from '../../src/client/display-hash.js'
 import { paymentBatch } from '../../src/client/make-action.js'
+import { displayAction } from '../../src/contract/actions/display-action.js'
+import { actionHash } from '../../src/contract/canonical-json.js'
 import { adviceOn } from '../support/advice.js'
 import { type Workplace, workplace } from '../support/command.js'
 

@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { actionHash, canonicalJson } from '../../src/client/canonical-json.js'
 import type { Action } from '../../src/client/types.js'
+import { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
 import { actionHash as hashOfService } from '../../src/crypto/verification-jwt.js'
 import { check, checkAsync } from '../support/properties.js'
 

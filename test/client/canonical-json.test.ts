@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '../../src/client/canonical-json.js'
+import { canonicalJson } from '../../src/contract/canonical-json.js'
 
 const vectors = JSON.parse(
   readFileSync(new URL('../crypto/rfc8785-vectors.json', import.meta.url), 'utf8'),

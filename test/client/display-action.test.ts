@@ -2,15 +2,23 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { actionHash, canonicalJson } from '../../src/client/canonical-json.js'
-import { canonicalDisplay, DISPLAY_VERSION, displayAction } from '../../src/client/display-action.js'
-import { displayAmount, displayNumber } from '../../src/client/display-amount.js'
 import { displayHash } from '../../src/client/display-hash.js'
-import { DISPLAY_LOCALES, type DisplayLocale, displayTexts } from '../../src/client/display-texts.js'
-import { lookalikes } from '../../src/client/lookalikes.js'
 import { paymentBatch } from '../../src/client/make-action.js'
-import { CURRENCIES, minorUnits } from '../../src/client/money.js'
-import { TYPED_ACTION_TYPES } from '../../src/client/typed-actions.js'
+import {
+  canonicalDisplay,
+  DISPLAY_VERSION,
+  displayAction,
+} from '../../src/contract/actions/display-action.js'
+import { displayAmount, displayNumber } from '../../src/contract/actions/display-amount.js'
+import {
+  DISPLAY_LOCALES,
+  type DisplayLocale,
+  displayTexts,
+} from '../../src/contract/actions/display-texts.js'
+import { lookalikes } from '../../src/contract/actions/lookalikes.js'
+import { CURRENCIES, minorUnits } from '../../src/contract/actions/money.js'
+import { TYPED_ACTION_TYPES } from '../../src/contract/actions/typed-actions.js'
+import { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
 import { check, checkAsync } from '../support/properties.js'
 import { amountOf, currencies, payeeLists, payments } from '../support/typed-actions.js'
 

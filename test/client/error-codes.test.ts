@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ERROR_CATEGORIES, ERROR_CODES } from '../../src/client/error-codes.js'
 import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
+import { ERROR_CATEGORIES, ERROR_CODES } from '../../src/contract/error-codes.js'
 import { ERRORS } from '../../src/lib/error-codes.js'
 
 describe('the SDK’s error codes', () => {

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ACR_VALUES } from '../../src/client/acr.js'
-import { TYPED_ACTION_TYPES } from '../../src/client/typed-actions.js'
 import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
+import { TYPED_ACTION_TYPES } from '../../src/contract/actions/typed-actions.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const python = (name: string) => readFileSync(packageFile('src', 'client-python', ...name.split('/')), 'utf8')

@@ -1,7 +1,7 @@
 /** Tests of which rule is for an action, and of each requirement at its bound: without a service, so that every change is noticed at once. */
 import { describe, expect, it } from 'vitest'
-import { type PolicyCondition, type PolicyRequirements, ruleFor } from '../../src/client/action-policy.js'
-import { type PolicyFacts, unmetMovements, unmetOf } from '../../src/client/policy-requirements.js'
+import { type PolicyCondition, type PolicyRequirements, ruleFor } from '../../src/contract/action-policy.js'
+import { type PolicyFacts, unmetMovements, unmetOf } from '../../src/contract/policy-requirements.js'
 
 const DAY_MS = 86_400_000
 const AT = Date.UTC(2026, 5, 1)

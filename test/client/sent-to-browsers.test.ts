@@ -1,6 +1,6 @@
 /** The answers that the samples send to a browser: of a rejection no token, no score and no finding. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SANDBOX_OUTCOMES } from '../../src/client/sandbox-rules.js'
+import { SANDBOX_OUTCOMES } from '../../src/contract/sandbox-rules.js'
 import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
 import { answerTo } from '../support/challenges.js'
 import { face } from '../support/faces.js'

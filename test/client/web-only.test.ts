@@ -5,15 +5,19 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 
-const CLIENT = packageFile('src', 'client')
-const files = readdirSync(CLIENT, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name, text: readFileSync(packageFile('src', 'client', name), 'utf8') }))
+const files = ['client', 'contract'].flatMap((room) =>
+  readdirSync(packageFile('src', room), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => ({
+      name: `${room}/${name}`,
+      text: readFileSync(packageFile('src', room, name), 'utf8'),
+    })),
+)
 
-/** @param path relative to the SDK's folder */
-const isInside = (path: string) => !path.startsWith('..')
+/** @param path relative to `src` */
+const isInside = (path: string) => /^(client|contract)\//.test(path)
 
-it('imports jose and itself; an adapter only the types of its framework', () => {
+it('imports jose, itself and the contract; an adapter only the types of its framework', () => {
   const foreign = files.flatMap(({ name, text }) =>
     [...text.matchAll(/^(?:import|export)(?<type> type)?[^']* from '(?<from>[^']+)'/gm)]
       .map(({ groups }) => groups!)
@@ -21,14 +25,14 @@ it('imports jose and itself; an adapter only the types of its framework', () => 
       .map(({ type, from }) => `${name}:${type ?? ''} ${from}`),
   )
   expect(foreign.sort()).toEqual([
-    'countersign.ts: jose',
-    'express.ts: type express',
-    'fastify.ts: type fastify',
-    'hono.ts: type hono',
-    'public-keys.ts: jose',
-    'testing/verifications.ts: jose',
-    'verdict-token.ts: jose',
-    'verdict.ts: jose',
+    'client/countersign.ts: jose',
+    'client/express.ts: type express',
+    'client/fastify.ts: type fastify',
+    'client/hono.ts: type hono',
+    'client/public-keys.ts: jose',
+    'client/testing/verifications.ts: jose',
+    'client/verdict-token.ts: jose',
+    'client/verdict.ts: jose',
   ])
 })
 

@@ -1,6 +1,10 @@
 /** Texts that people read: nothing invisible, nothing that changes the order of what is read, and every language as it is written. */
 import { describe, expect, it } from 'vitest'
-import { isPlainIdentifier, isReadableLine, isReadableText } from '../../src/client/readable-text.js'
+import {
+  isPlainIdentifier,
+  isReadableLine,
+  isReadableText,
+} from '../../src/contract/actions/readable-text.js'
 
 const INVISIBLE = {
   'a right-to-left override': '\u202e',

@@ -91,8 +91,8 @@ export const ROOMS = {
   },
   policies: {
     mutate: [
-      'src/client/action-policy.ts',
-      'src/client/policy-requirements.ts',
+      'src/contract/action-policy.ts',
+      'src/contract/policy-requirements.ts',
       'src/tenants/policy.ts',
       'src/verification/policy-check.ts',
       'src/verification/second-approval.ts',

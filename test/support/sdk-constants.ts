@@ -41,7 +41,7 @@ const FAKE_CODES = [
   ...['multiple_faces', 'low_quality', 'liveness_failed', 'different_people', 'rate_limited', 'overloaded'],
 ] as ErrorCode[]
 
-/** @returns the text of `src/client/error-codes.ts` */
+/** @returns the text of `src/contract/error-codes.ts` */
 export function errorCodes(): string {
   const categories = [...new Set(Object.values(ERRORS).map(({ category }) => category))]
   return formatted(
@@ -59,7 +59,7 @@ export const ERROR_CATEGORIES = ${JSON.stringify(categories)} as const
 /** The kind of an error, which decides what an application does about it. */
 export type ErrorCategory = (typeof ERROR_CATEGORIES)[number]
 `,
-    'src/client/error-codes.ts',
+    'src/contract/error-codes.ts',
   )
 }
 
@@ -69,7 +69,7 @@ export function serviceTexts(document: object): string {
   const codes = FAKE_CODES.map((code) => `'${code}'`).join(' | ')
   return formatted(
     `/** Sentences and fields of the service for the service in memory. Generated from the service: \`npm run docs\` writes this file. */
-import type { ErrorCategory } from '../error-codes.js'
+import type { ErrorCategory } from '../../contract/error-codes.js'
 import type { PhotoGuidance } from '../types.js'
 
 interface FakeError {

@@ -1,4 +1,4 @@
-/** Reads the declarations that the SDK is published with: signatures and comments as an editor shows them. */
+/** Reads the declarations that the SDK is published with: signatures and comments as an editor shows them. Files are named in `src`. */
 import { readFileSync } from 'node:fs'
 import { packageFile } from '../../src/lib/package-root.js'
 
@@ -22,11 +22,11 @@ export interface Export extends Comment {
   kind: 'function' | 'const' | 'class' | 'interface' | 'type'
   /** The declaration without its comment, as it stands in the file. */
   text: string
-  /** Declaration file inside the SDK, without `.d.ts`. */
+  /** Declaration file, without `.d.ts`. */
   file: string
 }
 
-const textOf = (file: string) => readFileSync(packageFile('dist', 'src', 'client', `${file}.d.ts`), 'utf8')
+const textOf = (file: string) => readFileSync(packageFile('dist', 'src', `${file}.d.ts`), 'utf8')
 
 function readComment(comment = ''): Comment {
   const text = comment.replace(/^\s*\* ?/gm, '')

@@ -148,11 +148,11 @@ const isError = ({ kind, name }: Export) => kind === 'class' && name.endsWith('E
 
 /** The modules of the SDK: what an application imports from, and the declaration file of each. */
 const MODULES = {
-  'countersign/client': 'index',
-  'countersign/client/express': 'express',
-  'countersign/client/fastify': 'fastify',
-  'countersign/client/hono': 'hono',
-  'countersign/client/testing': 'testing',
+  'countersign/client': 'client/index',
+  'countersign/client/express': 'client/express',
+  'countersign/client/fastify': 'client/fastify',
+  'countersign/client/hono': 'client/hono',
+  'countersign/client/testing': 'client/testing',
 }
 
 /** Names that have a section of their own above the lists, and its heading. */
@@ -189,14 +189,17 @@ const isMethod = ({ declaration }: Member) => /^\w+[<(]/.test(declaration)
 
 /** Members that the page shows, and that the tests check for comments. */
 export const SHOWN = {
-  options: () => [...membersOf('client-options', 'CountersignOptions'), ...membersOf('observer', 'Hooks')],
-  client: () => membersOf('countersign', 'Countersign').filter(isMethod),
-  call: () => membersOf('client-options', 'CallOptions'),
-  expectations: () => membersOf('verdict', 'VerdictExpectations'),
-  stepUp: () => membersOf('step-up', 'StepUpOptions'),
-  fakeOptions: () => membersOf('testing/fake-options', 'FakeOptions'),
-  fake: () => membersOf('testing/fake-countersign', 'FakeCountersign'),
-  capturePage: () => membersOf('testing/fake-capture-page', 'FakeCapturePage'),
+  options: () => [
+    ...membersOf('client/client-options', 'CountersignOptions'),
+    ...membersOf('client/observer', 'Hooks'),
+  ],
+  client: () => membersOf('client/countersign', 'Countersign').filter(isMethod),
+  call: () => membersOf('client/client-options', 'CallOptions'),
+  expectations: () => membersOf('client/verdict', 'VerdictExpectations'),
+  stepUp: () => membersOf('client/step-up', 'StepUpOptions'),
+  fakeOptions: () => membersOf('client/testing/fake-options', 'FakeOptions'),
+  fake: () => membersOf('client/testing/fake-countersign', 'FakeCountersign'),
+  capturePage: () => membersOf('client/testing/fake-capture-page', 'FakeCapturePage'),
 }
 
 /** docs/sdk.md */

@@ -1,8 +1,8 @@
 /** Generators of valid typed actions, for tests of properties. */
 import fc from 'fast-check'
-import { CURRENCIES, decimalText } from '../../src/client/money.js'
-import type { PaymentAction } from '../../src/client/typed-actions.js'
 import type { BatchPayee } from '../../src/client/types.js'
+import { CURRENCIES, decimalText } from '../../src/contract/actions/money.js'
+import type { PaymentAction } from '../../src/contract/actions/typed-actions.js'
 
 const WORDS = [
   'Grace',

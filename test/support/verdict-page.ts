@@ -1,8 +1,8 @@
 /** Makes the example of docs/verdict.md with the code that signs verdicts, and reads the tables of the page. */
 import { createHash } from 'node:crypto'
 import { decodeProtectedHeader } from 'jose'
-import { canonicalJson } from '../../src/client/canonical-json.js'
-import { canonicalDisplay, displayAction } from '../../src/client/display-action.js'
+import { canonicalDisplay, displayAction } from '../../src/contract/actions/display-action.js'
+import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
 import { verdictClaims } from '../../src/verification/verdict-token.js'
 

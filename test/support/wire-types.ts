@@ -1,4 +1,4 @@
-/** Writes the SDK's types of requests and answers, `src/client/wire-types.ts`, from the OpenAPI document. */
+/** Writes the SDK's types of requests and answers, `src/contract/wire-types.ts`, from the OpenAPI document. */
 import { spawnSync } from 'node:child_process'
 import { packageFile } from '../../src/lib/package-root.js'
 
@@ -288,7 +288,7 @@ function shapeOf(schema: Json): string {
   )
 }
 
-/** @returns the text of `src/client/wire-types.ts`, formatted */
+/** @returns the text of `src/contract/wire-types.ts`, formatted */
 export function wireTypes({ components }: Json): string {
   const types = typesOf(components)
   const names = new Map(types.map(({ name, schema, parameters }) => [shapeOf(schema), { name, parameters }]))
@@ -352,7 +352,7 @@ export function wireTypes({ components }: Json): string {
     "import type { ErrorCategory, ErrorCode } from './error-codes.js'",
     "import type { Action, ActionLike, ImageInput } from './inputs.js'\n",
   ]
-  return formatted([...head, ...declarations].join('\n'), 'src/client/wire-types.ts')
+  return formatted([...head, ...declarations].join('\n'), 'src/contract/wire-types.ts')
 }
 
 /** @returns the description of a field, with the format, the range and the default that its schema states */

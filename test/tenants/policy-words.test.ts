@@ -1,6 +1,6 @@
 /** A policy in words. */
 import { describe, expect, it } from 'vitest'
-import type { PolicyRequirements } from '../../src/client/action-policy.js'
+import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import {
   checksInWords,
   conditionInWords,

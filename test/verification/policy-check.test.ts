@@ -1,6 +1,6 @@
 /** Tests of what a verify offers to the policy of its tenant, and of what is refused before anybody stands in front of a camera. */
 import { describe, expect, it } from 'vitest'
-import type { PolicyRequirements } from '../../src/client/action-policy.js'
+import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import {
   assertBindingMeets,
   assertMovementsMeet,

@@ -1,7 +1,7 @@
 /** A tenant whose calls are recorded: what each one answers, reports and writes. */
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { PolicyRequirements, PolicyRule } from '../../src/client/action-policy.js'
 import type { Environment } from '../../src/config/config.js'
+import type { PolicyRequirements, PolicyRule } from '../../src/contract/action-policy.js'
 import type { Observation } from '../../src/http/observation/observation.js'
 import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { type ApiClient, type ApiResponse, clientOver } from '../support/client.js'

@@ -1,8 +1,13 @@
 /** Capture sessions of the service in memory: the backend makes and reads them, and a test plays the person who is captured. */
+
+import { displayAction } from '../../contract/actions/display-action.js'
+import {
+  type PasskeySignatureOutcome,
+  sandboxRegistration,
+  sandboxSignature,
+} from '../../contract/sandbox-passkeys.js'
 import type { CaptureSession, CaptureSessionResult } from '../capture-session.js'
-import { displayAction } from '../display-action.js'
 import { displayHash } from '../display-hash.js'
-import { type PasskeySignatureOutcome, sandboxRegistration, sandboxSignature } from '../sandbox-passkeys.js'
 import type { CaptureSessionFields, Challenge } from '../types.js'
 import type { CapturePageState, FakeCapturePage } from './fake-capture-page.js'
 import { FakeRefusal } from './refusals.js'

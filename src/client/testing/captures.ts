@@ -6,7 +6,7 @@ import {
   SLOW_MS,
   sandboxOutcome,
   scriptedLiveness,
-} from '../sandbox-rules.js'
+} from '../../contract/sandbox-rules.js'
 import type { Liveness, VerifyFacts } from '../types.js'
 import { challengeLiveness, type OpenedChallenge } from './challenges.js'
 import { qualityDetail } from './quality.js'

@@ -1,5 +1,5 @@
 /** Challenges that only a passkey answers in the service in memory, and the rule by which challenges are used up. */
-import { canonicalJson } from '../canonical-json.js'
+import { canonicalJson } from '../../contract/canonical-json.js'
 import { randomNonce } from './challenges.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'

@@ -1,8 +1,9 @@
 /** Challenges of the service in memory: each is bound to a user and an action, and can be used once. No frame is decoded. */
-import { canonicalJson } from '../canonical-json.js'
-import { displayAction } from '../display-action.js'
+
+import { displayAction } from '../../contract/actions/display-action.js'
+import { canonicalJson } from '../../contract/canonical-json.js'
+import { scriptedFault } from '../../contract/sandbox-rules.js'
 import { displayHash } from '../display-hash.js'
-import { scriptedFault } from '../sandbox-rules.js'
 import type { Challenge, ChallengeStep, DisplayedText, Liveness } from '../types.js'
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseRequest, refuseUnseen } from './requests.js'

@@ -1,5 +1,5 @@
 /** The hosted capture page as a test sees it: the test plays the person. */
-import type { PasskeySignatureOutcome } from '../sandbox-passkeys.js'
+import type { PasskeySignatureOutcome } from '../../contract/sandbox-passkeys.js'
 
 /**
  * State of the page after a step of the person. `open`: the page can capture. `code`: the page asks for the confirmation code.

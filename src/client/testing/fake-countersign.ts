@@ -1,8 +1,8 @@
 /** The service in memory: endpoints, idempotency and signatures. Signatures and JWTs are real. */
-import type { ActionPolicy } from '../action-policy.js'
+import type { ActionPolicy } from '../../contract/action-policy.js'
+import { SANDBOX_MODEL } from '../../contract/sandbox-rules.js'
 import type { CountersignOptions } from '../client-options.js'
 import { Countersign } from '../countersign.js'
-import { SANDBOX_MODEL } from '../sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from '../types.js'
 import { CaptureSessions, sessionOfPath } from './capture-sessions.js'

@@ -1,5 +1,5 @@
 /** Options of the service in memory. */
-import type { ActionPolicy } from '../action-policy.js'
+import type { ActionPolicy } from '../../contract/action-policy.js'
 import type { Environment, ModelGrade, Scope } from '../types.js'
 import type { FakePasskeySettings } from './passkeys.js'
 import type { TestClock } from './test-clock.js'

@@ -1,5 +1,5 @@
 /** Answers `POST /v1/guidance` of the service in memory by the sandbox's rules. No frame is decoded. */
-import { scriptedGuidance } from '../sandbox-rules.js'
+import { scriptedGuidance } from '../../contract/sandbox-rules.js'
 import { type Call, refuseBusy, refuseRequest } from './requests.js'
 import type { FakeAnswer } from './signatures.js'
 

@@ -1,7 +1,12 @@
 /** Checks the fields of request bodies for the service in memory. */
-import { sha256Hex } from '../canonical-json.js'
+
+import {
+  payeesFaults,
+  TYPED_ACTION_REMEDY,
+  typedActionFaults,
+} from '../../contract/actions/typed-action-check.js'
+import { sha256Hex } from '../../contract/canonical-json.js'
 import type { ErrorDetail } from '../errors.js'
-import { payeesFaults, TYPED_ACTION_REMEDY, typedActionFaults } from '../typed-action-check.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'
 import { FAKE_FIELDS, FAKE_LOCALES } from './service-texts.js'

@@ -1,6 +1,6 @@
 /** Passkeys of the service in memory: registers, lists and revokes them, and takes scripted answers. It checks no signature of WebAuthn. */
-import { canonicalJson } from '../canonical-json.js'
-import { SANDBOX_AAGUID, scriptedRegistration, scriptedSignature } from '../sandbox-passkeys.js'
+import { canonicalJson } from '../../contract/canonical-json.js'
+import { SANDBOX_AAGUID, scriptedRegistration, scriptedSignature } from '../../contract/sandbox-passkeys.js'
 import type {
   Passkey,
   PasskeyAuthenticationResponse,

@@ -1,7 +1,12 @@
 /** Policy of the service in memory: the service's own rules decide, and approvals wait for a second person. */
-import { type ActionPolicy, type PolicyRule, ruleFor } from '../action-policy.js'
-import { canonicalJson, sha256Hex } from '../canonical-json.js'
-import { type PolicyFacts, type UnmetRequirement, unmetMovements, unmetOf } from '../policy-requirements.js'
+import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
+import { canonicalJson, sha256Hex } from '../../contract/canonical-json.js'
+import {
+  type PolicyFacts,
+  type UnmetRequirement,
+  unmetMovements,
+  unmetOf,
+} from '../../contract/policy-requirements.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'
 

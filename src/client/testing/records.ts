@@ -1,6 +1,6 @@
 /** Answers of the service in memory about users and its audit log. */
 
-import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../sandbox-rules.js'
+import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../../contract/sandbox-rules.js'
 import type { AuditEntry, User } from '../types.js'
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseRequest } from './requests.js'

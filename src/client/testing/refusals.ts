@@ -1,7 +1,7 @@
 /** Refusals of the service in memory, with the sentences of the service. */
-import type { ErrorCategory } from '../error-codes.js'
+import type { ErrorCategory } from '../../contract/error-codes.js'
+import { LOCKED_OUT_SECONDS, RETRY_AFTER_SECONDS } from '../../contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
-import { LOCKED_OUT_SECONDS, RETRY_AFTER_SECONDS } from '../sandbox-rules.js'
 import type { PhotoGuidance } from '../types.js'
 import { FAKE_ERRORS, FAKE_HINTS } from './service-texts.js'
 

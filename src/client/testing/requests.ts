@@ -1,6 +1,7 @@
 /** Requests to the service in memory, and their refusals. */
+
+import { busyRefusal, refusedPhoto } from '../../contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
-import { busyRefusal, refusedPhoto } from '../sandbox-rules.js'
 import type { CaptureBinding, DisplayedText } from '../types.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
 import { FAKE_ERRORS } from './service-texts.js'

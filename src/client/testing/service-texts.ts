@@ -1,5 +1,5 @@
 /** Sentences and fields of the service for the service in memory. Generated from the service: `npm run docs` writes this file. */
-import type { ErrorCategory } from '../error-codes.js'
+import type { ErrorCategory } from '../../contract/error-codes.js'
 import type { PhotoGuidance } from '../types.js'
 
 interface FakeError {

@@ -1,6 +1,6 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
-import { actionHash } from '../canonical-json.js'
-import { SANDBOX_MODEL } from '../sandbox-rules.js'
+import { actionHash } from '../../contract/canonical-json.js'
+import { SANDBOX_MODEL } from '../../contract/sandbox-rules.js'
 import { hmacKey, type SigningSecret } from '../signing-secret.js'
 import { TOKEN_TYPE } from '../token-type.js'
 import type {

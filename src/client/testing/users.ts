@@ -1,6 +1,6 @@
 /** Users of the service in memory: enrolls, challenges, verifies and erases them as the sandbox does. No photo is decoded. */
 
-import { CHALLENGE_PHOTOS, SANDBOX_MODEL, sandboxOutcome } from '../sandbox-rules.js'
+import { CHALLENGE_PHOTOS, SANDBOX_MODEL, sandboxOutcome } from '../../contract/sandbox-rules.js'
 import { acrOf } from './acr-of.js'
 import {
   includesQuality,

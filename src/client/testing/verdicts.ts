@@ -1,6 +1,11 @@
 /** Verdicts of the service in memory: reached by the sandbox's rules and the tenant's policy, and signed. */
 
-import { LOCKED_OUT_SECONDS, SANDBOX_MODEL, sandboxScript, scriptedRejection } from '../sandbox-rules.js'
+import {
+  LOCKED_OUT_SECONDS,
+  SANDBOX_MODEL,
+  sandboxScript,
+  scriptedRejection,
+} from '../../contract/sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type { Liveness, RejectionReason, VerifyResult } from '../types.js'
 import { acrOf } from './acr-of.js'

@@ -1,5 +1,5 @@
 /** Shows a policy, or one of its rules, in words. */
-import type { ActionPolicy, PolicyRule } from '../../client/action-policy.js'
+import type { ActionPolicy, PolicyRule } from '../../contract/action-policy.js'
 import {
   checksInWords,
   conditionInWords,

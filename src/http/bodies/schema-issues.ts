@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { DIGITS } from '../../api/schemas.js'
-import { PATTERN_ISSUES } from '../../client/typed-action-schemas.js'
+import { PATTERN_ISSUES } from '../../contract/actions/typed-action-schemas.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import { ONE_OF_THEM } from '../../verification/images.js'
 

@@ -3,7 +3,7 @@
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
-import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../client/sandbox-passkeys.js'
+import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
 import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'

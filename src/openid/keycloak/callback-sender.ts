@@ -5,7 +5,7 @@
  */
 import { decodeJwt } from 'jose'
 import type { Logger } from 'pino'
-import { canonicalJson } from '../../client/canonical-json.js'
+import { canonicalJson } from '../../contract/canonical-json.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { InternalApi } from '../../http/internal-api.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'

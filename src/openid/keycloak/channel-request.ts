@@ -1,5 +1,5 @@
 /** Reads the body that Keycloak posts to its authentication channel (`AuthenticationChannelRequest`), and makes the action from it. */
-import { typedActionFaults } from '../../client/typed-action-check.js'
+import { typedActionFaults } from '../../contract/actions/typed-action-check.js'
 import type { KeycloakRealm } from '../../tenants/keycloak-realm.js'
 import type { RealmRequest } from './realm-token.js'
 

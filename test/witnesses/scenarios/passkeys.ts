@@ -4,7 +4,7 @@ import {
   PASSKEY_SIGNATURES,
   sandboxRegistration,
   sandboxSignature,
-} from '../../../src/client/sandbox-passkeys.js'
+} from '../../../src/contract/sandbox-passkeys.js'
 import { SoftwareAuthenticator } from '../../support/authenticator.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'

@@ -1,6 +1,6 @@
 /** Looking users, verifications and the audit log up, recording a consent, erasing a user, and guidance. */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../../src/client/canonical-json.js'
+import { canonicalJson } from '../../../src/contract/canonical-json.js'
 import { base64, landscape } from '../../support/faces.js'
 import { pngHeader } from '../../support/images.js'
 import type { Scenario } from './groups.js'

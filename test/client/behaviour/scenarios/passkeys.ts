@@ -1,8 +1,8 @@
 /** Passkeys, policy, and signals of a capture, by the scripted passkeys of the sandbox. */
 import { expect } from 'vitest'
 import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
-import type { ActionPolicy } from '../../../../src/client/action-policy.js'
-import { sandboxRegistration, sandboxSignature } from '../../../../src/client/sandbox-passkeys.js'
+import type { ActionPolicy } from '../../../../src/contract/action-policy.js'
+import { sandboxRegistration, sandboxSignature } from '../../../../src/contract/sandbox-passkeys.js'
 import { answerTo } from '../../../support/challenges.js'
 import { usePasskeys } from '../../../support/passkeys.js'
 import type { Scenario, Sdk, World } from '../world.js'

@@ -1,4 +1,4 @@
-/** Compares what a verify offers with what a rule of the policy asks of an approval. Service and fake decide with this module. */
+/** Compares what a verify offers with what a rule of the policy asks of an approval. */
 import { missingChecks, type PolicyRequirements } from './action-policy.js'
 
 const DAY_MS = 86_400_000

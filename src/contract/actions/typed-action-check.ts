@@ -1,11 +1,11 @@
 /** Checks typed actions: their schema, and the rules that a schema cannot state. Service, SDK and fake check with this module. */
-import { canonicalJson } from './canonical-json.js'
+import { canonicalJson } from '../canonical-json.js'
+import type { BatchPayee } from '../wire-types.js'
 import { decimalText, minorDigits, minorUnits } from './money.js'
 import { isReadableLine, isReadableText, READABLE } from './readable-text.js'
 import { type SchemaFault, schemaFaults } from './schema-check.js'
 import { BATCH_PAYEES_SCHEMA, TYPED_ACTION_SCHEMAS } from './typed-action-schemas.js'
 import { type PaymentBatchAction, type TypedAction, typedActionType } from './typed-actions.js'
-import type { BatchPayee } from './types.js'
 
 /** White space that would push text out of sight or hide where it ends; a text of several lines may have empty ones. */
 const UNTIDY_LINE = /^\s|\s$|\s\s/

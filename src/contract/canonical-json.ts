@@ -1,6 +1,6 @@
 /** Canonical JSON (RFC 8785): every program writes the same value in the same bytes, and so gets the same hash. */
-import { assertExact } from './action.js'
-import type { ActionLike } from './types.js'
+import { assertExact } from './actions/action.js'
+import type { ActionLike } from './inputs.js'
 
 /** Text that JSON writes as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/

@@ -1,7 +1,4 @@
-/**
- * Scripted passkeys of the sandbox: answers of an authenticator that nobody has to own. The service's sandbox and
- * `countersign/client/testing` both decide by this module. It is pure and imports nothing but types, so that both sides can hold it.
- */
+/** Scripted passkeys of the sandbox: answers of an authenticator that nobody has to own. */
 import type { PasskeyAuthenticationResponse, PasskeyRegistrationResponse } from './wire-types.js'
 
 /** The codes with which the check of a passkey refuses it, and which a scripted answer can ask for. */

@@ -1,5 +1,5 @@
 /** Policy of a tenant: which rule an action falls under, and what the rule asks of an approval. Service, SDK and fake decide with this module. */
-import { TYPED_ACTION_TYPES, typedActionType } from './typed-actions.js'
+import { TYPED_ACTION_TYPES, typedActionType } from './actions/typed-actions.js'
 
 /** The requirements of a rule, which an approval must meet. A requirement that is left out asks for nothing. */
 export interface PolicyRequirements {

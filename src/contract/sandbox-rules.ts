@@ -1,7 +1,4 @@
-/**
- * Rules of the sandbox: the outcome that the ending of a user id chooses. The service's sandbox and `countersign/client/testing`
- * both decide by them. The module is pure and imports nothing but types, so that both sides can hold it.
- */
+/** Rules of the sandbox, and of the SDK's service in memory: the outcome that the ending of a user id chooses. */
 import type { ErrorCode } from './error-codes.js'
 import type {
   ChallengeStep,
@@ -10,7 +7,7 @@ import type {
   LivenessFinding,
   LivenessGuidance,
   RejectionReason,
-} from './types.js'
+} from './wire-types.js'
 
 /** The reason for which the frames of a challenge fail. */
 export interface ChallengeFault {
