@@ -2,8 +2,8 @@
 
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
+import type { ErrorCode } from '../contract/error-codes.js'
 import type { DomainError } from '../lib/domain-error.js'
-import type { ErrorCode } from '../lib/error-codes.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { Call, UserCall } from '../verification/call.js'

@@ -1,6 +1,7 @@
 /** Uses up the challenges of a request, in the transaction of the request's outcome. */
+
+import type { ErrorCode } from '../contract/error-codes.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { ErrorCode } from '../lib/error-codes.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Challenge } from '../verification/challenge-book.js'
 import type { AuditFacts, Commit, Outcome } from './endpoint.js'

@@ -1,11 +1,11 @@
 /** The routes that show the request log, and the verifications that its entries name. */
 
 import type { Environment } from '../config/config.js'
+import { ERRORS, type ErrorCode } from '../contract/error-codes.js'
 import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type { RequestRecord } from '../storage/records.js'
 import { LAST_REQUEST_ID, type RequestListing } from '../storage/request-store.js'
 import type { StoreReader } from '../storage/store.js'

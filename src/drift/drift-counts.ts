@@ -1,5 +1,5 @@
 /** Counts of the verifies within a time, as histograms without users. Counts of several times, and of several services, can be added up. */
-import { ERRORS } from '../lib/error-codes.js'
+import { ERRORS } from '../contract/error-codes.js'
 
 /** Bins of scores and of qualities, each 0.01 wide, from 0 to 1. A value beyond them counts in the outermost bin. */
 export const DRIFT_BINS = 100

@@ -2,9 +2,9 @@
 
 import type { Outcome } from '../api/endpoint.js'
 import type { Environment } from '../config/config.js'
+import type { ErrorCode } from '../contract/error-codes.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
-import type { ErrorCode } from '../lib/error-codes.js'
 import { STAGES, type Timings } from '../verification/stages.js'
 import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'

@@ -1,5 +1,5 @@
 /** The error that any room throws for a caller to see. It knows its code and nothing of HTTP: see `src/api/error-response.ts`. */
-import { ERRORS, type ErrorCategory, type ErrorCode } from './error-codes.js'
+import { ERRORS, type ErrorCategory, type ErrorCode } from '../contract/error-codes.js'
 import { CodedError } from './errors.js'
 
 export interface ErrorDetail {

@@ -1,5 +1,5 @@
 /** The base class of all errors of the product. Importing it loads nothing else. */
-import type { ErrorCode } from './error-codes.js'
+import type { ErrorCode } from '../contract/error-codes.js'
 import type { OperatorErrorCode } from './operator-errors.js'
 
 /** Codes of both registries, each of which has a next step for its reader. */

@@ -19,9 +19,9 @@ import {
   type WeightedEmbedding,
 } from '../biometrics/types.js'
 import type { FrameGuidance, PhotoGuidance } from '../capture/guidance-codes.js'
+import { ERRORS, type ErrorCode } from '../contract/error-codes.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import { ERRORS, type ErrorCode } from '../lib/error-codes.js'
 import type {
   AssessedImage,
   BiometricProvider,

@@ -12,6 +12,7 @@ import {
   type StageTimings,
 } from '../biometrics/types.js'
 import type { FrameGuidance } from '../capture/guidance-codes.js'
+import { ERRORS } from '../contract/error-codes.js'
 import {
   CHALLENGE_PHOTOS,
   isFirstPhotoPoor,
@@ -27,7 +28,6 @@ import {
 } from '../contract/sandbox-rules.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import { ERRORS } from '../lib/error-codes.js'
 import type {
   AssessedImage,
   BiometricProvider,

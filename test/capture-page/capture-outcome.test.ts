@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { enrollDescription } from '../../src/api/enroll.js'
 import { verifyDescription } from '../../src/api/verify.js'
 import { outcomeOf } from '../../src/capture-page/capture-outcome.js'
-import type { ErrorCode } from '../../src/lib/error-codes.js'
-import { API_ERRORS } from '../support/api-errors.js'
+import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 
 const refusal = (code: ErrorCode) =>
-  outcomeOf({ status: API_ERRORS[code].status, body: { error: API_ERRORS[code].category, code } })
+  outcomeOf({ status: ERRORS[code].status, body: { error: ERRORS[code].category, code } })
 const ofBoth = [...new Set([...verifyDescription.errors, ...enrollDescription.errors])]
 
 describe('an answer', () => {

@@ -1,7 +1,7 @@
 /** The error bodies of the dashboard: each says what to do, and leads to a page that the admin listener serves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
-import { ERRORS } from '../../src/lib/error-codes.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { exchange } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'

@@ -1,11 +1,11 @@
 /** The request log: its entries, its filters, and its retention. */
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ERRORS } from '../../src/contract/error-codes.js'
 import type { RequestPage, RequestView } from '../../src/dashboard/contract.js'
 import { RequestLog } from '../../src/dashboard/request-log.js'
 import type { Observation } from '../../src/http/observation/observation.js'
 import { DAY_MS } from '../../src/lib/clock.js'
-import { ERRORS } from '../../src/lib/error-codes.js'
 import { type Store, StoreUnavailableError } from '../../src/storage/store.js'
 import { apiClient } from '../support/client.js'
 import { type DashboardClient, signIn } from '../support/dashboard.js'

@@ -1,6 +1,7 @@
 /** A campaign of hostile input against one service: sends it, judges every answer, counts what must not happen. */
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { API_ERRORS } from '../support/api-errors.js'
+import { ERRORS } from '../../src/contract/error-codes.js'
 import { openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { hostileImages, imageSeeds } from './images.js'
 import { damage, Random } from './random.js'
@@ -133,7 +134,7 @@ function isParserAnswer({ status, headers }: RawResponse): boolean {
 function isCoded({ status, body, headers }: RawResponse): boolean {
   if (typeof body !== 'object') return false
   if (status < 400) return true
-  const entry = Object.hasOwn(API_ERRORS, body.code) && API_ERRORS[body.code as keyof typeof API_ERRORS]
+  const entry = Object.hasOwn(ERRORS, body.code) && ERRORS[body.code as keyof typeof ERRORS]
   return (
     entry !== false &&
     entry.status === status &&

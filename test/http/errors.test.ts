@@ -5,13 +5,12 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { PHOTO_GUIDANCE } from '../../src/capture/guidance-codes.js'
-import type { ErrorCode } from '../../src/lib/error-codes.js'
+import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 import { generateApiKey } from '../../src/tenants/api-key.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import type { PasskeySettings } from '../../src/tenants/passkey-settings.js'
 import { type Passkey, PasskeyVault } from '../../src/users/passkey-vault.js'
 import { MAX_PASSKEYS } from '../../src/verification/passkey-registration.js'
-import { API_ERRORS } from '../support/api-errors.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
@@ -510,15 +509,11 @@ const header = ({ headers }: Answer, name: string): string | null =>
 
 describe('the error registry', () => {
   it('has no error code that is not provoked by a test here', () => {
-    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(API_ERRORS).sort())
+    expect(Object.keys(PROVOCATIONS).sort()).toEqual(Object.keys(ERRORS).sort())
   })
 
   it('gives each category the statuses of the contract', () => {
-    const byCategory = Object.entries(API_ERRORS).map(([code, { category, status }]) => [
-      code,
-      category,
-      status,
-    ])
+    const byCategory = Object.entries(ERRORS).map(([code, { category, status }]) => [code, category, status])
     for (const [code, category, status] of byCategory) {
       expect(code).toMatch(/^[a-z][a-z_]*$/)
       if (category === 'biometric_rejected') expect(status).toBe(422)
@@ -532,9 +527,9 @@ describe('the error registry', () => {
   })
 
   for (const [code, provoke] of Object.entries(PROVOCATIONS) as Array<[ErrorCode, Provocation]>)
-    it(`answers ${API_ERRORS[code].status} ${code} in the one error shape`, async () => {
+    it(`answers ${ERRORS[code].status} ${code} in the one error shape`, async () => {
       const response = await provoke(world)
-      const { status, category } = API_ERRORS[code]
+      const { status, category } = ERRORS[code]
       expect(response.status).toBe(status)
       expect(response.body).toEqual({
         error: category,
@@ -607,7 +602,7 @@ describe('what to do', () => {
       expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
       const page = await response.text()
       expect(page).toContain(`<section id="${hash.slice(1)}">`)
-      for (const code of Object.keys(API_ERRORS)) expect(page).toContain(`<section id="${code}">`)
+      for (const code of Object.keys(ERRORS)) expect(page).toContain(`<section id="${code}">`)
     }
   })
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands.js'
-import { ERRORS } from '../../src/lib/error-codes.js'
+import { ERRORS } from '../../src/contract/error-codes.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
 

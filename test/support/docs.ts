@@ -3,12 +3,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
+import { ERRORS, type ErrorCategory } from '../../src/contract/error-codes.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
-import type { ErrorCategory } from '../../src/lib/error-codes.js'
 import { markdownTable } from '../../src/lib/markdown-table.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { API_ERRORS } from './api-errors.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
 
@@ -27,7 +26,7 @@ export function generatedSource(path: string, made: string): string {
 /** docs/errors.md */
 export function errorsPage(): string {
   const sections = (Object.keys(CATEGORY_MEANINGS) as ErrorCategory[]).map((category) => {
-    const entries = Object.entries(API_ERRORS).filter(([, entry]) => entry.category === category)
+    const entries = Object.entries(ERRORS).filter(([, entry]) => entry.category === category)
     return [
       `## ${category}`,
       '',

@@ -1,6 +1,7 @@
 /** The values that nearly every answer has. A record holds only the others, so that it stays short and still holds everything. */
+
 import type { Environment } from '../../src/config/config.js'
-import { API_ERRORS } from '../support/api-errors.js'
+import { ERRORS } from '../../src/contract/error-codes.js'
 
 export type Members = Record<string, unknown>
 
@@ -37,7 +38,7 @@ export function stagesIn(headers: Members): string[] {
 /** An error whose texts are those that docs/errors.md has for its code. */
 export function shortened(body: unknown): unknown {
   const { code, message, remedy } = (body ?? {}) as Record<string, string>
-  const known = Object.hasOwn(API_ERRORS, code ?? '') && API_ERRORS[code as keyof typeof API_ERRORS]
+  const known = Object.hasOwn(ERRORS, code ?? '') && ERRORS[code as keyof typeof ERRORS]
   if (!known) return body
   return {
     ...(body as Members),

@@ -1,8 +1,8 @@
 /** Output of all commands: JSON for programs on stdout, text for people, notes and errors on stderr, and one exit for every failure. */
 import { ConfigError } from '../../config/config-error.js'
+import { ERRORS, type ErrorCode } from '../../contract/error-codes.js'
 import { docPath } from '../../lib/doc-path.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { CodedError } from '../../lib/errors.js'
 import { OPERATOR_ERRORS, type OperatorErrorCode } from '../../lib/operator-errors.js'
 import { paint, printable } from './style.js'

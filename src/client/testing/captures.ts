@@ -1,4 +1,6 @@
 /** Captures of the service in memory: what the ending of a user id says about photos and frames. None is decoded. */
+
+import { ERRORS } from '../../contract/error-codes.js'
 import {
   isFirstPhotoPoor,
   photoRefusal,
@@ -12,7 +14,6 @@ import { challengeLiveness, type OpenedChallenge } from './challenges.js'
 import { qualityDetail } from './quality.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
 import { blame, type Call, photosOf, refuseBusy } from './requests.js'
-import { FAKE_ERRORS } from './service-texts.js'
 import { UNCHECKED } from './signatures.js'
 import type { TestClock } from './test-clock.js'
 
@@ -51,7 +52,7 @@ export function livenessOf(
 
 export function livenessDetails(call: Call, { guidance }: Liveness) {
   if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return [photoDetail('challenge.frames', FAKE_ERRORS.liveness_failed.message, guidance[0] ?? 'not_live')]
+  return [photoDetail('challenge.frames', ERRORS.liveness_failed.message, guidance[0] ?? 'not_live')]
 }
 
 /** The methods that the frames of a challenge, or photos, would pass, for the `acr` that they offer. */

@@ -1,9 +1,9 @@
 /** Refusals of the service in memory, with the sentences of the service. */
-import type { ErrorCategory } from '../../contract/error-codes.js'
+import { ERRORS, type ErrorCategory, type ErrorCode } from '../../contract/error-codes.js'
 import { LOCKED_OUT_SECONDS, RETRY_AFTER_SECONDS } from '../../contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
 import type { PhotoGuidance } from '../types.js'
-import { FAKE_ERRORS, FAKE_HINTS } from './service-texts.js'
+import { FAKE_HINTS } from './service-texts.js'
 
 /** Address of the page of error codes in error bodies. Nothing answers there. */
 const ERRORS_URL = 'https://countersign.test/errors'
@@ -17,12 +17,12 @@ export class FakeRefusal extends Error {
   readonly retryAfterSeconds: number | null
 
   constructor(
-    readonly code: keyof typeof FAKE_ERRORS,
+    readonly code: ErrorCode,
     requestId: string,
     details?: readonly ErrorDetail[],
-    remedy: string = FAKE_ERRORS[code].remedy,
+    remedy: string = ERRORS[code].remedy,
   ) {
-    const { status, category, message } = FAKE_ERRORS[code]
+    const { status, category, message } = ERRORS[code]
     super(message)
     this.status = status
     this.category = category

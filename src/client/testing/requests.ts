@@ -1,10 +1,10 @@
 /** Requests to the service in memory, and their refusals. */
 
+import { ERRORS } from '../../contract/error-codes.js'
 import { busyRefusal, refusedPhoto } from '../../contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
 import type { CaptureBinding, DisplayedText } from '../types.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
-import { FAKE_ERRORS } from './service-texts.js'
 
 /** A request as it was sent, for assertions. */
 export interface FakeRequest {
@@ -79,5 +79,5 @@ const GUIDANCE = {
 /** @returns the detail that names the photo at fault */
 export function blame({ body }: Call, code: keyof typeof GUIDANCE): ErrorDetail[] {
   const path = body.images ? `images.${refusedPhoto(code, body.images.length)}` : 'image'
-  return [photoDetail(path, FAKE_ERRORS[code].message, GUIDANCE[code])]
+  return [photoDetail(path, ERRORS[code].message, GUIDANCE[code])]
 }

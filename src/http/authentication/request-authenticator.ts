@@ -1,9 +1,9 @@
 /** Authenticates a request: finds the API key, its tenant and the tenant's signing secrets, and slows down callers that guess keys. */
 
 import type { Environment } from '../../config/config.js'
+import type { ErrorCode } from '../../contract/error-codes.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
-import type { ErrorCode } from '../../lib/error-codes.js'
 import { StoreUnavailableError } from '../../storage/store.js'
 import { isAllowedFrom, isShownBy } from '../../tenants/key-grants.js'
 import type { Tenancy } from '../../tenants/tenancy.js'

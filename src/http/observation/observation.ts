@@ -5,7 +5,7 @@
 
 import type { Observed } from '../../api/endpoint.js'
 import type { Environment } from '../../config/config.js'
-import type { ErrorCode } from '../../lib/error-codes.js'
+import type { ErrorCode } from '../../contract/error-codes.js'
 import type { CalledUser } from '../../verification/call.js'
 import type { Timings } from '../../verification/stages.js'
 

@@ -1,6 +1,5 @@
 /** The page that explains every error code to a person, made from the registry. `doc_url` of an error leads to its row. */
-import { ERROR_STATUS } from '../../api/error-response.js'
-import { ERRORS, type ErrorCategory, type ErrorCode } from '../../lib/error-codes.js'
+import { ERRORS, type ErrorCategory } from '../../contract/error-codes.js'
 
 /** The meaning of each category to a caller, in the order of the page. */
 export const CATEGORY_MEANINGS: Readonly<Record<ErrorCategory, string>> = {
@@ -48,7 +47,7 @@ export function apiErrorGroups(): ErrorGroup[] {
     meaning,
     errors: Object.entries(ERRORS)
       .filter(([, { category }]) => category === heading)
-      .map(([code, entry]) => ({ code, status: ERROR_STATUS[code as ErrorCode], ...entry })),
+      .map(([code, entry]) => ({ code, ...entry })),
   }))
 }
 

@@ -1,7 +1,6 @@
 /** Responses of the OpenAPI document: which headers each has, and the error responses, each once in `components`. */
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { ERROR_STATUS } from '../../api/error-response.js'
-import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
+import { ERRORS, type ErrorCode } from '../../contract/error-codes.js'
 
 type Json = Record<string, unknown>
 type Responses = Record<string, Json>
@@ -77,7 +76,7 @@ function answer(endpoint: EndpointDescription, given: EndpointDescription['succe
 function errorResponses(endpoint: EndpointDescription, codes: readonly ErrorCode[]): Responses {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set(codes)) {
-    const status = ERROR_STATUS[code]
+    const { status } = ERRORS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const described = [...byStatus].map(([status, group]) => [

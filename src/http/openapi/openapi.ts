@@ -3,8 +3,8 @@
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
 import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
+import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
 import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
-import { ERRORS, type ErrorCode } from '../../lib/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
@@ -258,13 +258,12 @@ function parameters(place: 'path' | 'query', described: EndpointDescription['que
 }
 
 function errorSchema(): Json {
-  const categories = [...new Set(Object.values(ERRORS).map(({ category }) => category))]
   return {
     type: 'object',
     required: ['error', 'code', 'message', 'remedy', 'doc_url', 'request_id'],
     properties: {
-      error: { type: 'string', enum: categories, description: 'Stable category.' },
-      code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable code.' },
+      error: { type: 'string', enum: ERROR_CATEGORIES, description: 'Stable category.' },
+      code: { type: 'string', enum: ERROR_CODES, description: 'Stable code.' },
       message: {
         type: 'string',
         description: 'Sentence about the fault, for a developer or operator. It may change.',
