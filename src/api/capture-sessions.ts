@@ -3,8 +3,8 @@
 import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
-import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import { isReadableLine, isReadableText, READABLE } from '../contract/actions/readable-text.js'
+import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { browserWords } from '../lib/browser-words.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -89,7 +89,7 @@ const body = Type.Object(
     browser: Type.Optional(bindingField),
     locale: Type.Optional(
       Type.Union(
-        CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+        DISPLAY_LOCALES.map((language) => Type.Literal(language)),
         { description: 'Language of the page. Default: what the browser asks for.' },
       ),
     ),

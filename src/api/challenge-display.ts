@@ -1,9 +1,9 @@
 /** The text of a typed action that the answer with a challenge holds, for a page of the customer's own to show. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
-import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
 import { displayAction } from '../contract/actions/display-action.js'
 import { BATCH_PAYEES_SCHEMA } from '../contract/actions/typed-action-schemas.js'
+import { DISPLAY_LOCALES, type DisplayLocale } from '../contract/locales.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ShownDisplay } from '../verification/call.js'
 import { hashOfDisplay } from '../verification/display-hash.js'
@@ -22,7 +22,7 @@ export const challengeDisplay = Type.Object(
     hash: Type.String({ description: 'The `display_hash` of the verdict.' }),
     version: Type.String({ description: 'Version of the template.' }),
     locale: Type.Union(
-      CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+      DISPLAY_LOCALES.map((language) => Type.Literal(language)),
       { description: 'Language of the text.' },
     ),
     heading: Type.String({ description: 'Kind of action.' }),
@@ -47,7 +47,7 @@ export const challengeDisplay = Type.Object(
 
 interface Input {
   action?: unknown
-  locale?: CaptureLanguage
+  locale?: DisplayLocale
   payees?: string
 }
 

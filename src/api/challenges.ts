@@ -1,8 +1,8 @@
 /** POST /v1/challenges: movements for a person to make in front of the camera, for one user and one action, once. */
 import Type, { type Static } from 'typebox'
-import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
-import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
+import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { templateOf } from '../users/templates.js'
@@ -52,7 +52,7 @@ const body = Type.Object(
     passkey: Type.Optional(passkeyField),
     locale: Type.Optional(
       Type.Union(
-        CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+        DISPLAY_LOCALES.map((language) => Type.Literal(language)),
         {
           description:
             'Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the verdict names it.',
@@ -183,15 +183,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
             purpose,
             method: activeMethod(steps),
             steps,
-            capture: {
-              min_frames: CAPTURE.minFrames,
-              max_frames: CAPTURE.maxFrames,
-              min_interval_ms: CAPTURE.minIntervalMs,
-              max_interval_ms: CAPTURE.maxIntervalMs,
-              max_gap_ms: CAPTURE.maxGapMs,
-              min_duration_ms: CAPTURE.minDurationMs,
-              max_duration_ms: CAPTURE.maxDurationMs,
-            },
+            capture: CAPTURE_LIMITS,
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
             ...(given && { display: given.view }),

@@ -1,10 +1,10 @@
 /** Parts that the schemas of several endpoints share: JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type, { type TSchema } from 'typebox'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
-import { CAPTURE } from '../biometrics/challenge/capture-limits.js'
 import { FINDINGS } from '../biometrics/challenge/findings.js'
 import { GUIDANCE, PHOTO_GUIDANCE } from '../capture/guidance-codes.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
+import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture-integrity.js'
 
 /** Characters of a challenge's nonce: 32 bytes in base64url. */
@@ -73,8 +73,8 @@ export const framesField = Type.Array(
     { additionalProperties: false },
   ),
   {
-    minItems: CAPTURE.minFrames,
-    maxItems: CAPTURE.maxFrames,
+    minItems: CAPTURE_LIMITS.min_frames,
+    maxItems: CAPTURE_LIMITS.max_frames,
     description: 'The frames, in the order of their capture.',
   },
 )

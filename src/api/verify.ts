@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
-import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { isOwnId, prefixedId } from '../crypto/identifiers.js'
 import { VerdictSignature } from '../crypto/verdict-signer.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
@@ -99,7 +99,7 @@ const displayed = Type.Object(
       description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
     }),
     locale: Type.Union(
-      CAPTURE_LANGUAGES.map((language) => Type.Literal(language)),
+      DISPLAY_LOCALES.map((language) => Type.Literal(language)),
       { description: 'Language of the text.' },
     ),
     version: Type.String({ description: 'Version of the template.' }),

@@ -1,5 +1,5 @@
 /** Says on the page when and where a session began. A person who was sent a link sees by it that somebody else asked. */
-import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import { isoTime } from '../lib/clock.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { escapeHtml, isolated, sayer } from './html.js'
@@ -8,7 +8,7 @@ import { PAGE_TEXTS } from './page-languages.js'
 /** @returns HTML; empty for a session of which it is not known that a visitor began it */
 export function beganHtml(
   { record, content }: Pick<CaptureSession, 'record' | 'content'>,
-  language: CaptureLanguage,
+  language: DisplayLocale,
   company: string,
 ): string {
   const { began } = content.captureRequest

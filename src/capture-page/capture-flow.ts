@@ -2,7 +2,7 @@
 import { captureAnswerKey } from '../api/get-capture-session.js'
 import type { AuditFacts } from '../audit/audit-log.js'
 import { messagesIn } from '../capture/capture-texts.js'
-import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { isoTime } from '../lib/clock.js'
 import type { TemplateVault } from '../users/template-vault.js'
@@ -46,7 +46,7 @@ export class CaptureFlow {
   }
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
-  async confirm(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
+  async confirm(token: string, typed: string, language: DisplayLocale): Promise<PageState> {
     let isWrong = false
     const state = await this.changes.change(token, async ({ record, content }) => {
       const { code } = content
@@ -68,7 +68,7 @@ export class CaptureFlow {
    * Compares what the person typed at the first device with the number that the phone shows. The right one ends the session there; the
    * third wrong one ends it without a result.
    */
-  async number(token: string, typed: string, language: CaptureLanguage): Promise<PageState> {
+  async number(token: string, typed: string, language: DisplayLocale): Promise<PageState> {
     const state = await this.changes.change(
       token,
       async ({ record, content, side }) => {
@@ -95,7 +95,7 @@ export class CaptureFlow {
    * session's own for this user. Of a user who is not enrolled yet, the session holds it until the enrollment is committed.
    * @throws CaptureFlowError consent_changed where the page showed another text than the present one
    */
-  async consent(token: string, shown: ConsentBody, language: CaptureLanguage): Promise<PageState> {
+  async consent(token: string, shown: ConsentBody, language: DisplayLocale): Promise<PageState> {
     const { clock, vault } = this.parts
     return this.changes.change(token, async (session, tx) => {
       const { record, content, side } = session
@@ -155,7 +155,7 @@ export class CaptureFlow {
     token: string,
     request: IncomingRequest,
     shown: ChallengeBody,
-    language: CaptureLanguage,
+    language: DisplayLocale,
   ): Promise<PageState> {
     const { record, content } = session
     const { captureRequest } = content
@@ -199,7 +199,7 @@ export class CaptureFlow {
     token: string,
     request: IncomingRequest,
     { frames, passkey, signals }: FramesBody,
-    language: CaptureLanguage,
+    language: DisplayLocale,
   ): Promise<PageState> {
     const { record, content } = session
     const { captureRequest, challenge } = content

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { SMALL_BODY_BYTES } from '../api/endpoint.js'
 import { errorHeaders, statusOf } from '../api/error-response.js'
 import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../api/guidance.js'
-import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import { largeHeadPage } from '../http/listeners/large-head-page.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
@@ -157,7 +157,7 @@ export class CaptureServer {
   private async show(
     session: CaptureSession,
     tenant: TenantRecord,
-    { bound, asked }: { bound: boolean | null; asked: CaptureLanguage },
+    { bound, asked }: { bound: boolean | null; asked: DisplayLocale },
   ): Promise<Reply> {
     const { record, content, side } = session
     const { captureRequest } = content

@@ -1,6 +1,6 @@
 /** The consent text that a person agrees to on the hosted page, with its version and hash. */
 import { createHash } from 'node:crypto'
-import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { TenantRecord } from '../storage/records.js'
 import { type ConsentText, capturePageSettings, companyOf } from '../tenants/capture-page-settings.js'
 import type { AgreedText } from '../users/template-vault.js'
@@ -13,14 +13,14 @@ export interface ShownConsent extends ConsentText {
   /** SHA-256 of the text, in hex. */
   sha256: string
   /** Language of the page around the text; a text of the tenant's own may be in another one. */
-  language: CaptureLanguage
+  language: DisplayLocale
 }
 
 /** The text for this session as of now: the session's own, else the tenant's, else the page's. */
 export function consentOf(
   { record, content }: CaptureSession,
   tenant: TenantRecord,
-  language: CaptureLanguage,
+  language: DisplayLocale,
 ): ShownConsent {
   const given = content.captureRequest.consent ?? capturePageSettings(tenant).consent
   const { version, text } = given ?? {
@@ -33,7 +33,7 @@ export function consentOf(
 /** The session's own text, which may name the user, once the person has agreed to it in production; undefined for any other text. */
 export function ownAgreedText(
   { record, content }: CaptureSession,
-  language: CaptureLanguage,
+  language: DisplayLocale,
 ): AgreedText | undefined {
   const { consent } = content.captureRequest
   if (!consent || record.consentedAt === null || record.environment !== 'production') return undefined

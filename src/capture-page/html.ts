@@ -1,12 +1,12 @@
 /** HTML of the capture listener's pages: the document around them, and texts that are put into it. */
-import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { PageTexts } from './page-texts.js'
 
 /** Where script, style and pictures are served. */
 export const ASSETS = '/assets'
 
 export interface HtmlDocument {
-  language: CaptureLanguage
+  language: DisplayLocale
   /** HTML, already escaped, as `main` is. */
   title: string
   main: string

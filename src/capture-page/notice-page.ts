@@ -1,5 +1,5 @@
 /** The pages that say why no capture is possible: the link is unknown, has expired, or has served its purpose. */
-import type { CaptureLanguage } from '../config/capture-languages.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { CaptureEnding, CaptureSuccessor } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
 import { escapeHtml, htmlDocument, sayer, titleOf } from './html.js'
@@ -40,10 +40,7 @@ const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
   ended_number: 'heading_ended',
 }
 
-export function noticePage(
-  language: CaptureLanguage,
-  { text, company, brand, back, number }: Notice,
-): string {
+export function noticePage(language: DisplayLocale, { text, company, brand, back, number }: Notice): string {
   const say = sayer(PAGE_TEXTS[language], { company: company ?? '' })
   const heading = say(HEADINGS[text])
   return htmlDocument({

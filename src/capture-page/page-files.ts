@@ -1,6 +1,6 @@
 /** The files of the hosted page, which are read once: the scripts, of which one is bundled for each language, the style sheet and the icon. */
 import { existsSync, readFileSync } from 'node:fs'
-import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
+import { DISPLAY_LOCALES } from '../contract/locales.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
 import { ASSETS } from './html.js'
@@ -21,7 +21,7 @@ export function pageFiles(replies: PageReplies): Map<string, Reply> {
   ])
   const scripts = [
     ['begin', packageFile('dist', 'src', 'capture', 'page', 'begin.js')],
-    ...CAPTURE_LANGUAGES.map((language) => [
+    ...DISPLAY_LOCALES.map((language) => [
       `page.${language}`,
       packageFile('dist', 'src', 'capture-page', 'page', `${language}.js`),
     ]),

@@ -1,6 +1,7 @@
 /** Builds the page of a session as HTML. The page holds every text that the person reads, so that the script needs none. */
-import type { CaptureLanguage } from '../config/capture-languages.js'
+
 import type { Environment } from '../config/config.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { CaptureEnding, CaptureSide } from '../verification/capture-session-book.js'
 import { type Brand, brandHead } from './brand.js'
 import { escapeHtml, htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
@@ -9,7 +10,7 @@ import type { PageTexts } from './page-texts.js'
 import { actionHtml, type ShownAction } from './shown-action.js'
 
 export interface PageContent {
-  language: CaptureLanguage
+  language: DisplayLocale
   environment: Environment
   purpose: 'verify' | 'enroll'
   company: string
@@ -99,7 +100,7 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
 
 /** The page that a link shows before it belongs to a browser. It holds nothing of the session; its script begins. */
 export function beginPage(
-  language: CaptureLanguage,
+  language: DisplayLocale,
   { purpose, company, brand }: Pick<PageContent, 'purpose' | 'company' | 'brand'>,
 ): string {
   const say = sayer(PAGE_TEXTS[language], { company })
@@ -183,6 +184,6 @@ function numberSection(say: ReturnType<typeof sayer>): string {
 }
 
 /** The page's own consent text, for a tenant that has set none. */
-export function ownConsent(language: CaptureLanguage, purpose: 'verify' | 'enroll', company: string): string {
+export function ownConsent(language: DisplayLocale, purpose: 'verify' | 'enroll', company: string): string {
   return PAGE_TEXTS[language][`consent_${purpose}`].replaceAll('{company}', () => company)
 }

@@ -1,7 +1,7 @@
 /** The text that the hosted page shows for a typed action, and what a verdict says of it. */
 
-import type { CaptureLanguage } from '../config/capture-languages.js'
 import { type ActionDisplay, displayAction } from '../contract/actions/display-action.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { ShownDisplay } from '../verification/call.js'
 import type { CaptureSession } from '../verification/capture-session-book.js'
 import { hashOfDisplay } from '../verification/display-hash.js'
@@ -20,7 +20,7 @@ const remembered = new Map<string, ShownAction | null>()
  * The text of a session's action. It is written once, for all loads of the page and all challenges of a session.
  * @returns null for an action without a published type, and for an enrollment
  */
-export function shownAction(session: CaptureSession, language: CaptureLanguage): ShownAction | null {
+export function shownAction(session: CaptureSession, language: DisplayLocale): ShownAction | null {
   const key = `${session.record.id} ${language}`
   const known = remembered.get(key)
   if (known !== undefined) return known
@@ -30,10 +30,7 @@ export function shownAction(session: CaptureSession, language: CaptureLanguage):
   return shown
 }
 
-function write(
-  { content: { captureRequest } }: CaptureSession,
-  language: CaptureLanguage,
-): ShownAction | null {
+function write({ content: { captureRequest } }: CaptureSession, language: DisplayLocale): ShownAction | null {
   const display = displayAction(captureRequest.action, language, captureRequest.payees)
   if (!display) return null
   return { display, shown: { hash: hashOfDisplay(display), locale: language, version: display.version } }

@@ -6,7 +6,6 @@ export {
   type DisplayLine,
   displayAction,
 } from '../contract/actions/display-action.js'
-export { DISPLAY_LOCALES, type DisplayLocale } from '../contract/actions/display-texts.js'
 export { CURRENCIES, minorUnits } from '../contract/actions/money.js'
 export type { SchemaFault } from '../contract/actions/schema-check.js'
 export { typedActionFaults } from '../contract/actions/typed-action-check.js'
@@ -25,6 +24,7 @@ export {
 } from '../contract/actions/typed-actions.js'
 export { actionHash, canonicalJson } from '../contract/canonical-json.js'
 export { ERROR_CATEGORIES, ERROR_CODES, type ErrorCategory, type ErrorCode } from '../contract/error-codes.js'
+export { DISPLAY_LOCALES, type DisplayLocale } from '../contract/locales.js'
 export { ACR_VALUES, ACTIVE_ACR, type Acr, PASSKEY_ACR } from './acr.js'
 export type * from './capture-session.js'
 export type { CallOptions, CountersignOptions } from './client-options.js'

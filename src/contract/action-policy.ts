@@ -91,6 +91,26 @@ export function ruleFor(policy: ActionPolicy, action: unknown): PolicyRule {
   return rule
 }
 
+/**
+ * The `acr` of an approval. Each combination of methods has a name of its own, and so has a challenge that asks for no movement.
+ * @param methods such as `active-turn@1` and `passive:pack@1`
+ * @param possession the proof that a passkey gave
+ */
+export function acrOf(
+  methods: readonly string[],
+  isOfChallenge: boolean,
+  possession?: 'hwk' | 'swk' | null,
+): string {
+  const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
+  const parts = [
+    'urn:countersign:acr:face',
+    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
+    ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
+    ...(possession ? [possession] : []),
+  ]
+  return parts.join('-')
+}
+
 /** @returns the checks that an `acr` stands for; null for a text that is no `acr` of an approval */
 export function checksOf(acr: string): PolicyCheck[] | null {
   const match = ACR.exec(acr)

@@ -3,7 +3,7 @@
  * every reason, and one who confirmed in another browser.
  */
 import { createHash } from 'node:crypto'
-import { CAPTURE_LANGUAGES, type CaptureLanguage } from '../config/capture-languages.js'
+import { DISPLAY_LOCALES, type DisplayLocale } from '../contract/locales.js'
 import type { Reply } from '../http/listeners/listener.js'
 
 interface Texts {
@@ -15,7 +15,7 @@ interface Texts {
   elsewhere: string
 }
 
-const TEXTS: Record<CaptureLanguage, Texts> = {
+const TEXTS: Record<DisplayLocale, Texts> = {
   en: {
     heading: 'You were not confirmed',
     text: 'Perhaps face confirmation is not set up for you, or the check did not succeed.',
@@ -91,7 +91,7 @@ export function elsewherePage(languages: string): Pick<Reply, 'headers' | 'body'
   return page(language, elsewhereHeading, `<p>${elsewhere}</p>`)
 }
 
-function page(language: CaptureLanguage, heading: string, main: string): Pick<Reply, 'headers' | 'body'> {
+function page(language: DisplayLocale, heading: string, main: string): Pick<Reply, 'headers' | 'body'> {
   const body = `<!doctype html>
 <html lang="${language}">
 <head>
@@ -116,9 +116,9 @@ function page(language: CaptureLanguage, heading: string, main: string): Pick<Re
   }
 }
 
-function firstKnown(languages: string): CaptureLanguage {
+function firstKnown(languages: string): DisplayLocale {
   const named = languages.split(/[\s,]+/).map((tag) => tag.slice(0, 2).toLowerCase())
-  return named.flatMap((name) => CAPTURE_LANGUAGES.filter((language) => language === name))[0] ?? 'en'
+  return named.flatMap((name) => DISPLAY_LOCALES.filter((language) => language === name))[0] ?? 'en'
 }
 
 function escaped(text: string): string {

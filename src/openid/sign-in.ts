@@ -2,8 +2,8 @@
 import { isIP } from 'node:net'
 import { decodeJwt } from 'jose'
 import { statusOf } from '../api/error-response.js'
-import { CAPTURE_LANGUAGES } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
+import { DISPLAY_LOCALES } from '../contract/locales.js'
 import type { InternalAnswer, InternalApi, InternalRequest } from '../http/internal-api.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
@@ -266,6 +266,6 @@ function beganBy(visitor: Pick<IncomingRequest, 'remoteAddress' | 'headers'>, ad
 function localeOf(uiLocales: unknown): { locale?: string } {
   if (typeof uiLocales !== 'string') return {}
   const named = uiLocales.split(' ').map((tag) => tag.split('-')[0]!.toLowerCase())
-  const locale = named.find((language) => (CAPTURE_LANGUAGES as readonly string[]).includes(language))
+  const locale = named.find((language) => (DISPLAY_LOCALES as readonly string[]).includes(language))
   return locale === undefined ? {} : { locale }
 }

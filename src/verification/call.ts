@@ -1,9 +1,9 @@
 /** The request that an endpoint answers: authenticated, validated, and handed down unchanged as far as the engine. */
 import type { SchedulingClass } from '../biometrics/types.js'
-import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { ErrorCode } from '../contract/error-codes.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import type { CaptureSessionRecord, TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
@@ -25,7 +25,7 @@ export interface CalledUser {
 export interface ShownDisplay {
   /** SHA-256 of the text, in lower-case hex: see `canonicalDisplay`. */
   hash: string
-  locale: CaptureLanguage
+  locale: DisplayLocale
   /** Version of the template. */
   version: string
   /** `challenge`: the customer's own page was given the text with a challenge. Undefined where the hosted page showed it. */

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Mode } from '../biometrics/challenge/steps.js'
-import type { CaptureLanguage } from '../config/capture-languages.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { DisplayLocale } from '../contract/locales.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, seal } from '../crypto/sealed-box.js'
 import type { Clock } from '../lib/clock.js'
@@ -34,7 +34,7 @@ export interface CaptureRequest {
   returnUrl: string
   /** Whether the page must not show whether the user exists: see `Call.isDiscreet`. */
   isDiscreet?: boolean | undefined
-  locale?: CaptureLanguage | undefined
+  locale?: DisplayLocale | undefined
   /** The action in words, shown to the person. */
   description?: string | undefined
   /** Consent text instead of the tenant's own. */

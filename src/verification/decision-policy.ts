@@ -2,6 +2,7 @@
 
 import { modesOf } from '../biometrics/challenge/steps.js'
 import type { Config } from '../config/config.js'
+import { acrOf } from '../contract/action-policy.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
@@ -21,7 +22,6 @@ import type { Capture, CaptureMemory, Recollection, Replay } from './capture-mem
 import { comparableTemplate, decidingProvider } from './deciding-model.js'
 import { imageCount } from './images.js'
 import { firstAnswer } from './innocent-repeat.js'
-import { acrOf } from './liveness.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
 import type { Possession } from './passkey-check.js'
@@ -312,7 +312,7 @@ export class DecisionPolicy {
     if (!terms.policy || verdict.reason !== null) return verdict
     const { vault, secondApproval } = this.parts
     const { subject, comparison } = verdict
-    const acr = acrOf(comparison!.sample.liveness, call.input.challenge !== undefined, possession)
+    const acr = acrOf(comparison!.sample.liveness.methods, call.input.challenge !== undefined, possession)
     const images = imageCount(call.input)
     const isReported = integrity !== null
     const unmet = unmetRequirements(

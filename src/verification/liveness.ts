@@ -5,7 +5,6 @@ import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
 import type { Guidance } from '../capture/guidance-codes.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import type { Possession } from './passkey-check.js'
 
 /** Statement that names the checks that were made and leaves out those that were not, instead of a bare "live". */
 export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
@@ -73,25 +72,4 @@ export function missingLiveness(
 ): 'active' | 'passive' | null {
   if ((requirement === 'active' || requirement === 'both') && offered.modes.length === 0) return 'active'
   return (requirement === 'passive' || requirement === 'both') && !offered.passive ? 'passive' : null
-}
-
-const ACR = 'urn:countersign:acr:'
-
-/**
- * Authentication context that an approval claims (`acr` of OpenID Connect). Each combination of methods has a name of its own, and so
- * has a challenge that asks for no movement. The name ends in the proof of possession, where a passkey gave one.
- */
-export function acrOf(
-  { methods }: Pick<LivenessStatement, 'methods'>,
-  isOfChallenge: boolean,
-  possession: Possession | null = null,
-): string {
-  const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
-  const parts = [
-    'face',
-    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
-    ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
-    ...(possession === null ? [] : [possession]),
-  ]
-  return ACR + parts.join('-')
 }

@@ -1,5 +1,6 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
 import type { Mode } from '../biometrics/challenge/steps.js'
+import { acrOf } from '../contract/action-policy.js'
 import { unmetMovements, unmetOf } from '../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { CaptureBinding } from '../storage/records.js'
@@ -7,7 +8,7 @@ import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import type { CaptureIntegrity } from './capture-integrity.js'
-import { acrOf, activeMethodOf } from './liveness.js'
+import { activeMethodOf } from './liveness.js'
 import type { Possession } from './passkey-check.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
@@ -39,7 +40,7 @@ export function offeredAcr(
 ): string {
   const active = modes && activeMethodOf(modes)
   const methods = [...(active ? [active] : []), ...(passiveLiveness ? [`passive:${passiveLiveness}`] : [])]
-  return acrOf({ methods }, modes !== null, possession)
+  return acrOf(methods, modes !== null, possession)
 }
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */

@@ -1,4 +1,6 @@
 /** The verdict as JWTs: its claims, and the choice of the tenant's secret that signs them. */
+
+import { acrOf } from '../contract/action-policy.js'
 import type { VerdictSignature, VerdictSigner } from '../crypto/verdict-signer.js'
 import {
   actionHash,
@@ -8,7 +10,7 @@ import {
 } from '../crypto/verification-jwt.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { Call, ShownDisplay } from './call.js'
-import { acrOf, type LivenessStatement } from './liveness.js'
+import type { LivenessStatement } from './liveness.js'
 import type { Possession } from './passkey-check.js'
 import type { ProvenPasskey } from './passkey-proof.js'
 import type { Reason } from './reasons.js'
@@ -116,7 +118,7 @@ export function verdictClaims(facts: VerdictFacts): VerificationClaims {
       ? { capture_session: call.captureSession.id, capture_binding: call.captureSession.binding }
       : {}),
     amr: amrOf(reason, possession),
-    acr: reason ? NO_ACR : acrOf(facts.liveness, facts.challengeId !== undefined, possession),
+    acr: reason ? NO_ACR : acrOf(methods, facts.challengeId !== undefined, possession),
     liveness: { checked, passed, methods, ...(reason === null ? { score: facts.liveness.score } : {}) },
     ...(facts.challengeId === undefined ? {} : { challenge_id: facts.challengeId }),
     ...(facts.passkey === null ? {} : { passkey_id: facts.passkey.id }),

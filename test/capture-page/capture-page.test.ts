@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { messagesIn } from '../../src/capture/capture-texts.js'
-import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
+import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
@@ -426,7 +426,7 @@ overTransports((transport) => {
       ])
     })
 
-    it.each(CAPTURE_LANGUAGES)(
+    it.each(DISPLAY_LOCALES)(
       'the advice on a failed capture is that of the component in %s',
       async (locale) => {
         const { visitor } = await session({ user_id: newUser('+too_dark'), locale })

@@ -4,12 +4,12 @@ import { GUIDANCE } from '../../src/capture/guidance-codes.js'
 import { noticePage } from '../../src/capture-page/notice-page.js'
 import { PAGE_TEXTS } from '../../src/capture-page/page-languages.js'
 import type { PageTexts } from '../../src/capture-page/page-texts.js'
-import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
+import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 
 const NAMES = Object.keys(PAGE_TEXTS.en) as Array<keyof PageTexts>
 const names = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort()
 
-describe.each(CAPTURE_LANGUAGES)('the texts of the hosted page in %s', (language) => {
+describe.each(DISPLAY_LOCALES)('the texts of the hosted page in %s', (language) => {
   const texts = PAGE_TEXTS[language]
 
   it.each(NAMES)('name in %s what the English text names', (name) => {

@@ -1,20 +1,11 @@
 /** The times of a challenge's frames, for every challenge and every setting of a page. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CAPTURE } from '../../src/biometrics/challenge/capture-limits.js'
 import { planCapture, stepAt } from '../../src/capture/capture-plan.js'
+import { CAPTURE_LIMITS } from '../../src/contract/capture-limits.js'
 import { check } from '../support/properties.js'
 
-/** The limits that `POST /v1/challenges` answers. */
-const capture = {
-  min_frames: CAPTURE.minFrames,
-  max_frames: CAPTURE.maxFrames,
-  min_interval_ms: CAPTURE.minIntervalMs,
-  max_interval_ms: CAPTURE.maxIntervalMs,
-  min_duration_ms: CAPTURE.minDurationMs,
-  max_duration_ms: CAPTURE.maxDurationMs,
-}
-const challenge = (steps: number) => ({ steps: Array(steps).fill('frontal'), capture })
+const challenge = (steps: number) => ({ steps: Array(steps).fill('frontal'), capture: CAPTURE_LIMITS })
 
 /** The times at which a camera that is never late takes the frames. */
 function times({ intervalMs, durationMs }: { intervalMs: number; durationMs: number }): number[] {
@@ -32,13 +23,13 @@ describe('the plan of a challenge', () => {
         fc.integer({ min: 1000, max: 30_000 }),
         (steps, intervalMs, stepMs) => {
           const plan = planCapture(challenge(steps), { intervalMs, stepMs })
-          expect(plan.intervalMs).toBeGreaterThanOrEqual(CAPTURE.minIntervalMs)
-          expect(plan.intervalMs).toBeLessThanOrEqual(CAPTURE.maxIntervalMs)
+          expect(plan.intervalMs).toBeGreaterThanOrEqual(CAPTURE_LIMITS.min_interval_ms)
+          expect(plan.intervalMs).toBeLessThanOrEqual(CAPTURE_LIMITS.max_interval_ms)
           const frames = times(plan)
-          expect(frames.length).toBeGreaterThanOrEqual(CAPTURE.minFrames)
-          expect(frames.length).toBeLessThanOrEqual(CAPTURE.maxFrames)
-          expect(frames.at(-1)).toBeGreaterThanOrEqual(CAPTURE.minDurationMs)
-          expect(frames.at(-1)).toBeLessThanOrEqual(CAPTURE.maxDurationMs)
+          expect(frames.length).toBeGreaterThanOrEqual(CAPTURE_LIMITS.min_frames)
+          expect(frames.length).toBeLessThanOrEqual(CAPTURE_LIMITS.max_frames)
+          expect(frames.at(-1)).toBeGreaterThanOrEqual(CAPTURE_LIMITS.min_duration_ms)
+          expect(frames.at(-1)).toBeLessThanOrEqual(CAPTURE_LIMITS.max_duration_ms)
           expect(new Set(frames.map((tMs) => stepAt(tMs, steps, plan))).size).toBe(steps)
         },
       ),

@@ -1,20 +1,11 @@
 /** Which cameras deliver the frames of a challenge in time, by the limits of the service. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { CAPTURE } from '../../src/biometrics/challenge/capture-limits.js'
 import type { CapturedFrame } from '../../src/capture/capture-events.js'
 import { type CaptureChallenge, planCapture } from '../../src/capture/capture-plan.js'
 import { captureChallenge, type FrameSource } from '../../src/capture/challenge-capture.js'
+import { CAPTURE_LIMITS } from '../../src/contract/capture-limits.js'
 
-const LIMITS = {
-  min_frames: CAPTURE.minFrames,
-  max_frames: CAPTURE.maxFrames,
-  min_interval_ms: CAPTURE.minIntervalMs,
-  max_interval_ms: CAPTURE.maxIntervalMs,
-  max_gap_ms: CAPTURE.maxGapMs,
-  min_duration_ms: CAPTURE.minDurationMs,
-  max_duration_ms: CAPTURE.maxDurationMs,
-}
-const { max_gap_ms: _, ...LIMITS_BEFORE } = LIMITS
+const { max_gap_ms: _, ...LIMITS_BEFORE } = CAPTURE_LIMITS
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => vi.useRealTimers())
@@ -23,7 +14,7 @@ afterEach(() => vi.useRealTimers())
 async function captured(
   everyMs: number,
   gaps: Array<[from: number, length: number]> = [],
-  capture: CaptureChallenge['capture'] = LIMITS,
+  capture: CaptureChallenge['capture'] = CAPTURE_LIMITS,
 ): Promise<CapturedFrame[] | string> {
   const challenge = {
     steps: ['frontal', 'turn_left', 'nod_up', 'frontal'],
@@ -60,9 +51,9 @@ it.each([33, 100, 200, 222, 333, 400])(
   'takes the frames of a camera with one every %i ms',
   async (everyMs) => {
     const frames = (await captured(everyMs)) as CapturedFrame[]
-    expect(frames.length).toBeGreaterThanOrEqual(CAPTURE.minFrames)
-    expect(Math.max(...gapsOf(frames))).toBeLessThanOrEqual(CAPTURE.maxIntervalMs)
-    expect(Math.min(...gapsOf(frames))).toBeGreaterThanOrEqual(CAPTURE.minIntervalMs)
+    expect(frames.length).toBeGreaterThanOrEqual(CAPTURE_LIMITS.min_frames)
+    expect(Math.max(...gapsOf(frames))).toBeLessThanOrEqual(CAPTURE_LIMITS.max_interval_ms)
+    expect(Math.min(...gapsOf(frames))).toBeGreaterThanOrEqual(CAPTURE_LIMITS.min_interval_ms)
   },
 )
 
@@ -73,8 +64,8 @@ it('refuses a camera that is slower than the service allows as too slow', async 
 
 it.each([500, 650, 750])('goes on after one gap of %i ms', async (length) => {
   const gaps = gapsOf((await captured(33, [[3000, length]])) as CapturedFrame[])
-  expect(Math.max(...gaps)).toBeLessThanOrEqual(CAPTURE.maxGapMs)
-  expect(gaps.filter((gap) => gap > CAPTURE.maxIntervalMs).length).toBeLessThanOrEqual(1)
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(CAPTURE_LIMITS.max_gap_ms)
+  expect(gaps.filter((gap) => gap > CAPTURE_LIMITS.max_interval_ms).length).toBeLessThanOrEqual(1)
 })
 
 it('refuses a second gap, one of more than a second, and any where the service is of an earlier version', async () => {

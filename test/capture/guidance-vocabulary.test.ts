@@ -4,7 +4,7 @@ import { messagesIn } from '../../src/capture/capture-texts.js'
 import { FRAME_GUIDANCE, GUIDANCE, PHOTO_GUIDANCE } from '../../src/capture/guidance-codes.js'
 import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
 import { PAGE_TEXTS } from '../../src/capture-page/page-languages.js'
-import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
+import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { VERSION } from '../../src/lib/version.js'
@@ -22,7 +22,7 @@ it('has an English text for exactly its codes, which the component shows', () =>
   for (const code of PHOTO_GUIDANCE) expect(english[code], code).toBe(GUIDANCE_TEXTS[code])
 })
 
-describe.each(CAPTURE_LANGUAGES)('the texts of the component in %s', (language) => {
+describe.each(DISPLAY_LOCALES)('the texts of the component in %s', (language) => {
   const texts: Record<string, string> = messagesIn(language)
 
   it('have the names of the English ones, and no others', () => {

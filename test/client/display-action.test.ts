@@ -10,15 +10,12 @@ import {
   displayAction,
 } from '../../src/contract/actions/display-action.js'
 import { displayAmount, displayNumber } from '../../src/contract/actions/display-amount.js'
-import {
-  DISPLAY_LOCALES,
-  type DisplayLocale,
-  displayTexts,
-} from '../../src/contract/actions/display-texts.js'
+import { displayTexts } from '../../src/contract/actions/display-texts.js'
 import { lookalikes } from '../../src/contract/actions/lookalikes.js'
 import { CURRENCIES, minorUnits } from '../../src/contract/actions/money.js'
 import { TYPED_ACTION_TYPES } from '../../src/contract/actions/typed-actions.js'
 import { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
+import { DISPLAY_LOCALES, type DisplayLocale } from '../../src/contract/locales.js'
 import { check, checkAsync } from '../support/properties.js'
 import { amountOf, currencies, payeeLists, payments } from '../support/typed-actions.js'
 

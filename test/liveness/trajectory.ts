@@ -3,8 +3,8 @@
  * jump.
  */
 import type { FrameNote } from '../../src/biometrics/challenge/active-geometry.js'
-import { CAPTURE } from '../../src/biometrics/challenge/capture-limits.js'
 import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
+import { CAPTURE_LIMITS } from '../../src/contract/capture-limits.js'
 import type { Random } from '../hostile/random.js'
 
 /** Pose at the time of a frame: degrees from the middle, and distances between the eyes. */
@@ -37,11 +37,11 @@ const UNEVENNESS = 0.12
 export function trajectory(steps: readonly Step[], reach: Reach, random: Random): Moment[] {
   const plan = planOf(steps, reach, random)
   const lengthMs = plan.at(-1)!.endMs
-  const mostASecond = ((CAPTURE.maxFrames - 2) * 1000) / lengthMs
+  const mostASecond = ((CAPTURE_LIMITS.max_frames - 2) * 1000) / lengthMs
   const intervalMs = 1000 / Math.min(between(FRAMES_A_SECOND, random), mostASecond)
   const sway = swayOf(random)
   const moments: Moment[] = []
-  for (let atMs = 0; atMs < lengthMs && moments.length < CAPTURE.maxFrames; ) {
+  for (let atMs = 0; atMs < lengthMs && moments.length < CAPTURE_LIMITS.max_frames; ) {
     const part = plan.findIndex(({ endMs }) => atMs < endMs)
     const { yaw, pitch } = poseAt(plan[part]!, atMs)
     const swayed = sway(atMs)

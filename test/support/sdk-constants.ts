@@ -1,7 +1,6 @@
-/** Writes the constants that the SDK shares with the service: error codes, and the sentences and fields of the service in memory. */
+/** Writes the sentences and fields of the service that the SDK's service in memory has. */
 
 import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
-import { CAPTURE_LANGUAGES } from '../../src/config/capture-languages.js'
 import { formatted } from './wire-types.js'
 
 /** @param document the OpenAPI document @returns the text of `src/client/testing/service-texts.ts` */
@@ -15,9 +14,6 @@ export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = ${JSON.string
 
 /** The fields of the body of each call, by method and path. */
 export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(fieldsOf(document))}
-
-/** Languages of the capture page. */
-export const FAKE_LOCALES: readonly string[] = ${JSON.stringify(CAPTURE_LANGUAGES)}
 `,
     'src/client/testing/service-texts.ts',
   )

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
 import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../src/client/index.js'
+import { acrOf } from '../../src/contract/action-policy.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { acrOf, livenessStatement } from '../../src/verification/liveness.js'
+import { livenessStatement } from '../../src/verification/liveness.js'
 
 /** Steps of each way of capture; null for photos without a challenge. */
 const WAYS: Record<string, readonly Mode[] | null> = {
@@ -20,7 +21,7 @@ const NO_PASSIVE = { checked: false, score: null, passed: null }
 function nameOf(modes: readonly Mode[] | null, hasPassive: boolean, possession: 'hwk' | 'swk' | null = null) {
   const challenge = modes ? { steps: drawSteps(modes, () => 0), fault: null } : undefined
   const statement = livenessStatement(hasPassive ? PASSIVE : NO_PASSIVE, 'pack@1', challenge)
-  return { methods: statement.methods, acr: acrOf(statement, modes !== null, possession) }
+  return { methods: statement.methods, acr: acrOf(statement.methods, modes !== null, possession) }
 }
 
 it('names each way of capture, with and without a network and a passkey, and the SDK lists exactly these names', () => {

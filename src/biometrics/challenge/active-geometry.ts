@@ -10,8 +10,8 @@
 import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { Guidance } from '../../capture/guidance-codes.js'
+import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
 import type { FrameFace, FrameRefusal } from '../measurements.js'
-import { CAPTURE } from './capture-limits.js'
 import type { ChallengeFinding } from './findings.js'
 import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, type Pose, poseOf } from './head-pose.js'
@@ -101,13 +101,13 @@ function faultOfOrder(
     if (!before) continue
     if (step < before.step || step > before.step + 1 || tMs <= before.tMs) return outOfOrder
     const gap = tMs - before.tMs
-    if (gap > CAPTURE.maxIntervalMs) late++
-    if (gap < CAPTURE.minIntervalMs || gap > CAPTURE.maxGapMs || late > maxLate)
+    if (gap > CAPTURE_LIMITS.max_interval_ms) late++
+    if (gap < CAPTURE_LIMITS.min_interval_ms || gap > CAPTURE_LIMITS.max_gap_ms || late > maxLate)
       return { guidance: 'try_again' }
   }
   const duration = notes.at(-1)!.tMs - first.tMs
-  return duration < CAPTURE.minDurationMs || duration > CAPTURE.maxDurationMs
-    ? { guidance: duration < CAPTURE.minDurationMs ? 'slower' : 'try_again' }
+  return duration < CAPTURE_LIMITS.min_duration_ms || duration > CAPTURE_LIMITS.max_duration_ms
+    ? { guidance: duration < CAPTURE_LIMITS.min_duration_ms ? 'slower' : 'try_again' }
     : null
 }
 

@@ -4,7 +4,11 @@ import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
 import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/quality-bounds.js'
-import { CAPTURE } from './capture-limits.js'
+
+/** Largest width of the face, as a share of the frame's width. */
+const MAX_FACE_SHARE = 0.8
+/** Smallest share of the face's box that must lie in the frame. */
+const MIN_SHARE_INSIDE = 0.9
 
 export const REFUSED: Record<FrameRefusal['code'], Guidance> = {
   face_not_found: 'no_face',
@@ -15,11 +19,11 @@ export const REFUSED: Record<FrameRefusal['code'], Guidance> = {
 
 /** Guidance if the face is not completely in the frame, or fills too much of it; otherwise null. */
 export function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guidance | null {
-  if (box.width > CAPTURE.maxFaceShare * width) return 'too_close'
+  if (box.width > MAX_FACE_SHARE * width) return 'too_close'
   const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height
   const across = Math.min(box.x + box.width, width) - Math.max(box.x, 0)
   const down = Math.min(box.y + box.height, height) - Math.max(box.y, 0)
-  const isWhole = across * down >= CAPTURE.minShareInside * box.width * box.height
+  const isWhole = across * down >= MIN_SHARE_INSIDE * box.width * box.height
   return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
 }
 

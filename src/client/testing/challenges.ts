@@ -2,6 +2,7 @@
 
 import { displayAction } from '../../contract/actions/display-action.js'
 import { canonicalJson } from '../../contract/canonical-json.js'
+import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
 import { scriptedFault } from '../../contract/sandbox-rules.js'
 import { displayHash } from '../display-hash.js'
 import type { Challenge, ChallengeStep, DisplayedText, Liveness } from '../types.js'
@@ -13,15 +14,6 @@ import { base64url } from './tokens.js'
 /** Life of a challenge, in seconds. */
 const TTL_SECONDS = 90
 const MOVEMENTS = { turn: ['turn_left', 'turn_right'], nod: ['nod_up', 'nod_down'] } as const
-const CAPTURE = {
-  min_frames: 16,
-  max_frames: 40,
-  min_interval_ms: 60,
-  max_interval_ms: 600,
-  max_gap_ms: 1_000,
-  min_duration_ms: 2_000,
-  max_duration_ms: 20_000,
-}
 
 interface Issued {
   nonce: string
@@ -68,7 +60,7 @@ export class FakeChallenges {
       purpose,
       method: methodOf(steps),
       steps,
-      capture: CAPTURE,
+      capture: CAPTURE_LIMITS,
       expires_in: TTL_SECONDS,
       expires_at: new Date(expiresMs).toISOString(),
       ...(given && { display: given }),

@@ -6,10 +6,11 @@ import {
   typedActionFaults,
 } from '../../contract/actions/typed-action-check.js'
 import { sha256Hex } from '../../contract/canonical-json.js'
+import { DISPLAY_LOCALES } from '../../contract/locales.js'
 import type { ErrorDetail } from '../errors.js'
 import { FakeRefusal } from './refusals.js'
 import type { Call } from './requests.js'
-import { FAKE_FIELDS, FAKE_LOCALES } from './service-texts.js'
+import { FAKE_FIELDS } from './service-texts.js'
 
 /** Refuses a misspelled field or an unknown language, as the service does. @throws FakeRefusal invalid_request */
 export function assertKnownFields({ method, path, body, requestId }: Call): void {
@@ -18,8 +19,8 @@ export function assertKnownFields({ method, path, body, requestId }: Call): void
   const details: ErrorDetail[] = Object.keys(body)
     .filter((field) => !known.includes(field))
     .map((field) => ({ path: field, issue: 'is not a known field' }))
-  if (known.includes('locale') && body.locale !== undefined && !FAKE_LOCALES.includes(body.locale))
-    details.push({ path: 'locale', issue: `must be one of ${FAKE_LOCALES.join(', ')}` })
+  if (known.includes('locale') && body.locale !== undefined && !DISPLAY_LOCALES.includes(body.locale))
+    details.push({ path: 'locale', issue: `must be one of ${DISPLAY_LOCALES.join(', ')}` })
   if (details.length > 0) throw new FakeRefusal('invalid_request', requestId, details)
 }
 

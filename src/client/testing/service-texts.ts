@@ -88,6 +88,3 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /users/{user_id}/passkeys/assertion': ['action'],
   'POST /users/{user_id}/consent': ['consent'],
 }
-
-/** Languages of the capture page. */
-export const FAKE_LOCALES: readonly string[] = ['en', 'de', 'fr', 'es', 'ja']

@@ -1,4 +1,6 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
+
+import { acrOf } from '../../contract/action-policy.js'
 import { actionHash } from '../../contract/canonical-json.js'
 import { SANDBOX_MODEL } from '../../contract/sandbox-rules.js'
 import { hmacKey, type SigningSecret } from '../signing-secret.js'
@@ -14,7 +16,6 @@ import type {
   RejectionReason,
   WebhookEvent,
 } from '../types.js'
-import { acrOf } from './acr-of.js'
 import { jsonPart, signedToken } from './tokens.js'
 
 /** An answer of the service in memory before it is signed. */

@@ -1,7 +1,7 @@
 /** Users of the service in memory: enrolls, challenges, verifies and erases them as the sandbox does. No photo is decoded. */
 
+import { acrOf } from '../../contract/action-policy.js'
 import { CHALLENGE_PHOTOS, SANDBOX_MODEL, sandboxOutcome } from '../../contract/sandbox-rules.js'
-import { acrOf } from './acr-of.js'
 import {
   includesQuality,
   integrityOf,

@@ -1,5 +1,6 @@
 /** Verdicts of the service in memory: reached by the sandbox's rules and the tenant's policy, and signed. */
 
+import { acrOf } from '../../contract/action-policy.js'
 import {
   LOCKED_OUT_SECONDS,
   SANDBOX_MODEL,
@@ -8,7 +9,6 @@ import {
 } from '../../contract/sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type { Liveness, RejectionReason, VerifyResult } from '../types.js'
-import { acrOf } from './acr-of.js'
 import { includesQuality, integrityOf, livenessOf, offeredMethods, refusePoor, screen } from './captures.js'
 import type { OpenedChallenge } from './challenges.js'
 import type { FakeInstallation } from './installation.js'

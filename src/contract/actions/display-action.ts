@@ -2,8 +2,10 @@
  * Writes a typed action as the lines that a person reads. Hosted page, fake and the command `countersign display` write with this
  * module, which depends on nothing but its input: the same action gives the same lines, and so the same hash, years later.
  */
+
+import type { DisplayLocale } from '../locales.js'
 import { displayAmount, displayNumber } from './display-amount.js'
-import { type DisplayLocale, type DisplayText, displayTexts } from './display-texts.js'
+import { type DisplayText, displayTexts } from './display-texts.js'
 import { lookalikes } from './lookalikes.js'
 import { listIn } from './typed-action-check.js'
 import { type TypedAction, typedActionType } from './typed-actions.js'

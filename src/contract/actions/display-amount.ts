@@ -3,7 +3,7 @@
  * call of `Intl`, so that each version of Node and of a browser gives the same text, and with it the same `display_hash`. A test
  * holds them against `Intl`.
  */
-import type { DisplayLocale } from './display-texts.js'
+import type { DisplayLocale } from '../locales.js'
 import { minorDigits } from './money.js'
 
 interface NumberRules {

@@ -1,9 +1,5 @@
 /** The words around a typed action in the languages of the hosted page. A change of any of them needs a new `DISPLAY_VERSION`. */
-
-/** Languages in which Countersign shows an action. */
-export const DISPLAY_LOCALES = ['en', 'de', 'fr', 'es', 'ja'] as const
-/** A language in which Countersign shows an action. */
-export type DisplayLocale = (typeof DISPLAY_LOCALES)[number]
+import { DISPLAY_LOCALES, type DisplayLocale } from '../locales.js'
 
 const NAMES = [
   ...['payment', 'payment_batch', 'account_change', 'login', 'consent', 'generic'],

@@ -1,8 +1,8 @@
 /** The page for a person whose browser sends too many cookies. Their headers were not read, so it has every language. */
-import type { CaptureLanguage } from '../../config/capture-languages.js'
+import type { DisplayLocale } from '../../contract/locales.js'
 import type { IncomingRequest, Reply } from './listener.js'
 
-const TEXTS: Record<CaptureLanguage, string> = {
+const TEXTS: Record<DisplayLocale, string> = {
   en: 'Your browser sends too many cookies for this address. Please delete the cookies of this website and its other parts, or open the link in a private window.',
   de: 'Ihr Browser sendet zu viele Cookies an diese Adresse. Bitte löschen Sie die Cookies dieser Website und ihrer anderen Bereiche, oder öffnen Sie den Link in einem privaten Fenster.',
   fr: 'Votre navigateur envoie trop de cookies à cette adresse. Veuillez supprimer les cookies de ce site et de ses autres parties, ou ouvrir le lien dans une fenêtre privée.',

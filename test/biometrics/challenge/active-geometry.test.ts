@@ -10,9 +10,9 @@ import {
   judgeGeometry,
   type Look,
 } from '../../../src/biometrics/challenge/active-geometry.js'
-import { CAPTURE } from '../../../src/biometrics/challenge/capture-limits.js'
 import type { Step } from '../../../src/biometrics/challenge/steps.js'
 import type { FrameFace } from '../../../src/biometrics/measurements.js'
+import { CAPTURE_LIMITS } from '../../../src/contract/capture-limits.js'
 
 interface Recording {
   steps: Step[]
@@ -100,7 +100,7 @@ describe('continuity', () => {
 
   it('allows no larger jump after a long pause', () => {
     const jump = changed((look) => moved(look, -2 * mostPerStride.centre * sizeOf(look)))
-    const pause = CAPTURE.maxGapMs - (head.frames[from]!.note.tMs - head.frames[from - 1]!.note.tMs)
+    const pause = CAPTURE_LIMITS.max_gap_ms - (head.frames[from]!.note.tMs - head.frames[from - 1]!.note.tMs)
     const frames = jump.map(({ note, look }, index) => ({
       look,
       note: { ...note, tMs: note.tMs + (index < from ? 0 : pause) },
@@ -165,13 +165,13 @@ describe('the time that frames take', () => {
   }
 
   it('limits the time between two frames', () => {
-    const { minIntervalMs, maxIntervalMs } = CAPTURE
+    const { min_interval_ms: minIntervalMs, max_interval_ms: maxIntervalMs } = CAPTURE_LIMITS
     expect(faultOf(gaps({ 3: maxIntervalMs, 10: maxIntervalMs, 11: maxIntervalMs }))).toBe(ACCEPTED)
     expect(faultOf(gaps({ 10: minIntervalMs - 1 }))).toEqual({ guidance: 'try_again' })
   })
 
   it('accepts one gap of up to a second, where a camera stops for a moment, and no second one', () => {
-    const { maxIntervalMs, maxGapMs } = CAPTURE
+    const { max_interval_ms: maxIntervalMs, max_gap_ms: maxGapMs } = CAPTURE_LIMITS
     expect(faultOf(gaps({ 10: maxGapMs }))).toBe(ACCEPTED)
     expect(faultOf(gaps({ 10: maxGapMs + 1 }))).toEqual({ guidance: 'try_again' })
     expect(faultOf(gaps({ 3: maxIntervalMs + 1, 10: maxIntervalMs + 1 }))).toEqual({ guidance: 'try_again' })
@@ -185,13 +185,17 @@ describe('the time that frames take', () => {
     }))
 
   it('refuses a series shorter than two seconds', () => {
-    expect(faultOf(still(21, CAPTURE.minDurationMs / 20), ['frontal'])).toBe(ACCEPTED)
-    expect(faultOf(still(20, CAPTURE.minDurationMs / 20), ['frontal'])).toEqual({ guidance: 'slower' })
+    expect(faultOf(still(21, CAPTURE_LIMITS.min_duration_ms / 20), ['frontal'])).toBe(ACCEPTED)
+    expect(faultOf(still(20, CAPTURE_LIMITS.min_duration_ms / 20), ['frontal'])).toEqual({
+      guidance: 'slower',
+    })
   })
 
   it('refuses a series longer than twenty seconds', () => {
-    expect(faultOf(still(41, CAPTURE.maxDurationMs / 40), ['frontal'])).toBe(ACCEPTED)
-    expect(faultOf(still(42, CAPTURE.maxDurationMs / 40), ['frontal'])).toEqual({ guidance: 'try_again' })
+    expect(faultOf(still(41, CAPTURE_LIMITS.max_duration_ms / 40), ['frontal'])).toBe(ACCEPTED)
+    expect(faultOf(still(42, CAPTURE_LIMITS.max_duration_ms / 40), ['frontal'])).toEqual({
+      guidance: 'try_again',
+    })
   })
 })
 
