@@ -16,6 +16,8 @@ import { VERSION } from '../src/lib/version.js'
 import { withCommands } from './support/commands-page.js'
 import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
 import { evidencePageOfDefaults } from './support/evidence-page.js'
+import { goConstants, goWireTypes } from './support/go-sdk.js'
+import { pythonConstants, pythonWireTypes } from './support/python-sdk.js'
 import { serviceTexts } from './support/sdk-constants.js'
 import { supplyChainPage } from './support/supply-chain-page.js'
 import { exampleClaims, exampleToken, tableUnder, withExample } from './support/verdict-page.js'
@@ -172,6 +174,10 @@ describe('what is generated in src', () => {
   it.each([
     ['contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
     ['client/testing/service-texts.ts', 'the service', () => serviceTexts(document)],
+    ['client-python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(document)],
+    ['client-python/countersign/constants.py', 'the service', pythonConstants],
+    ['client-go/wire_types.go', 'the OpenAPI document', () => goWireTypes(document)],
+    ['client-go/constants.go', 'the service', goConstants],
   ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {
     const made = generate()
     expect(generatedSource(`src/${file}`, made)).toBe(made)

@@ -462,8 +462,8 @@ func (c *Client) AuditEntries(ctx context.Context, request AuditListRequest, vis
 }
 
 // Health gives the service's report; a degraded service is an answer, too.
-func (c *Client) Health(ctx context.Context, options ...CallOption) (*Health, error) {
-	var result Health
+func (c *Client) Health(ctx context.Context, options ...CallOption) (*HealthResult, error) {
+	var result HealthResult
 	if err := c.call(ctx, outgoing{method: http.MethodGet, path: "/health"}, nil, &result, options); err != nil {
 		return nil, err
 	}

@@ -18,9 +18,9 @@ type Error interface {
 // APIError says that the service refused the request, or would have: body_too_large comes before anything is sent. Its text says
 // what is wrong, which fields or photos are concerned, and what to do next.
 type APIError struct {
+	// Code is one of the constants Code…, or one that a newer service has.
 	Code string `json:"code"`
-	// Category groups codes: invalid_request, authentication_failed, permission_denied, not_found, conflict,
-	// biometric_rejected, rate_limited, unavailable or internal.
+	// Category is one of the constants Category…; it decides what an application does about the error.
 	Category string `json:"error"`
 	Message  string `json:"message"`
 	// RequestID is empty where nothing was sent.
@@ -35,24 +35,6 @@ type APIError struct {
 	RetryAfter time.Duration `json:"-"`
 	// Verified is false when no tenant was known to sign the response, as for a wrong API key.
 	Verified bool `json:"-"`
-}
-
-// ErrorDetail is one field or photo of the request, and what is wrong with it.
-type ErrorDetail struct {
-	// Path is the dotted path of the field: image, images.0, consent.agreed_at.
-	Path  string `json:"path"`
-	Issue string `json:"issue"`
-	// Guidance is the code of what the person can do better, such as too_dark; Hint says it as a sentence.
-	Guidance string `json:"guidance,omitempty"`
-	Hint     string `json:"hint,omitempty"`
-	// Scope is one that the API key lacks; only of insufficient_scope.
-	Scope string `json:"scope,omitempty"`
-	// Requirement is one of the tenant's policy that is not met; only of policy_not_met.
-	Requirement string `json:"requirement,omitempty"`
-	// Component, Value and Bound say what was measured of a photo of low_quality, and what it had to keep to.
-	Component string              `json:"component,omitempty"`
-	Value     *float64            `json:"value,omitempty"`
-	Bound     *map[string]float64 `json:"bound,omitempty"`
 }
 
 const detailsShown = 3
@@ -193,19 +175,15 @@ func (e *VerdictError) Error() string {
 }
 
 // Remedy says what to do next. It is empty for a reason that this version does not know, and where Message says it.
-func (e *VerdictError) Remedy() string { return remedyOf(e.Code, e.Reason) }
+func (e *VerdictError) Remedy() string {
+	if e.Code == "not_approved" {
+		return verdictRemedy(e.Reason)
+	}
+	return verdictRemedy(e.Code)
+}
 
 // ErrorCode is the code.
 func (e *VerdictError) ErrorCode() string { return e.Code }
-
-// unverifiableCodes are given before the service knows whose request it is, so no tenant's secret signs them. None of them says
-// anything about a user.
-var unverifiableCodes = map[string]bool{
-	"malformed_request": true, "request_timeout": true, "headers_too_large": true, "missing_api_key": true,
-	"malformed_api_key": true, "invalid_api_key": true, "revoked_api_key": true, "wrong_environment": true,
-	"too_many_wrong_keys": true, "tenant_suspended": true, "unknown_endpoint": true, "method_not_allowed": true, "shutting_down": true,
-	"store_unavailable": true, "internal_error": true,
-}
 
 // parseAPIError gives nil for a body that is no refusal.
 func parseAPIError(body []byte) *APIError {

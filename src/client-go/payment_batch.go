@@ -9,15 +9,6 @@ import (
 	"strings"
 )
 
-// BatchPayee is one payment of a batch.
-type BatchPayee struct {
-	Name    string `json:"name"`
-	Account string `json:"account"`
-	// Amount is decimal text, such as 12.50.
-	Amount    string `json:"amount"`
-	Reference string `json:"reference,omitempty"`
-}
-
 var amountText = regexp.MustCompile(`^(0|[1-9][0-9]{0,14})(\.([0-9]{1,4}))?$`)
 
 // PaymentBatch makes the action of type payment_batch, and its list as text for Payees of a CaptureSessionRequest. To check a

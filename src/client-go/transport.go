@@ -79,7 +79,7 @@ func (c *Client) attempt(ctx context.Context, out outgoing, answer settable, soF
 	retryAfter := parseRetryAfter(response.Header.Get("Retry-After"), c.trust.Now())
 	isObject := utf8.Valid(body) && json.Unmarshal(body, &map[string]json.RawMessage{}) == nil && !bytes.Equal(bytes.TrimSpace(body), []byte("null"))
 	if refusal := parseAPIError(body); isObject && refusal != nil {
-		if fault != nil && !unverifiableCodes[refusal.Code] {
+		if fault != nil && !contains(unverifiableCodes, refusal.Code) {
 			return fault
 		}
 		refusal.Status, refusal.RetryAfter, refusal.Verified = response.StatusCode, retryAfter, fault == nil

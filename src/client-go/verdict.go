@@ -384,9 +384,6 @@ func decodePart(part string, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// typedActionTypes are the types of actions with a published schema, whose text the hosted page shows.
-var typedActionTypes = []string{"payment", "payment_batch", "account_change", "login", "consent", "generic"}
-
 func isTyped(action Action) bool {
 	var named struct {
 		Type string `json:"type"`

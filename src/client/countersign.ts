@@ -50,6 +50,7 @@ import type {
   PasskeyRegistration,
   PasskeyRegistrationChallenge,
   PasskeyRegistrationRequest,
+  Photos,
   RecordedConsent,
   RegisteredPasskey,
   RevokedPasskey,
@@ -140,7 +141,7 @@ export class Countersign implements VerdictVerifier {
 
   /**
    * Enrolls a user: makes a biometric reference of 1 to 5 photos of the person, or of a challenge. Three photos make a better reference
-   * than one. With `add`, photos join the reference of an enrolled user; with `dry_run`, they are assessed and nothing is stored.
+   * than one.
    * @throws ApiError such as already_enrolled, face_not_found, multiple_faces, low_quality, different_people, liveness_failed
    * @throws ApiError image_unreadable, before anything is sent, that names a photo that is missing, empty or none
    * @example
@@ -157,6 +158,26 @@ export class Countersign implements VerdictVerifier {
     const answer = await this.#call<EnrollResult | AssessResult>('POST', '/enroll', body, options)
     assertAnswers(answer.user_id === request.user_id)
     return answer
+  }
+
+  /**
+   * Adds photos to the reference of an enrolled user. Each must match it.
+   * @throws ApiError such as reference_not_found, different_people
+   * @example
+   * await countersign.addPhotos({ user_id: 'ada', image })
+   */
+  addPhotos(request: { user_id: string } & Photos, options?: CallOptions): Promise<Answer<EnrollResult>> {
+    return this.enroll({ ...request, add: true }, options)
+  }
+
+  /**
+   * Assesses photos as an enrollment would, and stores nothing.
+   * @throws ApiError such as face_not_found, multiple_faces
+   * @example
+   * const { quality } = await countersign.assessPhotos({ user_id: 'ada', image })
+   */
+  assessPhotos(request: { user_id: string } & Photos, options?: CallOptions): Promise<Answer<AssessResult>> {
+    return this.enroll({ ...request, dry_run: true }, options)
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Says what to do about a verdict that does not allow the action: the same sentences in each SDK. */
 
-const BY_CODE: Partial<Record<string, string>> = {
+/** Sentences by the code of the error, and for a rejection by its reason. */
+export const VERDICT_REMEDIES: Partial<Record<string, string>> = {
   malformed: 'Pass the token of an answer of verify, unchanged.',
   no_verdict: 'Let the person begin again.',
   proof_required: 'Pass the capture_proof of the address with which the person came back.',
@@ -20,10 +21,6 @@ const BY_CODE: Partial<Record<string, string>> = {
   too_old: 'Have the action countersigned again.',
   replay_suspected: 'Have a new photo taken, or accept replays where the same photo may be sent twice.',
   already_used: 'Each verdict is good for one action: have it countersigned again.',
-}
-
-/** Sentences for a rejection, by its reason. */
-const BY_REASON: Partial<Record<string, string>> = {
   no_match: 'Offer another try, and from the third on the way without the face.',
   liveness_failed: 'Show the guidance of the answer, and ask for a new challenge.',
   replayed_capture: 'Have a new capture taken: the same file is refused for 24 hours.',
@@ -36,5 +33,5 @@ const BY_REASON: Partial<Record<string, string>> = {
 
 /** @returns undefined for a reason that this version does not know, and where the message of the error says it */
 export function remedyOf(code: string, reason: string | undefined): string | undefined {
-  return code === 'not_approved' ? BY_REASON[reason ?? ''] : BY_CODE[code]
+  return VERDICT_REMEDIES[code === 'not_approved' ? (reason ?? '') : code]
 }

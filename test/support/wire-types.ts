@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { packageFile } from '../../src/lib/package-root.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
-type Json = any
+export type Json = any
 
 interface WireType {
   name: string
@@ -20,7 +20,7 @@ const ACTION = '<A extends ActionLike = Action>'
 const IMAGE = '<Image = ImageInput>'
 
 /** The types of the file, in its order. A schema that equals one of them is written as its name wherever it occurs. */
-function typesOf({ schemas }: Json): WireType[] {
+export function typesOf({ schemas }: Json): WireType[] {
   const fields = (name: string) => schemas[name].properties
   const detail = fields('Error').details.items
   return [
@@ -281,7 +281,7 @@ function wordsOf(words: string[]): string {
 }
 
 /** @returns the same text for schemas that allow the same values, even where their descriptions differ */
-function shapeOf(schema: Json): string {
+export function shapeOf(schema: Json): string {
   const described = new Set(['description', 'default', 'examples', 'title'])
   return JSON.stringify(schema, (key, value) =>
     described.has(key) && typeof value !== 'object' ? undefined : value,
@@ -356,7 +356,7 @@ export function wireTypes({ components }: Json): string {
 }
 
 /** @returns the description of a field, with the format, the range and the default that its schema states */
-function descriptionOf(schema: Json, schemas: Json): string {
+export function descriptionOf(schema: Json, schemas: Json): string {
   if (schema.$ref) return descriptionOf(schemas[schema.$ref.split('/').at(-1)], schemas)
   const inner = schema.anyOf?.length === 2 && schema.anyOf[1].type === 'null' ? schema.anyOf[0] : {}
   const { description, format, minimum, maximum, default: fallback } = { ...inner, ...schema }
@@ -374,11 +374,18 @@ const LINE = 116
 function comment(text: string | undefined): string {
   if (!text) return ''
   if (text.length <= LINE) return `/** ${text} */\n`
+  return `/**\n${wrapped(text)
+    .map((line) => ` * ${line}\n`)
+    .join('')} */\n`
+}
+
+/** @returns the lines of a comment */
+export function wrapped(text: string): string[] {
   const lines = ['']
   for (const word of text.split(' '))
     if (lines.at(-1)!.length + word.length > LINE) lines.push(word)
     else lines.push(`${lines.pop()} ${word}`.trim())
-  return `/**\n${lines.map((line) => ` * ${line}\n`).join('')} */\n`
+  return lines
 }
 
 /** @param file path in the repository, by which Biome chooses its settings */

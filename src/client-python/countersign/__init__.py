@@ -1,8 +1,31 @@
 """SDK of Countersign, a self-hosted service for biometric step-up verification."""
 
-from .acr import ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR
-from .answers import (
-    Answer,
+from .answers import Claims, VerifyResult, WebhookEvent
+from .canonical_json import Action, action_hash, canonical_json
+from .client import CallOptions, Countersign
+from .constants import ACR_VALUES, ACTIVE_ACR, ERROR_CATEGORIES, ERROR_CODES, PASSKEY_ACR
+from .errors import (
+    ApiConnectionError,
+    ApiError,
+    ApiTimeoutError,
+    CountersignError,
+    SignatureError,
+    UnexpectedResponseError,
+    VerdictError,
+)
+
+# They are missing in `__all__`, so that `import *` hides no built-in error.
+from .errors import ConnectionError as ConnectionError
+from .errors import TimeoutError as TimeoutError
+from .payment_batch import payment_batch
+from .photo import Photo
+from .received import Answer, ResponseInfo
+from .replay_store import MemoryReplayStore, ReplayStore
+from .signature import assert_response_signature
+from .signing_secret import SigningSecret, SigningSecrets, read_secrets
+from .verdict import verify_verdict
+from .webhook import verify_webhook
+from .wire_types import (
     AssessResult,
     AuditEntry,
     AuditPage,
@@ -10,42 +33,24 @@ from .answers import (
     CaptureSession,
     CaptureSessionLink,
     Challenge,
-    Claims,
     DeleteResult,
     EnrollResult,
+    ErrorDetail,
     Guidance,
-    Health,
+    HealthResult,
     Passkey,
     PasskeyChallenge,
     PasskeyList,
-    ResponseInfo,
     RecordedConsent,
+    RegisteredPasskey,
     RevokedPasskey,
     RotateSigningResult,
     User,
     Verification,
-    VerifyResult,
-    WebhookEvent,
 )
-from .canonical_json import Action, action_hash, canonical_json
-from .client import CallOptions, Countersign
-from .errors import (
-    ApiConnectionError,
-    ApiError,
-    ApiTimeoutError,
-    CountersignError,
-    ErrorDetail,
-    SignatureError,
-    UnexpectedResponseError,
-    VerdictError,
-)
-from .payment_batch import payment_batch
-from .photo import Photo
-from .replay_store import MemoryReplayStore, ReplayStore
-from .signature import assert_response_signature
-from .signing_secret import SigningSecret, SigningSecrets, read_secrets
-from .verdict import verify_verdict
-from .webhook import verify_webhook
+
+#: Deprecated name.
+Health = HealthResult
 
 __version__ = "0.1.0"
 
@@ -69,10 +74,13 @@ __all__ = [
     "Countersign",
     "CountersignError",
     "DeleteResult",
+    "ERROR_CATEGORIES",
+    "ERROR_CODES",
     "EnrollResult",
     "ErrorDetail",
     "Guidance",
     "Health",
+    "HealthResult",
     "MemoryReplayStore",
     "PASSKEY_ACR",
     "Passkey",
@@ -82,6 +90,7 @@ __all__ = [
     "ReplayStore",
     "ResponseInfo",
     "RecordedConsent",
+    "RegisteredPasskey",
     "RevokedPasskey",
     "RotateSigningResult",
     "SignatureError",

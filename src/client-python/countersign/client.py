@@ -13,39 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
 from urllib.parse import quote, urlencode, urlsplit
 
-from .answers import (
-    Answer,
-    AssessResult,
-    AuditEntry,
-    AuditPage,
-    CancelledPasskeyRecovery,
-    CaptureSession,
-    CaptureSessionLink,
-    Challenge,
-    Claims,
-    DeleteResult,
-    EnrollResult,
-    Guidance,
-    Health,
-    Passkey,
-    PasskeyChallenge,
-    PasskeyList,
-    RecordedConsent,
-    RevokedPasskey,
-    RotateSigningResult,
-    User,
-    Verification,
-    VerifyResult,
-    WebhookEvent,
-    named_members,
-    read_answer,
-)
+from .answers import Claims, VerifyResult, WebhookEvent
 from .body_limit import DEFAULT_MAX_BODY_BYTES, assert_body_fits
 from .canonical_json import Action, action_hash, assert_action
 from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS, checked_clock_tolerance
 from .errors import SignatureError, VerdictError
 from .headers import Headers
 from .photo import Photo, encode_photo, encode_photos
+from .received import Answer, named_members, read_answer
 from .replay_store import MemoryReplayStore, ReplayStore
 from .retry import RetryPolicy
 from .signature import DEFAULT_SIGNATURE_TOLERANCE_SECONDS
@@ -53,6 +28,27 @@ from .signing_secret import SigningSecrets, read_secrets
 from .transport import Outgoing, Transport, TransportOptions
 from .verdict import VerdictToken, checkable_token, unchecked_claims, verify_verdict
 from .webhook import verify_webhook
+from .wire_types import (
+    AssessResult,
+    AuditEntry,
+    AuditPage,
+    CancelledPasskeyRecovery,
+    CaptureSession,
+    CaptureSessionLink,
+    Challenge,
+    DeleteResult,
+    EnrollResult,
+    Guidance,
+    HealthResult,
+    PasskeyChallenge,
+    PasskeyList,
+    RecordedConsent,
+    RegisteredPasskey,
+    RevokedPasskey,
+    RotateSigningResult,
+    User,
+    Verification,
+)
 
 A = TypeVar("A", bound=Answer)
 
@@ -82,7 +78,7 @@ _NO_OPTIONS = CallOptions()
 
 
 class Countersign:
-    """Safe for threads. Every method raises `ApiError`, `ApiConnectionError`, `ApiTimeoutError`, `SignatureError` or
+    """Safe for threads. Every method raises `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or
     `UnexpectedResponseError`, all of them `CountersignError`, and `TypeError` or `ValueError` for wrong arguments.
     """
 
@@ -491,7 +487,7 @@ class Countersign:
         name: Optional[str] = None,
         verification_id: Optional[str] = None,
         options: CallOptions = _NO_OPTIONS,
-    ) -> Passkey:
+    ) -> RegisteredPasskey:
         """Registers the passkey that the browser made."""
         body = {
             "challenge_id": challenge_id,
@@ -500,7 +496,7 @@ class Countersign:
             "name": name,
             "verification_id": verification_id,
         }
-        result = self._passkeys(Passkey, "POST", user_id, "", body, options)
+        result = self._passkeys(RegisteredPasskey, "POST", user_id, "", body, options)
         _assert_answers(result.user_id == user_id)
         return result
 
@@ -585,9 +581,9 @@ class Countersign:
                 return
             after = page.next_cursor
 
-    def health(self, *, options: CallOptions = _NO_OPTIONS) -> Health:
+    def health(self, *, options: CallOptions = _NO_OPTIONS) -> HealthResult:
         """A degraded service is an answer, too."""
-        return self._call(Health, "GET", "/health", None, options)
+        return self._call(HealthResult, "GET", "/health", None, options)
 
     def rotate_signing(
         self, *, force: bool = False, options: CallOptions = _NO_OPTIONS

@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
-from .verdict_remedies import remedy_of
-
-#: Given before the service knows whose request it is, so no tenant's secret signs them. None says anything about a user.
-UNVERIFIABLE_CODES = frozenset(
-    {
-        "malformed_request",
-        "request_timeout",
-        "headers_too_large",
-        "missing_api_key",
-        "malformed_api_key",
-        "invalid_api_key",
-        "revoked_api_key",
-        "wrong_environment",
-        "too_many_wrong_keys",
-        "tenant_suspended",
-        "unknown_endpoint",
-        "method_not_allowed",
-        "shutting_down",
-        "store_unavailable",
-        "internal_error",
-    }
-)
+from .constants import VERDICT_REMEDIES
+from .received import named_members
+from .wire_types import ErrorDetail
 
 _DETAILS_SHOWN = 3
 
@@ -40,23 +20,6 @@ class CountersignError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-
-
-@dataclass(frozen=True)
-class ErrorDetail:
-    """One field or photo of the request, and what is wrong with it."""
-
-    #: Dotted path of the field: `image`, `images.0`, `consent.agreed_at`.
-    path: str
-    issue: str
-    #: Code of what the person can do better, such as `too_dark`; only for photos.
-    guidance: Optional[str] = None
-    #: The same as a sentence for the person.
-    hint: Optional[str] = None
-    #: Requirement of the tenant's policy that is not met; only of `policy_not_met`.
-    requirement: Optional[str] = None
-    #: Everything that the service said of it.
-    raw: Mapping[str, Any] = None  # type: ignore[assignment]
 
 
 class ApiError(CountersignError):
@@ -109,15 +72,19 @@ class _NoAnswerError(CountersignError):
         self.elapsed_seconds = elapsed_seconds
 
 
-class ApiConnectionError(_NoAnswerError):
+class ConnectionError(_NoAnswerError):
     """No answer came: the address, the network or TLS."""
 
     #: Whether nothing listened at the address, as while a service starts again.
     is_refused = False
 
 
-class ApiTimeoutError(_NoAnswerError):
+class TimeoutError(_NoAnswerError):
     """No complete answer came in time."""
+
+
+#: Deprecated names of the two errors.
+ApiConnectionError, ApiTimeoutError = ConnectionError, TimeoutError
 
 
 class UnexpectedResponseError(CountersignError):
@@ -151,7 +118,7 @@ class VerdictError(CountersignError):
 
     def __init__(self, code: str, message: str, reason: Optional[str] = None) -> None:
         #: The next step; None for a reason that this version does not know, and where the message says it.
-        self.remedy: Optional[str] = remedy_of(code, reason)
+        self.remedy: Optional[str] = VERDICT_REMEDIES.get((reason or "") if code == "not_approved" else code)
         super().__init__(code, f"{message} {self.remedy}" if self.remedy else message)
         #: Why a verdict that is `not_approved` was rejected, such as `no_match`.
         self.reason = reason
@@ -161,14 +128,7 @@ def _read_details(details: Any) -> Sequence[ErrorDetail]:
     if not isinstance(details, list):
         return []
     return [
-        ErrorDetail(
-            path=str(detail.get("path", "")),
-            issue=str(detail.get("issue", "")),
-            guidance=_text_or_none(detail.get("guidance")),
-            hint=_text_or_none(detail.get("hint")),
-            requirement=_text_or_none(detail.get("requirement")),
-            raw=detail,
-        )
+        ErrorDetail(raw=detail, **named_members(ErrorDetail, detail))
         for detail in details
         if isinstance(detail, dict)
     ]

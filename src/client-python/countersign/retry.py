@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Optional
 
-from .errors import ApiConnectionError, ApiError, ApiTimeoutError, UnexpectedResponseError
+from . import errors
+from .errors import ApiError, UnexpectedResponseError
 
 _FIRST_DELAY_SECONDS = 0.5
 _MAX_DELAY_SECONDS = 8.0
@@ -62,11 +63,11 @@ def parse_retry_after(header: Optional[str], now: float) -> Optional[float]:
 
 def is_refused(error: Exception) -> bool:
     """Whether nothing listened at the address."""
-    return isinstance(error, ApiConnectionError) and error.is_refused
+    return isinstance(error, errors.ConnectionError) and error.is_refused
 
 
 def _is_transient(error: Exception) -> bool:
-    if isinstance(error, (ApiConnectionError, ApiTimeoutError)):
+    if isinstance(error, (errors.ConnectionError, errors.TimeoutError)):
         return True
     if isinstance(error, UnexpectedResponseError):
         return error.status in _TRANSIENT_STATUSES

@@ -12,16 +12,10 @@ import urllib.request
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from .answers import ResponseInfo
-from .errors import (
-    UNVERIFIABLE_CODES,
-    ApiConnectionError,
-    ApiError,
-    ApiTimeoutError,
-    CountersignError,
-    SignatureError,
-    UnexpectedResponseError,
-)
+from . import errors
+from .constants import UNVERIFIABLE_CODES
+from .errors import ApiError, CountersignError, SignatureError, UnexpectedResponseError
+from .received import ResponseInfo
 from .retry import RetryPolicy, is_refused, parse_retry_after, retry_delay_seconds
 from .signature import assert_response_signature
 from .signing_secret import SigningSecret, SigningSecrets, read_secrets
@@ -165,10 +159,10 @@ class Transport:
             cause = error.reason if isinstance(error, urllib.error.URLError) else error
             so_far = {"attempts": attempt, "elapsed_seconds": time.monotonic() - started}
             if isinstance(cause, TimeoutError) or "timed out" in str(cause):
-                raise ApiTimeoutError(
+                raise errors.TimeoutError(
                     "timeout", f"No complete answer within {timeout:g} s.", **so_far  # type: ignore[arg-type]
                 ) from error
-            failed = ApiConnectionError(
+            failed = errors.ConnectionError(
                 "connection_failed",
                 f"{outgoing.method} {options.base_url}{outgoing.name} failed: {cause}.",
                 **so_far,  # type: ignore[arg-type]

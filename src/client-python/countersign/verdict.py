@@ -10,7 +10,7 @@ import json
 import time
 from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
-from .answers import CaptureSession, Claims, VerifyResult, named_members
+from .answers import Claims, VerifyResult
 from .canonical_json import Action, action_hash
 from .clock_tolerance import (
     DEFAULT_CLOCK_TOLERANCE_SECONDS,
@@ -19,10 +19,13 @@ from .clock_tolerance import (
     expired_text,
     not_yet_valid_text,
 )
+from .constants import TYPED_ACTION_TYPES
 from .errors import VerdictError
 from .public_keys import FetchKeys, fetch_keys, jwks_url_of, public_keys_at
+from .received import named_members
 from .replay_store import MemoryReplayStore, ReplayStore
 from .signing_secret import SigningSecret, SigningSecrets, candidates, read_secrets
+from .wire_types import CaptureSession
 
 #: A token; or an answer of `verify`, whose tokens are the same claims under either secret of a rotation; or a capture session.
 VerdictToken = Union[str, VerifyResult, CaptureSession]
@@ -30,8 +33,6 @@ VerdictToken = Union[str, VerifyResult, CaptureSession]
 _TOKEN_TYPE = "stepup+jwt"
 _TEXT_CLAIMS = ("iss", "aud", "sub", "jti", "env", "verdict", "action_hash", "acr")
 _TIME_CLAIMS = ("iat", "exp", "auth_time")
-#: Types of actions with a published schema, whose text the hosted page shows.
-_TYPED_ACTION_TYPES = ("payment", "payment_batch", "account_change", "login", "consent", "generic")
 
 #: Shared by all calls without a store of their own, because a store for each call would remember nothing.
 _shared_store = MemoryReplayStore()
@@ -175,7 +176,7 @@ def unchecked_claims(jwt: str) -> Mapping[str, Any]:
 
 
 def _is_typed(action: Action) -> bool:
-    return isinstance(action, Mapping) and action.get("type") in _TYPED_ACTION_TYPES
+    return isinstance(action, Mapping) and action.get("type") in TYPED_ACTION_TYPES
 
 
 def _members(claims: Mapping[str, Any]) -> Dict[str, Any]:

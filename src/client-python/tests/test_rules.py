@@ -1,5 +1,6 @@
 """Rules of single parts that no call to a service shows."""
 
+import builtins
 import tempfile
 import threading
 import unittest
@@ -7,12 +8,13 @@ from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import countersign
 from countersign import (
     ApiError,
-    ApiTimeoutError,
     Countersign,
     MemoryReplayStore,
     SigningSecret,
+    TimeoutError,
     canonical_json,
     read_secrets,
 )
@@ -146,12 +148,22 @@ class Timeouts(unittest.TestCase):
                 timeout_seconds=0.2,
                 max_retries=0,
             )
-            with self.assertRaises(ApiTimeoutError):
+            with self.assertRaises(TimeoutError):
                 client.health()
         finally:
             server.is_over.set()
             server.shutdown()
             server.server_close()
+
+
+class Names(unittest.TestCase):
+    def test_keeps_the_deprecated_ones(self):
+        self.assertIs(countersign.ApiConnectionError, countersign.ConnectionError)
+        self.assertIs(countersign.ApiTimeoutError, countersign.TimeoutError)
+        self.assertIs(countersign.Health, countersign.HealthResult)
+
+    def test_hides_no_built_in_error_from_a_star_import(self):
+        self.assertEqual([name for name in countersign.__all__ if hasattr(builtins, name)], [])
 
 
 class ReplayStores(unittest.TestCase):

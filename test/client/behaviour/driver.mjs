@@ -21,8 +21,8 @@ const inCamel = (options = {}) =>
 
 const COMMANDS = {
   enroll: (client, request, options) => client.enroll(request, options),
-  add_photos: (client, request, options) => client.enroll({ ...request, add: true }, options),
-  assess_photos: (client, request, options) => client.enroll({ ...request, dry_run: true }, options),
+  add_photos: (client, request, options) => client.addPhotos(request, options),
+  assess_photos: (client, request, options) => client.assessPhotos(request, options),
   verify: (client, request, options) => client.verify(request, options),
   delete: (client, { user_id }, options) => client.delete(user_id, options),
   get_user: (client, { user_id }, options) => client.getUser(user_id, options),

@@ -10,8 +10,8 @@ clients, secrets, now = {}, {}, [0.0]
 
 KINDS = {
     sdk.ApiError: "api",
-    sdk.ApiConnectionError: "connection",
-    sdk.ApiTimeoutError: "timeout",
+    sdk.ConnectionError: "connection",
+    sdk.TimeoutError: "timeout",
     sdk.UnexpectedResponseError: "unexpected",
     sdk.SignatureError: "signature",
     sdk.VerdictError: "verdict",

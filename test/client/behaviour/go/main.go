@@ -277,7 +277,7 @@ func responseOf(value any) any {
 		return info(v.Response)
 	case *sdk.User:
 		return info(v.Response)
-	case *sdk.Health:
+	case *sdk.HealthResult:
 		return info(v.Response)
 	}
 	return nil
