@@ -29,6 +29,13 @@ function note(event: string): void {
 
 type Method = (...args: unknown[]) => unknown
 
+/** The promise that a method's result waits for: the result, or the reply of a worker in it. */
+function promiseIn(result: unknown): Promise<unknown> | undefined {
+  if (result instanceof Promise) return result
+  const reply = (result as { reply?: unknown } | undefined)?.reply
+  return reply instanceof Promise ? reply : undefined
+}
+
 /** Records `name<` when a method is called and `name>` when its result is there. */
 function watch<Prototype extends object>(
   prototype: Prototype,
@@ -40,11 +47,13 @@ function watch<Prototype extends object>(
   methods[method] = function (this: unknown, ...args) {
     note(`${name}<`)
     const result = real.apply(this, args)
-    if (!(result instanceof Promise)) {
+    const pending = promiseIn(result)
+    if (!pending) {
       note(`${name}>`)
       return result
     }
-    return result.finally(() => note(`${name}>`))
+    const noted = pending.finally(() => note(`${name}>`))
+    return result instanceof Promise ? noted : { ...(result as object), reply: noted }
   }
 }
 
