@@ -13,7 +13,7 @@ import type {
   TaskMessage,
   WorkerSetup,
 } from '../../src/biometrics/channel/engine-protocol.js'
-import { encodeFrame, FrameReader } from '../../src/biometrics/channel/frames.js'
+import { FrameReader, MAX_TASK_BYTES, writeFrame } from '../../src/biometrics/channel/frames.js'
 import type { WorkerMessage, WorkerReply } from '../../src/biometrics/channel/worker-messages.js'
 import type { FaceSample } from '../../src/biometrics/measurements.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
@@ -22,7 +22,6 @@ import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 export const ENGINE_MS_VARIABLE = 'BENCH_ENGINE_MS'
 
 const MAX_SETUP_BYTES = 1024 * 1024
-const MAX_TASK_BYTES = 256 * 1024 * 1024
 /** Default false match rate of the installation, to which thresholds refer unless configured otherwise. */
 const FMR = 1e-4
 const BISECTIONS = 30
@@ -128,7 +127,7 @@ class Worker {
   }
 
   private send(message: WorkerMessage): void {
-    if (!this.socket.destroyed) for (const piece of encodeFrame(message)) this.socket.write(piece)
+    if (!this.socket.destroyed) writeFrame(this.socket, message)
   }
 }
 

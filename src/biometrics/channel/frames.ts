@@ -9,6 +9,8 @@
  * as long as JSON.) A reader that meets a malformed frame throws FrameError, and its owner closes the stream: after a bad
  * length nothing that follows can be read.
  */
+import type { Writable } from 'node:stream'
+
 const WORD = 4
 const FIXED_HEAD = 2 * WORD
 
@@ -40,10 +42,23 @@ export function encodeFrame(message: unknown, images: readonly Uint8Array[] = []
   return [Buffer.concat([head, json, ...small]), ...images]
 }
 
+/** Writes a frame in one system call where the stream can. The images must not change until they are written. */
+export function writeFrame(stream: Writable, message: unknown, images: readonly Uint8Array[] = []): void {
+  stream.cork()
+  for (const piece of encodeFrame(message, images)) stream.write(piece)
+  stream.uncork()
+}
+
 /** Thrown when the stream holds no frame, or a larger one than its reader accepts. */
 export class FrameError extends Error {
   override readonly name = 'FrameError'
 }
+
+/**
+ * Maximum size of a task, in bytes: request bodies can be configured to at most this size, and a task's pictures are
+ * part of one.
+ */
+export const MAX_TASK_BYTES = 256 * 1024 * 1024
 
 /**
  * Maximum number of parts of a frame. A task has at most 40 pictures, those of a challenge, and one vector; a reply

@@ -124,20 +124,11 @@ export function messageCheck(dimensions: number, others: OtherDimensions = new M
         }),
       ]),
     )
-  const { enrol, verify, compare, look, embed, guide, inspect, fault } = valueSchemas(dimensions, others)
-  const answers = {
-    enrol: answer(enrol),
-    verify: answer(verify),
-    compare: answer(compare),
-    look: answer(look),
-    embed: answer(embed),
-    guide: answer(guide),
-    inspect: answer(inspect),
-    fault: answer(fault),
-  }
+  const schemas: Record<TaskType, TSchema> = valueSchemas(dimensions, others)
+  const answers = new Map(Object.entries(schemas).map(([type, value]) => [type, answer(value)]))
   const message = Compile(Type.Union([ReadySchema, PongSchema, IncidentSchema, ReplyMessageSchema]))
   return {
     isMessage: (value): value is WorkerMessage => message.Check(value),
-    isReplyTo: (type, reply) => answers[type].Check(reply),
+    isReplyTo: (type, reply) => answers.get(type)!.Check(reply),
   }
 }

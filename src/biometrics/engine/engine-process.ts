@@ -44,7 +44,7 @@ import type {
   WorkerSetup,
   WorkerTask,
 } from '../channel/engine-protocol.js'
-import { encodeFrame, FrameError, FrameReader } from '../channel/frames.js'
+import { FrameError, FrameReader, writeFrame } from '../channel/frames.js'
 import {
   type MessageCheck,
   messageCheck,
@@ -252,10 +252,10 @@ export class EngineProcess {
       const watchdog = setTimeout(() => this.killStuck(worker, stuckMs), stuckMs).unref()
       const check = this.checkFor('decideBy' in task ? task.decideBy : undefined)
       worker.running.set(id, { type: task.type, check, pictures, resolve, reject, watchdog })
-      write(worker.socket, { id, task: rest } as TaskMessage, images)
+      writeFrame(worker.socket, { id, task: rest } as TaskMessage, images)
     })
     const cancel = () => {
-      if (worker.running.has(id)) write(worker.socket, { cancelled: id } satisfies CancelMessage)
+      if (worker.running.has(id)) writeFrame(worker.socket, { cancelled: id } satisfies CancelMessage)
     }
     return { reply, cancel }
   }
@@ -308,8 +308,10 @@ export class EngineProcess {
     const { socketPath } = this
     const worker = { executionProviders, faultInjection, limits, pack, otherPacks, socketPath }
     // Writing to a process that has ended fails here; its `exit` event follows and handles the loss.
-    const stdin = child.stdin!.on('error', () => {})
-    for (const piece of encodeFrame({ workers, worker } satisfies HostSetup)) stdin.write(piece)
+    writeFrame(
+      child.stdin!.on('error', () => {}),
+      { workers, worker } satisfies HostSetup,
+    )
   }
 
   /**
@@ -386,7 +388,7 @@ export class EngineProcess {
         return
       }
       worker.unanswered++
-      write(worker.socket, { ping: true } satisfies PingMessage)
+      writeFrame(worker.socket, { ping: true } satisfies PingMessage)
     }
   }
 
@@ -466,16 +468,6 @@ export function decodingThreads(workers: number): number {
 function checksOf(packs: readonly ModelPack[]): Map<string, MessageCheck> {
   const lengths = new Map(packs.map(({ modelId, manifest }) => [modelId, manifest.embedder.dimensions]))
   return new Map([...lengths].map(([modelId, length]) => [modelId, messageCheck(length, lengths)]))
-}
-
-function write(
-  socket: Socket,
-  message: TaskMessage | CancelMessage | PingMessage,
-  images: readonly Uint8Array[] = [],
-): void {
-  socket.cork()
-  for (const piece of encodeFrame(message, images)) socket.write(piece)
-  socket.uncork()
 }
 
 /** Number of pictures of all tasks that a worker runs: a challenge is as much work as two dozen photos. */

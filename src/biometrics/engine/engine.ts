@@ -210,8 +210,7 @@ export class Engine {
    * @throws BiometricError face_not_upright
    */
   private async assertUpright(first: Uint8Array, call: CallOptions & PackChoice): Promise<void> {
-    const { decideBy } = this.packsOf(call)
-    const task = { type: 'verify' as const, images: [first], ...(decideBy === undefined ? {} : { decideBy }) }
+    const task = { type: 'verify' as const, images: [first], ...this.decided(call) }
     await this.dispatcher.performMore([task], call).catch((error) => {
       if (error.code === 'face_not_upright' || !IMAGE_ERROR_CODES.includes(error.code)) throw error
     })
@@ -228,13 +227,12 @@ export class Engine {
   ) {
     const judged = livenessFrames(frames.notes, frames.steps)
     const { pack } = this.deciderOf(call)
-    const { decideBy } = this.packsOf(call)
     const tasks = images.map((image, imageIndex) => ({
       type: 'look' as const,
       images: [image] as const,
       imageIndex,
       checkLiveness: judged.has(imageIndex),
-      ...(decideBy === undefined ? {} : { decideBy }),
+      ...this.decided(call),
     }))
     const { values, timingsMs } = await this.dispatcher.perform(tasks, call)
     if (values.some(({ look }, i) => look.imageIndex !== i)) throw garbled()
@@ -262,12 +260,10 @@ export class Engine {
     call: CallOptions & Pick<PackChoice, 'decideBy'> = {},
   ): Promise<FrameGuidance[]> {
     const { pack } = this.deciderOf(call)
-    const { decideBy } = this.packsOf(call)
     if (!this.dispatcher.hasPlaceFor(call.schedulingClass))
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
     const images = frontal ? [image, frontal] : [image]
-    const task = { type: 'guide' as const, images, ...(decideBy === undefined ? {} : { decideBy }) }
-    const { value } = await this.submit(task, call)
+    const { value } = await this.submit({ type: 'guide', images, ...this.decided(call) }, call)
     const { looks, luminance } = value
     if (looks.length !== images.length) throw garbled()
     const [look, ahead = null] = looks
@@ -373,16 +369,16 @@ export class Engine {
     return decider
   }
 
-  /** The packs of a task: a field is left out where it says nothing, so that a single pack costs nothing. */
-  private packsOf({ decideBy = this.pack.modelId, alsoEmbed = [] }: PackChoice): {
-    decideBy?: string
-    alsoEmbed?: readonly string[]
-  } {
+  /** The pack that decides in a task; left out where it is the primary one, so that a single pack costs nothing. */
+  private decided({ decideBy = this.pack.modelId }: PackChoice): { decideBy?: string } {
+    return decideBy === this.pack.modelId ? {} : { decideBy }
+  }
+
+  /** The packs of a task: those that follow are left out where there are none. */
+  private packsOf(call: PackChoice): { decideBy?: string; alsoEmbed?: readonly string[] } {
+    const { decideBy = this.pack.modelId, alsoEmbed = [] } = call
     const following = [...new Set(alsoEmbed)].filter((id) => id !== decideBy && this.packs.has(id))
-    return {
-      ...(decideBy === this.pack.modelId ? {} : { decideBy }),
-      ...(following.length === 0 ? {} : { alsoEmbed: following }),
-    }
+    return { ...this.decided(call), ...(following.length === 0 ? {} : { alsoEmbed: following }) }
   }
 
   private async submit<T extends WorkerTask>(

@@ -1,36 +1,23 @@
 /** Entry of the decoder process: decodes one picture after the other, and ends with the thread for which it decodes. */
-import { createWriteStream, writeFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
+import { createWriteStream } from 'node:fs'
+import { type Frame, FrameReader, MAX_TASK_BYTES, writeFrame } from '../channel/frames.js'
 import { configureDecoders, decodePixels, encodeAsPng } from '../pipeline/decode-pixels.js'
 import { ANSWERS_FD, type DecoderMessage, type DecoderTask } from '../pipeline/decoder-process.js'
 import { BiometricError } from '../types.js'
+import { giveWay } from './give-way.js'
 
-/** Maximum size of a task, in bytes, as for a worker: no request body is larger. */
-const MAX_TASK_BYTES = 256 * 1024 * 1024
 /**
  * Nice value of this process. Workers run with 10; when both want a core, Linux gives a process with 12 about two
  * fifths of it.
  */
 const NICENESS = 12
 /** Linux kills this process before the engine process (500) when memory runs out: it is the cheaper one to lose. */
-const OOM_SCORE = '800'
+const OOM_SCORE = 800
 
 const answers = createWriteStream('', { fd: ANSWERS_FD })
 
-// A terminal sends its signals to all processes; this one ends when its thread hangs up.
-process.on('SIGINT', () => {})
-process.on('SIGTERM', () => {})
-try {
-  setPriority(NICENESS)
-} catch {
-  // The system does not allow it: costly pictures then compete with other work.
-}
-try {
-  writeFileSync('/proc/self/oom_score_adj', OOM_SCORE)
-} catch {
-  // The system is not Linux or does not allow it: only the preference is lost.
-}
+// The thread ends this process by hanging up.
+giveWay(NICENESS, OOM_SCORE)
 configureDecoders()
 const tasks = new FrameReader<DecoderTask>(MAX_TASK_BYTES, (frame) => void perform(frame))
 process.stdin
@@ -70,5 +57,5 @@ function refusalOf(error: unknown): DecoderMessage {
 }
 
 function answer(message: DecoderMessage, parts: readonly Uint8Array[] = []): void {
-  for (const piece of encodeFrame(message, parts)) answers.write(piece)
+  writeFrame(answers, message, parts)
 }

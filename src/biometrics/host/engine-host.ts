@@ -2,21 +2,21 @@
  * Entry of the engine process: a Piscina pool of fixed size, in which every thread serves the service over a socket
  * of its own. A crash of a native library ends only this process, not the service.
  */
-import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
 import { LaneHost } from '../accelerator/lane-host.js'
 import type { HostSetup, WorkerEnd, WorkerSetup } from '../channel/engine-protocol.js'
-import { encodeFrame, FrameReader } from '../channel/frames.js'
+import { FrameReader, writeFrame } from '../channel/frames.js'
 import type { WorkerIncident } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
 import { acceleratorsOf } from '../pipeline/accelerators.js'
 import { configureDecoders } from '../pipeline/decode-pixels.js'
 import type { ProviderStatus } from '../types.js'
 import type { ThreadSetup } from '../worker/worker.js'
+import { giveWay } from './give-way.js'
 
 /**
  * Limit of a worker's JavaScript heap, in MiB. Pictures and networks lie outside of it, so a full heap is a fault,
@@ -40,19 +40,19 @@ const RELEASE_EVERY_MS = 60_000
 /** Maximum size of the setup in bytes; it holds the pack's description and little more. */
 const MAX_SETUP_BYTES = 1024 * 1024
 
+/** When memory runs out, Linux should kill this process, which is replaced, and not the service. */
+const OOM_SCORE = 500
+
 /** Number of workers that could not load their networks and wait before they try again. */
 let waiting = 0
 
 /** Aborted when the service hangs up or has died. */
 const closing = new AbortController()
 
-// A terminal sends its signals to both processes; the service decides when this one ends, by hanging up.
-process.on('SIGINT', () => {})
-process.on('SIGTERM', () => {})
+// This comes before the first thread. The service ends this process by hanging up.
+giveWay(constants.priority.PRIORITY_BELOW_NORMAL, OOM_SCORE)
 const setups = new FrameReader<HostSetup>(MAX_SETUP_BYTES, ({ message }) => void run(message))
 process.stdin.on('data', (chunk) => setups.push(chunk)).once('close', () => closing.abort())
-lowerPriority()
-raiseOomScore()
 
 async function run({ workers, worker }: HostSetup): Promise<void> {
   // The setting is process-wide, so it precedes the first thread: between blocking all parsers and allowing three, no
@@ -152,33 +152,11 @@ async function end(reported: Promise<void>): Promise<never> {
 function report({ socketPath }: WorkerSetup, incident: WorkerIncident): Promise<void> {
   // If the service has died, nobody reads the report.
   const socket = connect(socketPath).on('error', () => {})
-  for (const piece of encodeFrame(incident)) socket.write(piece)
+  writeFrame(socket, incident)
   socket.end()
   return new Promise((resolve) => socket.once('close', () => resolve()))
 }
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-/**
- * Lowers the priority of this process. The service's main thread needs little time, but needs it at once: while it
- * waits for a core, workers run out of tasks. Threads inherit the priority of the one that starts them, so this comes
- * before the first.
- */
-function lowerPriority(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-  } catch {
-    // The system does not allow it: slower by a few percent under full load.
-  }
-}
-
-/** When memory runs out, Linux should kill this process, which is replaced, and not the service. */
-function raiseOomScore(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '500')
-  } catch {
-    // The system is not Linux or does not allow it: only the preference is lost.
-  }
 }

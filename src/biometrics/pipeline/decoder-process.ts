@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
-import { encodeFrame, type Frame, FrameError, FrameReader } from '../channel/frames.js'
+import { type Frame, FrameError, FrameReader, writeFrame } from '../channel/frames.js'
 import { BiometricError } from '../types.js'
 import type { DecodedImage, EncodedImage } from './decode-pixels.js'
 import { DECODING_BUDGET, type DecodingBudget } from './decoding-budget.js'
@@ -142,7 +142,7 @@ export class DecoderProcess {
     this.running = job
     const budget = budgetOf(job)
     this.deadline = setTimeout(() => this.kill(tooSlow(budget)), budget.deadlineMs)
-    for (const piece of encodeFrame(job.task, [job.bytes])) this.child.stdin!.write(piece)
+    writeFrame(this.child.stdin!, job.task, [job.bytes])
   }
 
   /** @param budget of the first picture; `memoryBytes` is the same for all pictures of an engine */

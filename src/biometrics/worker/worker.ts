@@ -16,7 +16,7 @@ import type {
   WorkerSetup,
   WorkerTask,
 } from '../channel/engine-protocol.js'
-import { encodeFrame, type Frame, FrameReader } from '../channel/frames.js'
+import { type Frame, FrameReader, MAX_TASK_BYTES, writeFrame } from '../channel/frames.js'
 import type { WorkerMessage, WorkerReply } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
@@ -26,11 +26,6 @@ import { runTask } from './worker-tasks.js'
 
 /** Size of the read buffer, in bytes: larger than most pictures, so that one read brings a whole one. */
 const READ_BYTES = 256 * 1024
-/**
- * Maximum size of a task, in bytes: request bodies can be configured to at most this size, and a task's pictures are
- * part of one.
- */
-const MAX_TASK_BYTES = 256 * 1024 * 1024
 
 /** The setup of one thread. */
 export interface ThreadSetup extends WorkerSetup {
@@ -116,10 +111,7 @@ async function serveTasks(
 }
 
 function send(socket: Socket, message: WorkerMessage): void {
-  if (socket.destroyed) return
-  socket.cork()
-  for (const piece of encodeFrame(message)) socket.write(piece)
-  socket.uncork()
+  if (!socket.destroyed) writeFrame(socket, message)
 }
 
 async function answer(
@@ -157,17 +149,6 @@ const BREAKAGES: Record<Breakage, () => never> = {
 async function suffer(fault: InjectedFault, { faultInjection }: WorkerSetup): Promise<WorkerReply<'fault'>> {
   if (!faultInjection) return { ok: false, code: 'engine_unavailable', message: 'Fault injection is off.' }
   switch (fault.kind) {
-    case 'exit':
-    case 'throw':
-    case 'exhaust':
-    case 'crash':
-      return BREAKAGES[fault.kind]()
-    case 'exit-on-next-task':
-    case 'throw-on-next-task':
-    case 'exhaust-on-next-task':
-    case 'crash-on-next-task':
-      doomed = BREAKAGES[fault.kind.replace('-on-next-task', '') as Breakage]
-      break
     case 'accelerator-lose':
     case 'accelerator-exit':
     case 'accelerator-hang':
@@ -179,6 +160,12 @@ async function suffer(fault: InjectedFault, { faultInjection }: WorkerSetup): Pr
       break
     case 'stall':
       await new Promise((resolve) => setTimeout(resolve, fault.durationMs))
+      break
+    default: {
+      const breakage = BREAKAGES[fault.kind.replace('-on-next-task', '') as Breakage]
+      if (fault.kind in BREAKAGES) return breakage()
+      doomed = breakage
+    }
   }
   return { ok: true, value: {}, timingsMs: {} }
 }

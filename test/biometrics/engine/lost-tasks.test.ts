@@ -2,6 +2,8 @@
  * Tasks that never end, that have lost their worker once, or for which no caller waits; and the places of production
  * and sandbox.
  */
+import { readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
@@ -125,6 +127,18 @@ describe('a call whose caller has gone', () => {
     await expect.poll(() => engine.health().queue, { interval: 20 }).toMatchObject({ running: 0, waiting: 0 })
     expect(incidents).toEqual([])
     expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
+  })
+})
+
+describe('the processes that read pictures', () => {
+  it('leave cores and memory to the service, those that read costly pictures first', async () => {
+    const { processId } = engine.health()
+    expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
+    const [decoder] = childrenOf(processId!)
+    const oomScoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
+    const [ofEngine, ofDecoder] = [processId!, decoder!].map((pid) => [getPriority(pid), oomScoreOf(pid)])
+    expect(ofEngine).toEqual([10, 500])
+    expect(ofDecoder).toEqual([12, 800])
   })
 })
 
