@@ -52,17 +52,17 @@ overPostgres(() => {
   const withKey = () => ({ headers: { 'X-Svc-Idempotency-Key': randomUUID() } })
 
   /**
-   * The round trips: authentication; claim and kept response of the idempotency key; the user; captures, twice; the lock; reads; writes
-   * with the commit.
+   * The round trips: authentication; claim and kept response of the idempotency key; the user; captures; the lock; reads; writes with
+   * the commit.
    */
   it.each([
     ['approved', 'ada'],
     ['rejected', 'joan'],
   ])(
-    'a verify that is %s makes eight round trips, two of them while the engine computes',
+    'a verify that is %s makes seven round trips, one of them while the engine computes',
     async (_, image) => {
       const verify = () => production.verify({ user_id: user, image: photos[image], action: 'x' }, withKey())
-      expect(await usual(verify, enrolled)).toMatchObject({ inSequence: 8 })
+      expect(await usual(verify, enrolled)).toMatchObject({ inSequence: 7 })
     },
   )
 
