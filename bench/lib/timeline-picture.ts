@@ -13,29 +13,32 @@ export interface Span {
 }
 
 const SIZE = { width: 900, marginLeft: 96, marginRight: 16, marginTop: 34, marginBottom: 36 }
-const LANE_HEIGHT = 74
+const ROW_HEIGHT = 74
 const COLOURS = { computing: '#2364aa', other: '#f2a541', none: '#e8ecf0' }
 
 /** Shorter spans have their number only in the table: the picture has no room for it. */
 const MIN_LABELLED_SHARE = 0.02
 
+/** A function, because the name of a field that does not exist would draw nothing, without an error. */
+const threadOf = ({ thread }: Span) => thread
+
 /** @param spans in order of time */
 export function drawTimeline(title: string, spans: readonly Span[]): string {
   const wholeMs = Math.max(...spans.map(({ toMs }) => toMs))
   const { document } = parseHTML('<!doctype html><html><body></body></html>')
-  const lanes = [...new Set(spans.map(({ thread }) => thread))]
+  const threads = [...new Set(spans.map(({ thread }) => thread))]
   const bars = spans.map((span, i) => ({ ...span, number: i + 1, middle: (span.fromMs + span.toMs) / 2 }))
   const labelled = bars.filter(({ fromMs, toMs }) => toMs - fromMs > MIN_LABELLED_SHARE * wholeMs)
-  const height = lanes.length * LANE_HEIGHT + SIZE.marginTop + SIZE.marginBottom
+  const height = threads.length * ROW_HEIGHT + SIZE.marginTop + SIZE.marginBottom
   const svg = Plot.plot({
     document: document as unknown as NonNullable<Plot.PlotOptions['document']>,
     ...SIZE,
     height,
     style: { fontSize: '12px' },
     x: { label: 'Milliseconds since the first byte was sent', grid: true, domain: [0, wholeMs] },
-    y: { label: null, domain: lanes },
+    y: { label: null, domain: threads },
     marks: [
-      Plot.barX(lanes, {
+      Plot.barX(threads, {
         x1: 0,
         x2: wholeMs,
         y: (thread: string) => thread,
@@ -45,13 +48,13 @@ export function drawTimeline(title: string, spans: readonly Span[]): string {
       Plot.barX(bars, {
         x1: 'fromMs',
         x2: 'toMs',
-        y: 'lane',
+        y: threadOf,
         insetTop: 26,
         fill: ({ isComputing }: Span) => (isComputing ? COLOURS.computing : COLOURS.other),
         stroke: '#ffffff',
         strokeWidth: 0.5,
       }),
-      Plot.text(labelled, { x: 'middle', y: 'lane', text: 'number', dy: -18, fontSize: 11 }),
+      Plot.text(labelled, { x: 'middle', y: threadOf, text: 'number', dy: -18, fontSize: 11 }),
     ],
   })
   svg.setAttribute('y', '30')
