@@ -1,5 +1,4 @@
 /** How an error is answered over HTTP: its status, headers and body, all chosen by its code. */
-
 import { ERRORS } from '../contract/error-codes.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'

@@ -1,5 +1,4 @@
 /** Uses up the challenges of a request, in the transaction of the request's outcome. */
-
 import type { ErrorCode } from '../contract/error-codes.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'

@@ -1,5 +1,4 @@
 /** Builds the page of a session as HTML. The page holds every text that the person reads, so that the script needs none. */
-
 import type { Environment } from '../config/config.js'
 import type { DisplayLocale } from '../contract/locales.js'
 import type { CaptureEnding, CaptureSide } from '../verification/capture-session-book.js'

@@ -1,5 +1,4 @@
 /** The text that the hosted page shows for a typed action, and what a verdict says of it. */
-
 import { type ActionDisplay, displayAction } from '../contract/actions/display-action.js'
 import type { DisplayLocale } from '../contract/locales.js'
 import type { ShownDisplay } from '../verification/call.js'

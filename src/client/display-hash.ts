@@ -1,5 +1,4 @@
 /** The hash by which a verdict names the text that a person was shown. */
-
 import { type ActionDisplay, canonicalDisplay } from '../contract/actions/display-action.js'
 import { sha256Hex } from '../contract/canonical-json.js'
 

@@ -1,5 +1,4 @@
 /** `countersign/client` needs only Web APIs and jose: it runs on Node, Bun, Deno and edge runtimes. */
-
 export {
   type ActionDisplay,
   DISPLAY_VERSION,

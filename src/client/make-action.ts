@@ -1,5 +1,4 @@
 /** Makes typed actions: checks them before they are sent, and computes what binds the list of a batch. */
-
 import { decimalText, minorUnits } from '../contract/actions/money.js'
 import type { SchemaFault } from '../contract/actions/schema-check.js'
 import { payeesFaults, typedActionFaults } from '../contract/actions/typed-action-check.js'

@@ -1,5 +1,4 @@
 /** Step-up on a route, without a framework: the refusal that a request gets, or the verdict that lets it through. */
-
 import { actionHash } from '../contract/canonical-json.js'
 import { FACE_ACR } from './acr.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'

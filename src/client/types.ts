@@ -1,5 +1,4 @@
 /** Requests, answers, claims and webhooks, by their wire names. `wire-types.ts` is generated; this file adds what the document cannot say. */
-
 import type { Action, ActionLike, ImageInput } from '../contract/inputs.js'
 import type { DisplayLocale } from '../contract/locales.js'
 import type {

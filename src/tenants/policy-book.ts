@@ -1,5 +1,4 @@
 /** The policies in force, read from the database by their hash and kept in memory. */
-
 import type { Environment } from '../config/config.js'
 import type { ActionPolicy } from '../contract/action-policy.js'
 import type { TenantRecord } from '../storage/records.js'

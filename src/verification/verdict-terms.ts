@@ -1,5 +1,4 @@
 /** The terms of a verdict: the threshold of the comparison, and what the tenant's policy asks of an approval of this action. */
-
 import type { Config } from '../config/config.js'
 import { type PolicyRule, ruleFor } from '../contract/action-policy.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'

@@ -1,5 +1,4 @@
 /** The verdict as JWTs: its claims, and the choice of the tenant's secret that signs them. */
-
 import { acrOf } from '../contract/action-policy.js'
 import type { VerdictSignature, VerdictSigner } from '../crypto/verdict-signer.js'
 import {

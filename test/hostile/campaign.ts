@@ -1,5 +1,4 @@
 /** A campaign of hostile input against one service: sends it, judges every answer, counts what must not happen. */
-
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'

@@ -10,21 +10,28 @@ import { type Json, wrapped } from './wire-types.js'
 const GO_FILE = (source: string) =>
   `// Code generated from ${source} by npm run docs; DO NOT EDIT.\n\npackage countersign\n`
 const GO_NAMES = {
-  ...{
-    text: 'string',
-    words: 'string',
-    time: 'time.Time',
-    photo: '[]byte',
-    number: 'float64',
-    integer: 'int',
-  },
-  ...{ boolean: 'bool', facts: 'map[string]any', opaque: 'json.RawMessage', action: 'Action' },
+  text: 'string',
+  words: 'string',
+  time: 'time.Time',
+  photo: '[]byte',
+  number: 'float64',
+  integer: 'int',
+  boolean: 'bool',
+  facts: 'map[string]any',
+  opaque: 'json.RawMessage',
+  action: 'Action',
 }
 const INITIALISMS = /^(id|url|jwt|fmr|acr|amr|ip|aaguid|json|api|rp)$/
 /** Bodies that the client for Go takes as a whole. */
 const GO_REQUESTS = [
-  ...['EnrollRequest', 'VerifyRequest', 'ChallengeAnswer', 'ChallengeRequest', 'GuidanceRequest'],
-  ...['CaptureSessionRequest', 'PasskeyRegistrationRequest', 'PasskeyRegistration'],
+  'EnrollRequest',
+  'VerifyRequest',
+  'ChallengeAnswer',
+  'ChallengeRequest',
+  'GuidanceRequest',
+  'CaptureSessionRequest',
+  'PasskeyRegistrationRequest',
+  'PasskeyRegistration',
   'BatchPayee',
 ]
 /** Types of fields that are none of those of their schemas. */

@@ -8,8 +8,15 @@ import { CONSTANTS, modelOf, quoted, type Record, type Type } from './sdk-model.
 import { type Json, wrapped } from './wire-types.js'
 
 const PYTHON_NAMES = {
-  ...{ text: 'str', time: 'str', photo: 'str', number: 'float', integer: 'int', boolean: 'bool' },
-  ...{ facts: 'Mapping[str, Any]', opaque: 'Mapping[str, Any]', action: 'Mapping[str, Any]' },
+  text: 'str',
+  time: 'str',
+  photo: 'str',
+  number: 'float',
+  integer: 'int',
+  boolean: 'bool',
+  facts: 'Mapping[str, Any]',
+  opaque: 'Mapping[str, Any]',
+  action: 'Mapping[str, Any]',
 }
 /** Values of fields that services of earlier versions leave out. */
 const PYTHON_FALLBACKS: { [field: string]: string } = {

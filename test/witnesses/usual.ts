@@ -1,5 +1,4 @@
 /** The values that nearly every answer has. A record holds only the others, so that it stays short and still holds everything. */
-
 import type { Environment } from '../../src/config/config.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 

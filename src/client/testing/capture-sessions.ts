@@ -1,5 +1,4 @@
 /** Capture sessions of the service in memory: the backend makes and reads them, and a test plays the person who is captured. */
-
 import { displayAction } from '../../contract/actions/display-action.js'
 import {
   type PasskeySignatureOutcome,

@@ -1,5 +1,4 @@
 /** Captures of the service in memory: what the ending of a user id says about photos and frames. None is decoded. */
-
 import { ERRORS } from '../../contract/error-codes.js'
 import {
   isFirstPhotoPoor,

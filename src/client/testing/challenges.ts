@@ -1,5 +1,4 @@
 /** Challenges of the service in memory: each is bound to a user and an action, and can be used once. No frame is decoded. */
-
 import { displayAction } from '../../contract/actions/display-action.js'
 import { canonicalJson } from '../../contract/canonical-json.js'
 import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'

@@ -1,5 +1,4 @@
 /** Checks the fields of request bodies for the service in memory. */
-
 import {
   payeesFaults,
   TYPED_ACTION_REMEDY,

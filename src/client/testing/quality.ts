@@ -1,5 +1,4 @@
 /** Quality of photos in the service in memory: every photo is good, except the first one of a `+low_quality` user. */
-
 import { isFirstPhotoPoor, POOR_SHARPNESS } from '../../contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
 import type { ImageQuality, Quality, QualityBound, QualityComponent, QualityFinding } from '../types.js'

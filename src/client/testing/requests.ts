@@ -1,5 +1,4 @@
 /** Requests to the service in memory, and their refusals. */
-
 import { ERRORS } from '../../contract/error-codes.js'
 import { busyRefusal, refusedPhoto } from '../../contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'

@@ -1,5 +1,4 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
-
 import { acrOf } from '../../contract/action-policy.js'
 import { actionHash } from '../../contract/canonical-json.js'
 import { SANDBOX_MODEL } from '../../contract/sandbox-rules.js'
