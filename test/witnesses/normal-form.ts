@@ -29,7 +29,10 @@ const OF_WHAT_WAS_SENT = new Set([
 const KEYED_IN_AUDIT = new Set(['action_hash', 'display_hash'])
 const AUDIT = ['audit', 'facts']
 /** Boxes whose length hangs on the ports of the service and on the digits of a score. */
-const OF_ANY_LENGTH = new Set(['idempotency.sealed', 'capture_session.sealed', 'webhook_delivery.sealed'])
+const OF_ANY_LENGTH = new Set([
+  ...['idempotency.sealed', 'capture_session.sealed', 'webhook_delivery.sealed'],
+  'reference.sealed',
+])
 /** Numbers that are measured in milliseconds. */
 const MEASURED = new Set(['durationMs', 'duration_ms'])
 
@@ -40,6 +43,9 @@ const MINUTE_MS = 60_000
 const YEARS_MS = 20 * 365 * 24 * 60 * MINUTE_MS
 /** Three digits: networks may differ in the last bits between processors. */
 const DIGITS = 3
+/** Scores of faces differ by some thousandths between processors that run networks in 8 bits and those that do not. */
+const SCORES = new Set(['score', 'similarity'])
+const SCORE_DECIMALS = 1
 
 /** @param place of the value: names of fields from the outside, where the first may be that of a table */
 export function normalForm(value: unknown, around: Surroundings, place: readonly string[] = []): Json {
@@ -49,11 +55,13 @@ export function normalForm(value: unknown, around: Surroundings, place: readonly
     return OF_ANY_LENGTH.has(place.join('.')) ? '<bytes>' : `<${value.length} bytes>`
   if (typeof value === 'boolean') return value
   if (MEASURED.has(name)) return '<ms>'
-  if (typeof value === 'number') return numberForm(value, around)
+  if (typeof value === 'number')
+    return SCORES.has(name) ? Number(value.toFixed(SCORE_DECIMALS)) : numberForm(value, around)
   if (typeof value === 'string') return textForm(value, around, place)
   if (name === 'timings' || name === 'timings_ms') return Object.keys(value)
   if (name === 'latencies') return '<latencies>'
   if (Array.isArray(value)) {
+    if (name === 'scores') return `<${value.reduce((sum, count) => sum + Number(count), 0)} scores>`
     if (name === 'steps') return stepsForm(value.join(' '))
     if (value.length > LONGEST_HISTOGRAM) return sparse(value)
     return value.map((one) => normalForm(one, around, place))
@@ -136,6 +144,7 @@ function replaced(text: string, around: Surroundings, place: readonly string[]):
       )
       .replace(/\b[0-9a-f]{64}\b/g, (hash) => (isOfWhatWasSent(name, place) ? hash : '<sha256>'))
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) => timeForm(Date.parse(time), now))
+      .replace(/\b0\.\d\d of 0\.\d\d\b/g, '<score> of <bound>')
       // The digest of a path that the service does not know, under a key of the process.
       .replace(/\bunknown:[0-9a-f]{12}/g, 'unknown:<digest>')
       // 32 random bytes in base64url or base62.
