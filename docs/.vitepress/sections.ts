@@ -15,10 +15,10 @@ export const SECTIONS: readonly Section[] = [
       'guides/quick-start.md':
         'From a clone to a verified verdict in your own code. For developers who are new here.',
       'guides/curl.md': 'First calls with curl, and what they answer. For developers of any language.',
-      'guides/step-up.md': 'An Express application that protects a transfer. For developers of a backend.',
-      'guides/fastify.md': 'A bank in Fastify, in one afternoon. For developers of a backend.',
-      'guides/nextjs.md': 'A bank in Next.js, in one afternoon. For developers of a backend.',
-      'guides/fastapi.md': 'A bank in FastAPI, in one afternoon. For developers of a backend.',
+      'guides/step-up.md':
+        'An Express application that protects a transfer on a page of its own. For developers of a backend.',
+      'guides/bank.md':
+        'A transfer confirmed on the hosted page, in Fastify, Next.js or FastAPI. For developers of a backend.',
       'guides/two-nodes.md': 'Two services on one PostgreSQL, and what happens when one dies. For operators.',
       'examples/README.md': 'Complete programs in Node, Python, Go and shell. For developers.',
     },
@@ -30,12 +30,16 @@ export const SECTIONS: readonly Section[] = [
       'guides/capture.md': 'A web component that takes captures in your page. For developers of a frontend.',
       'guides/hosted-page.md':
         'A page of the service that takes captures for you. For developers of a backend.',
+      'guides/native-apps.md':
+        'Ways from an app on iOS or Android to a verdict, and what was not tried. For developers of apps.',
       'guides/typed-actions.md':
         'Payments and other actions that the hosted page shows in its own words. For developers of a backend and auditors.',
       'guides/liveness.md':
         'Ask for movements of the head, and what that stops. For developers and security reviewers.',
       'guides/capture-integrity.md':
         'Signs of a replaced camera, and why they prove nothing. For developers and security reviewers.',
+      'guides/what-to-log.md':
+        'What to keep of each check, and what never to write down. For developers of a backend.',
       'guides/policy.md':
         'Say what an approval of an action needs, and be held to it. For developers and security reviewers.',
       'guides/passkeys.md':
@@ -118,14 +122,15 @@ export const SECTIONS: readonly Section[] = [
         'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
       'upgrade-policy.md': 'What may change within a version, which Node, and for how long. For operators.',
       'node-version.md': 'The version of Node in the container image. For operators.',
-      'glossary.md': 'Each word with its one meaning. For everyone.',
     },
   },
   {
     title: 'Explanation',
     about: 'Why things are as they are.',
     pages: {
-      'guides/concepts.md': 'Step-up, verdict, reference, threshold. For everyone.',
+      'guides/concepts.md': 'Step-up, verdict, reference, threshold, and a glossary. For everyone.',
+      'what-a-face-check-proves.md':
+        'Photo, film, deepfake, twin, stolen phone: what stops which, and what is left. For everyone who decides.',
       'faq.md': 'Short answers to what people ask first. For everyone.',
       'architecture.md': 'Processes, rooms of the code, decisions. For contributors and reviewers.',
       'request-lifecycle.md': 'The way of a request through the code. For contributors.',
