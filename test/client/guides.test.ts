@@ -26,16 +26,25 @@ const pages = [
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
 ]
 
-/** A marker, and the code block that repeats the file it names, both indented alike. */
-const INCLUDED = /^( *)<!-- file: (\S+) -->\n *```(\w+)\n([\s\S]*?)^ *```$/gm
+/** A marker, and the code block that repeats the file it names, or the part of it that has a line, both indented alike. */
+const INCLUDED = /^( *)<!-- file: (\S+)(?: part: (.+?))? -->\n *```(\w+)\n([\s\S]*?)^ *```$/gm
 const CODE = /^ *```(?:js|jsx|ts|mjs|python|go)$/gm
+
+/** Returns the only part of a program with a line that begins like this. A part ends at an empty line before a line without indentation. */
+function partOf(program: string, line: string): string {
+  const parts = program.split(/\n\n(?=\S)/).filter((part) => `\n${part}`.includes(`\n${line}`))
+  if (parts.length !== 1) throw new Error(`${parts.length} parts have the line ${line}`)
+  return parts[0]!
+}
 
 function withFiles(page: string): string {
   return readFileSync(page, 'utf8').replace(
     INCLUDED,
-    (_match, indent: string, file: string, language: string) => {
-      const code = readFileSync(resolve(dirname(page), file), 'utf8').trimEnd()
-      const block = [`<!-- file: ${file} -->`, `\`\`\`${language}`, ...code.split('\n'), '```']
+    (_match, indent: string, file: string, part: string | undefined, language: string) => {
+      const whole = readFileSync(resolve(dirname(page), file), 'utf8').trimEnd()
+      const code = part === undefined ? whole : partOf(whole, part)
+      const marker = `<!-- file: ${file}${part === undefined ? '' : ` part: ${part}`} -->`
+      const block = [marker, `\`\`\`${language}`, ...code.split('\n'), '```']
       return block.map((line) => (line ? indent + line : line)).join('\n')
     },
   )
