@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FRAME_GUIDANCE } from '../../src/capture/guidance-codes.js'
 import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
 import { Countersign, type CountersignOptions } from '../../src/client/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
@@ -69,6 +70,12 @@ describe.each(pages.map((page) => [page.slice(packageFile().length + 1), page]))
     )
     expect(links.filter((link) => !existsSync(resolve(dirname(page), link)))).toEqual([])
   })
+})
+
+it('the guide to the capture component lists exactly the codes of guidance', () => {
+  const guide = readFileSync(join(GUIDES, 'capture.md'), 'utf8')
+  const [, listed = ''] = /^The codes: (.*)\. `texts\[/m.exec(guide) ?? []
+  expect(listed.split(', ')).toEqual(FRAME_GUIDANCE.map((code) => `\`${code}\``))
 })
 
 describe('the JavaScript of the examples', () => {
