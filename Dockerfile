@@ -1,4 +1,4 @@
-# Why this Node, and how the digest is found: docs/node-version.md, the only place that decides it.
+# Why this Node, and how the digest is found: docs/upgrade-policy.md, "The image", which decides it.
 ARG NODE_VERSION=22
 # Empty, the tag decides; a release gives the digest of that tag: --build-arg NODE_DIGEST=@sha256:…
 ARG NODE_DIGEST=

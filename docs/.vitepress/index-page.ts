@@ -19,7 +19,7 @@ export function indexPage(): string {
   })
   return `# Documentation
 
-Each page stands in one of four sections. Your service has the same pages, with a search, at \`/docs\` of its admin listener.
+The pages are in five sections. Your service has the same pages, with a search, at \`/docs\` of its admin listener.
 
 ${sections.join('\n')}`
 }

@@ -66,9 +66,7 @@ export const SECTIONS: readonly Section[] = [
       'guides/kubernetes.md': 'From an empty cluster to a verdict. For operators.',
       'guides/air-gapped.md': 'Install where no network is. For operators.',
       'guides/accuracy.md':
-        'Measure error rates on your own people. For the person who chooses the threshold.',
-      'guides/own-false-match-rate.md':
-        'Measure the false match rate between your own users, without labels. For operators.',
+        'Error rates and thresholds from your own photos or users. For the person who chooses the threshold.',
       'guides/shadow.md':
         'Try another pack, rate or quality bound on live verifies without any effect. For operators.',
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
@@ -87,13 +85,10 @@ export const SECTIONS: readonly Section[] = [
       'operations/audit-log.md': 'Check that nobody changed the audit log. For operators and auditors.',
       'operations/monitoring.md': 'Addresses, metrics, logs and traces. For operators.',
       'operations/drift.md': 'Notice a camera or people that change, before users complain. For operators.',
-      'operations/openid-conformance.md':
-        'Which rules of the OpenID conformance plans hold, by which test. For security reviewers.',
       'operations/tls.md': 'Set up certificates, and renew them. For operators.',
       'operations/several-processes.md': 'Use all cores of a large machine. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',
       'migration.md': 'Move over from Rekognition, Azure Face or CompreFace. For developers and operators.',
-      'releasing.md': 'Make a release. For maintainers.',
     },
   },
   {
@@ -110,18 +105,14 @@ export const SECTIONS: readonly Section[] = [
       'configuration.md': 'Every setting, with its default. For operators.',
       'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
       'reverse-proxies.md': 'What a proxy in front must do, with a configuration for each. For operators.',
-      'http-edge.md': 'What the listeners accept and refuse. For operators of a proxy.',
       'model-packs.md':
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
-      'laboratory.md':
-        'What was measured once and what was tried, with dates and conditions. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
       'evidence.md':
         'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
       'upgrade-policy.md': 'What may change within a version, which Node, and for how long. For operators.',
-      'node-version.md': 'The version of Node in the container image. For operators.',
     },
   },
   {
@@ -132,11 +123,25 @@ export const SECTIONS: readonly Section[] = [
       'what-a-face-check-proves.md':
         'Photo, film, deepfake, twin, stolen phone: what stops which, and what is left. For everyone who decides.',
       'faq.md': 'Short answers to what people ask first. For everyone.',
-      'architecture.md': 'Processes, rooms of the code, decisions. For contributors and reviewers.',
-      'request-lifecycle.md': 'The way of a request through the code. For contributors.',
-      'scale.md': 'From one machine to many, with the figure that limits each step. For architects.',
-      'campaigns.md': 'Long tests of faults, power cuts and hostile input. For evaluators and contributors.',
+      'scale.md':
+        'Nodes over PostgreSQL and clusters, with the figure that limits each step. For architects.',
       'threat-model.md': 'What is protected, by what, and what is left. For security reviewers.',
+    },
+  },
+  {
+    title: 'Internals',
+    about: 'For contributors and evaluators: how the code is built, tested and released.',
+    pages: {
+      'architecture.md': 'Processes, rooms of the code, decisions. For contributors and reviewers.',
+      'internals/request-lifecycle.md': 'The way of a request through the code. For contributors.',
+      'internals/http-edge.md': 'What the listeners accept and refuse. For contributors and reviewers.',
+      'internals/campaigns.md':
+        'Long tests of faults, power cuts and hostile input. For evaluators and contributors.',
+      'internals/laboratory.md':
+        'What was measured once and what was tried, with dates and conditions. For performance engineers.',
+      'internals/openid-conformance.md':
+        'Which rules of the OpenID conformance plans hold, and which have no test. For security reviewers.',
+      'internals/releasing.md': 'Make a release. For maintainers.',
     },
   },
 ]

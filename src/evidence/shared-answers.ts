@@ -38,7 +38,7 @@ export const recovery: Evidence = {
     'Crashes, power cuts, full disks, lost nodes and restores are tried on the product. Try yours on your machines.',
   ),
   tests: 'faults/campaign powerloss/campaign chaos/campaign cli/backup',
-  documents: 'campaigns.md#proving-that-nothing-is-lost operations/runbooks.md',
+  documents: 'internals/campaigns.md#proving-that-nothing-is-lost operations/runbooks.md',
 }
 
 export const changes: Evidence = {
@@ -46,7 +46,7 @@ export const changes: Evidence = {
     'An upgrade is one transaction that fails whole, tried on a database of an earlier release; the changelog says what changes. Approving it is yours.',
   ),
   tests: 'releases/upgrade releases/commands cluster/upgrade',
-  documents: 'upgrade-policy.md#upgrading releasing.md',
+  documents: 'upgrade-policy.md#upgrading internals/releasing.md',
 }
 
 export const testing: Evidence = {
@@ -54,7 +54,7 @@ export const testing: Evidence = {
     'Rules, faults, hostile input and fuzzing are tested on every release. Nobody outside has tested or reviewed the code.',
   ),
   tests: 'hostile/campaign fuzz/campaign faults/campaign imports',
-  documents: 'threat-model.md campaigns.md#hostile-input campaigns.md#fuzzing',
+  documents: 'threat-model.md internals/campaigns.md#hostile-input internals/campaigns.md#fuzzing',
 }
 
 export const containment: Evidence = {

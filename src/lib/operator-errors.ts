@@ -268,7 +268,7 @@ export const OPERATOR_ERRORS = {
     '`countersign doctor` shows which execution providers load.',
   ),
   comparison_not_allowed: entry(
-    'guides/own-false-match-rate.md#allow-it',
+    'guides/accuracy.md#allow-it',
     'Name the tenants in COUNTERSIGN_COMPARE_USERS once their users have been told.',
   ),
   too_few_people: entry('guides/accuracy.md#how-many-people', 'Measure on photos of more people.'),

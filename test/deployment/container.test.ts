@@ -30,8 +30,8 @@ describe('Dockerfile', () => {
     expect(validate(dockerfile, settings)).toEqual([])
   })
 
-  it('uses the Node that docs/node-version.md names, in both stages, and the digest that the build is given', () => {
-    const page = read('docs', 'node-version.md')
+  it('uses the Node that docs/upgrade-policy.md names, in both stages, and the digest that the build is given', () => {
+    const page = read('docs', 'upgrade-policy.md')
     const [, decided] = /^\| Node of the image \| (\d+) \|$/m.exec(page)!
     expect(/^ARG NODE_VERSION=(.*)$/m.exec(dockerfile)![1]).toBe(decided)
     const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)

@@ -1,4 +1,4 @@
-/** Rules that the plans Basic OP, Config OP and Form Post OP of the OpenID conformance suite check; docs/operations/openid-conformance.md maps them. */
+/** Rules that the plans Basic OP, Config OP and Form Post OP of the OpenID conformance suite check; conformance-modules.ts maps them. */
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

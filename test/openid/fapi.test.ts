@@ -1,4 +1,4 @@
-/** Rules of the FAPI 2.0 Security Profile that hold here; docs/operations/openid-conformance.md says which do not. */
+/** Rules of the FAPI 2.0 Security Profile that hold here; docs/internals/openid-conformance.md says which do not. */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../src/lib/clock.js'

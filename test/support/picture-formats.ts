@@ -62,17 +62,25 @@ export const PICTURE_FORMATS: readonly PictureFormat[] = [
   foreign('Canon CR3', 'a Canon CR3 file', () => boxedFile('crx ', 'isom')),
 ]
 
-/** The table of docs/accuracy.md. */
+/** The table of docs/accuracy.md: the photos by what becomes of them. */
 export function formatsTable(): string {
-  const rows = PICTURE_FORMATS.map(({ name, answer }) => [
-    name,
-    typeof answer === 'number'
-      ? answer === 0
-        ? 'the same score'
-        : `a score within ${answer} of it`
-      : `refused: “${answer}”`,
-  ])
-  return markdownTable(['Photo', 'Compared with the plain JPEG'], rows)
+  const namesOf = new Map<string, string[]>()
+  for (const { name, answer } of PICTURE_FORMATS) {
+    const becomes = outcomeOf(answer)
+    namesOf.set(becomes, [...(namesOf.get(becomes) ?? []), name])
+  }
+  return markdownTable(
+    ['Compared with the plain JPEG', 'Photos'],
+    [...namesOf].map(([becomes, names]) => [becomes, names.join('; ')]),
+  )
+}
+
+function outcomeOf(answer: PictureFormat['answer']): string {
+  if (answer === 0) return 'the same score'
+  if (typeof answer === 'number') return `a score within ${answer} of it`
+  return answer.endsWith('not a JPEG, PNG or WebP file.')
+    ? 'refused: the message names the format'
+    : `refused: “${answer}”`
 }
 
 function taken(name: string, answer: number, make: PictureFormat['make']): PictureFormat {

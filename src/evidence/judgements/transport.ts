@@ -31,7 +31,7 @@ export const apiTransport: Evidence = {
   answer: ({ config }) => judgeListener(config, 'production API', 'productionListen', 'tlsCert'),
   settings: ['tlsCert', 'tlsTerminatedUpstream', 'productionListen'],
   tests: 'http/listeners/tls http/listeners/tls-suites',
-  documents: 'operations/tls.md http-edge.md',
+  documents: 'operations/tls.md internals/http-edge.md',
 }
 
 /** The same, and the hosted capture page. */

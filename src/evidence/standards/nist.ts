@@ -24,7 +24,7 @@ export const NIST: Standard = {
     line('nist-each', SECTION, 'The biometric is presented and compared for each authentication.', {
       answer: met('Every verify needs new pictures and makes one comparison; no earlier approval counts.'),
       tests: 'api/verify api/several-images',
-      documents: 'request-lifecycle.md',
+      documents: 'internals/request-lifecycle.md',
     }),
     line('nist-alternative', SECTION, 'Another way than the biometric is always offered.', {
       answer: partly('The examples offer one from the start. Your application must too: the service cannot.'),

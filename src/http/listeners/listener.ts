@@ -70,7 +70,7 @@ export function isWhole(body: Reply['body']): body is WholeReply['body'] {
 /** Reply to a request whose handler failed without a reply. */
 export const BARE_FAILURE: WholeReply = { status: 500, headers: {}, body: '', close: true }
 
-/** Limits over node:http. Those of uWebSockets.js are compiled in: docs/http-edge.md, "Limits of a connection". */
+/** Limits over node:http. Those of uWebSockets.js are compiled in: docs/internals/http-edge.md, "Limits of a connection". */
 export interface ConnectionLimits {
   /** Longest time for the head of a request, and for a TLS handshake. */
   headMs: number

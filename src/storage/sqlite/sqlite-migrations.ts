@@ -1,7 +1,7 @@
 /**
  * The schema of the SQLite store, as steps: each takes a database from the schema of the step before to its own, the first an empty one. A new
  * database takes all steps, so the schema is written down once. The steps of a release are never edited. A change adds a step. A release merges
- * the steps since the last release into one, which keeps the last number (docs/releasing.md): databases of builds in between are then refused.
+ * the steps since the last release into one, which keeps the last number (docs/internals/releasing.md): databases of builds in between are then refused.
  */
 import type { Database } from 'better-sqlite3'
 import { assertStepLeadsTo, newerSchema, type SchemaStep, sqlAfter } from '../schema-steps.js'

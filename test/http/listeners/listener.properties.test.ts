@@ -8,7 +8,7 @@ import { openSocket } from '../../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 import { overTransports } from '../../support/transports.js'
 
-/** Never cut: docs/http-edge.md, "What is left". */
+/** Never cut: docs/internals/http-edge.md, "What is left". */
 const LINE = 'POST /v1/verify HTTP/1.1\r\n'
 
 overTransports((transport) => {

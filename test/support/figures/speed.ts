@@ -1,5 +1,5 @@
 /** The figures of speed and memory that documents show, by name, from the results of the benchmarks. */
-import { isQuiet, type KeptResult, loadOf } from '../../../bench/lib/report.js'
+import { isQuiet, type KeptResult } from '../../../bench/lib/report.js'
 import { markdownTable } from '../../../src/lib/markdown-table.js'
 import type { Results } from './results.js'
 
@@ -127,13 +127,12 @@ function tables(results: Results, inline: Record<string, string>): Record<string
     conditions: conditions(results, SPEED_SUITES),
     'peers-conditions': conditions(results, ['peers']),
     'all-conditions': markdownTable(
-      ['Suite', 'measured', 'seconds', 'commit', 'load'],
+      ['Suite', 'measured', 'commit', 'other programs'],
       Object.values(results).map((result) => [
         `[${result.suite}](../bench/results/${result.suite}.md)`,
         dayOf(result.measured_at),
-        String(result.seconds),
         commitOf(results, result.suite),
-        loadOf(result),
+        othersOf(result),
       ]),
     ),
   }
@@ -205,6 +204,13 @@ function loadOfAll(results: readonly KeptResult[]): string {
     `The load average was ${before.toFixed(1)} before and ${after.toFixed(1)} after; other programs used ${used} cores meanwhile.`,
     ...(results.every(isQuiet) ? [] : ['**Provisional: the machine was not quiet.**']),
   ].join(' ')
+}
+
+/** Cores that other programs used while a suite ran. */
+function othersOf(result: KeptResult): string {
+  const { other_programs_cores: cores } = result.machine
+  const shown = cores === null ? 'unknown' : `${cores.toFixed(2)} cores`
+  return isQuiet(result) ? shown : `${shown}, provisional`
 }
 
 function dayOf(time: string): string {
