@@ -16,6 +16,8 @@ COPY tsconfig.json ./
 COPY models models
 COPY scripts/bootstrap.mjs scripts/build-state.mjs scripts/bundle-typebox.mjs scripts/write-build.mjs scripts/
 COPY src src
+COPY clients clients
+COPY tools tools
 # The documentation is built into the image, with the figures of the benchmarks.
 COPY docs docs
 COPY bench/results bench/results

@@ -91,8 +91,8 @@ async function step(title, program, parameters, progress) {
   await Promise.all(running)
   process.exit(Number(status) || 1)
 }
-const CAPTURE = 'src/capture'
-const HOSTED_PAGE = 'src/capture/page/build.mjs'
+const CAPTURE = 'clients/capture'
+const HOSTED_PAGE = 'clients/capture/page/build.mjs'
 const DASHBOARD = 'src/dashboard/web/vite.config.ts'
 const PARENT_POLL_MS = 500
 

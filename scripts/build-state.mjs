@@ -13,8 +13,10 @@ const SITE_STAMP = join(ROOT, 'dist', '.site-built')
 /** The last file that `bundle-typebox.mjs` writes. */
 const BUNDLE = join(ROOT, 'dist', 'node_modules', 'typebox', 'package.json')
 const KERNELS = join(ROOT, 'native', 'build', 'Release', 'countersign_kernels.node')
-/** No input of a build: the SDKs of other languages, next to which their tools write; figures of benchmarks; what the tool for the site writes. */
-const NOT_BUILT = new Set(['client-python', 'client-go', 'results', 'cache', '.temp', 'node_modules'])
+/** No input of a build, by name: figures of benchmarks, and what the tool for the site writes. */
+const NOT_BUILT = new Set(['results', 'cache', '.temp', 'node_modules'])
+/** The SDKs of other languages, by path: their tools write next to them. */
+const OTHER_LANGUAGES = new Set(['clients/python', 'clients/go'])
 
 /** The oldest Node that package.json's `engines` allows, as `20.15.0`. */
 export function oldestNode() {
@@ -109,7 +111,7 @@ function filesIn(paths) {
     if (!existsSync(join(ROOT, path))) return []
     if (statSync(join(ROOT, path)).isFile()) return [path]
     const names = readdirSync(join(ROOT, path)).filter(
-      (name) => !NOT_BUILT.has(name) && !name.endsWith('.test.ts'),
+      (name) => !NOT_BUILT.has(name) && !OTHER_LANGUAGES.has(`${path}/${name}`) && !name.endsWith('.test.ts'),
     )
     return filesIn(names.sort().map((name) => `${path}/${name}`))
   })

@@ -42,7 +42,7 @@ const FOREIGN = [
   new RegExp(`/uws_(?!${platform}_${arch}_${abi}\\.)\\w+\\.node$`),
 ]
 /** `pip install` from a clone leaves these. */
-const WRITTEN_BY_PIP = /^src\/client-python\/(?:build|dist)\/|\.whl$/
+const WRITTEN_BY_PIP = /^clients\/python\/(?:build|dist)\/|\.whl$/
 const COMPILED = [
   'node_modules/better-sqlite3/build/Release/better_sqlite3.node',
   'native/build/Release/countersign_kernels.node',
@@ -66,7 +66,7 @@ try {
     for (const inside of filesIn(path))
       if (![NOT_LOADED, ...FOREIGN].some((left) => left.test(inside))) files.set(inside, read(inside))
   for (const path of COMPILED) files.set(path, read(path))
-  for (const path of ['src/client-python', 'src/client-go'].flatMap(filesIn))
+  for (const path of ['clients/python', 'clients/go'].flatMap(filesIn))
     if (!WRITTEN_BY_PIP.test(path)) files.set(path, read(path))
   addClient()
   addModelPack()

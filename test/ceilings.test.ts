@@ -16,13 +16,11 @@ const STEP = 100
 const SETTLED = 0.98
 /** A compiled module's imports that are followed when it is loaded. Types are gone, and `import()` waits until it is needed. */
 const LOADED = /^(?:import|export)\b[^'"]*?from ['"](\.[^'"]+)['"]|^import ['"](\.[^'"]+)['"]/gm
-/** Rooms that are not the service's core: console, evaluation, SDKs, pages, and the contract that these share with it. */
-const OUTSIDE = [
-  ...['admin', 'capture', 'capture-page', 'cli', 'client', 'contract', 'dashboard', 'evaluation', 'evidence'],
-]
+/** Rooms that are not the service's core: console, pages, and the contract that these share with it. */
+const OUTSIDE = [...['admin', 'capture-page', 'cli', 'contract', 'dashboard', 'evidence']]
 
 const ALL = 'All of `src`, without what is generated'
-const CORE = 'Its core: all but console, evaluation, SDKs, pages and contract'
+const CORE = 'Its core: all but console, pages and contract'
 /** Measures whose files are not counted: to split one makes nothing heavier. */
 const WHOLE = [ALL, CORE]
 

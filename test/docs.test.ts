@@ -3,7 +3,6 @@ import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { indexPage } from '../docs/.vitepress/index-page.js'
 import { SECTIONS } from '../docs/.vitepress/sections.js'
-import { standardPackDocument } from '../models/standard/pack-document.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
 import { ERRORS } from '../src/contract/error-codes.js'
@@ -13,15 +12,16 @@ import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../src/http/routing/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
-import { withCommands } from './support/commands-page.js'
-import { configurationPage, documentInDocs, errorsPage, generatedSource } from './support/docs.js'
-import { evidencePageOfDefaults } from './support/evidence-page.js'
-import { goConstants, goWireTypes } from './support/go-sdk.js'
-import { pythonConstants, pythonWireTypes } from './support/python-sdk.js'
-import { serviceTexts } from './support/sdk-constants.js'
-import { supplyChainPage } from './support/supply-chain-page.js'
-import { exampleClaims, exampleToken, tableUnder, withExample } from './support/verdict-page.js'
-import { wireTypes } from './support/wire-types.js'
+import { withCommands } from '../tools/generators/commands-page.js'
+import { configurationPage, documentInDocs, errorsPage, generatedSource } from '../tools/generators/docs.js'
+import { evidencePageOfDefaults } from '../tools/generators/evidence-page.js'
+import { goConstants, goWireTypes } from '../tools/generators/go-sdk.js'
+import { pythonConstants, pythonWireTypes } from '../tools/generators/python-sdk.js'
+import { serviceTexts } from '../tools/generators/sdk-constants.js'
+import { supplyChainPage } from '../tools/generators/supply-chain-page.js'
+import { exampleClaims, exampleToken, tableUnder, withExample } from '../tools/generators/verdict-page.js'
+import { wireTypes } from '../tools/generators/wire-types.js'
+import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
 
 /** The cells of every table row of a page. */
 function rowsOf(page: string): string[][] {
@@ -168,19 +168,19 @@ describe('docs/supply-chain.md', () => {
   })
 })
 
-describe('what is generated in src', () => {
+describe('what is generated in src and clients', () => {
   const document = buildOpenApi(DESCRIPTIONS, VERSION)
 
   it.each([
-    ['contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
-    ['client/testing/service-texts.ts', 'the service', () => serviceTexts(document)],
-    ['client-python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(document)],
-    ['client-python/countersign/constants.py', 'the service', pythonConstants],
-    ['client-go/wire_types.go', 'the OpenAPI document', () => goWireTypes(document)],
-    ['client-go/constants.go', 'the service', goConstants],
+    ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
+    ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(document)],
+    ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(document)],
+    ['clients/python/countersign/constants.py', 'the service', pythonConstants],
+    ['clients/go/wire_types.go', 'the OpenAPI document', () => goWireTypes(document)],
+    ['clients/go/constants.go', 'the service', goConstants],
   ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {
     const made = generate()
-    expect(generatedSource(`src/${file}`, made)).toBe(made)
+    expect(generatedSource(file, made)).toBe(made)
   })
 })
 
@@ -298,9 +298,7 @@ describe('the documentation', () => {
 
 describe('the documentation of the packages', () => {
   it('installs none of ours by its name, which anybody may register', () => {
-    const readmes = ['client', 'client-python', 'client-go'].map((room) =>
-      packageFile('src', room, 'README.md'),
-    )
+    const readmes = ['node', 'python', 'go'].map((language) => packageFile('clients', language, 'README.md'))
     const pages = [...documents(), packageFile('CONTRIBUTING.md'), ...readmes]
     const installs = pages.flatMap(
       (file) =>

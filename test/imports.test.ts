@@ -6,7 +6,10 @@ import { packageFile } from '../src/lib/package-root.js'
 
 /** From the top. A room imports from lower ranks; inside a rank, in one direction only. */
 const RANKS = [
+  // They read everything else, tests and benchmarks included, and nothing but tests imports them.
+  ['tools/generators'],
   ['cli'],
+  ['tools/evaluation', 'tools/pack-builders'],
   ['app'],
   ['dashboard', 'capture-page', 'openid'],
   ['http'],
@@ -15,32 +18,35 @@ const RANKS = [
   ['verification'],
   ['webhooks', 'keys', 'jobs', 'drift'],
   ['cluster'],
-  ['tenants', 'idempotency', 'users', 'audit', 'biometrics', 'evaluation'],
+  ['tenants', 'idempotency', 'users', 'audit', 'biometrics'],
   ['storage', 'crypto'],
   ['models'],
   ['config'],
   ['lib'],
   // The dashboard's pages are built with the capture component; `countersign fake` runs the SDK's service in memory.
-  ['capture', 'client'],
+  ['clients/capture', 'clients/node'],
   // Service, SDK and pages agree on it.
   ['contract'],
 ]
 /** Each could be a package of its own: what it may know of the rest. */
 const APART: Record<string, string[]> = {
-  biometrics: ['models', 'lib', 'capture', 'contract'],
+  biometrics: ['models', 'lib', 'clients/capture', 'contract'],
   models: ['lib'],
-  client: ['contract'],
-  capture: ['contract'],
+  'clients/node': ['contract'],
+  'clients/capture': ['contract'],
   contract: [],
 }
 /** The files of the capture component that rooms import which do not show it: the vocabulary of guidance. */
 const SHARED_WITH_CAPTURE = ['guidance-codes.js', 'guidance-texts.js']
 const SHOW_THE_COMPONENT = ['capture-page', 'dashboard']
-/** Rooms that may use what builds and installs model packs; the others read packs. */
-const MAY_BUILD_MODELS = ['cli', 'app']
+const GENERATORS = 'tools/generators'
+/** Rooms that may install model packs; the others read packs. */
+const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
 
 const SRC = packageFile('src')
 const MODELS = packageFile('models')
+const CLIENTS = packageFile('clients')
+const TOOLS = packageFile('tools')
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g
 
 interface Import {
@@ -50,14 +56,20 @@ interface Import {
   to: string
 }
 
-/** `src/api/verify.ts` is in room `api`; the folder `models`, which stands next to `src`, is a room too. */
+/** `src/api/verify.ts` is in room `api`, and `clients/node/index.ts` in `clients/node`; the folder `models` is one room. */
 function roomOf(path: string): string {
-  if (!relative(MODELS, path).startsWith('..')) return 'models'
-  const inside = relative(SRC, path)
-  return inside.startsWith('..') ? '' : inside.split('/')[0]!.replace(/\.(ts|js|mjs)$/, '')
+  const [top, second = ''] = relative(packageFile(), path).split('/')
+  if (top === 'models') return top
+  if (top === 'clients' || top === 'tools') return `${top}/${second}`
+  return top === 'src' ? second.replace(/\.(ts|js|mjs)$/, '') : ''
 }
 
-const imports: Import[] = [SRC, MODELS]
+/** The source file that is compiled to `file`. */
+function sourceOf(file: string): string {
+  return ['.ts', '.tsx'].map((ending) => file.replace(/\.js$/, ending)).find(existsSync) ?? file
+}
+
+const imports: Import[] = [SRC, MODELS, CLIENTS, TOOLS]
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => resolve(folder, name)),
   )
@@ -68,10 +80,8 @@ const imports: Import[] = [SRC, MODELS]
       return { file, target, from: roomOf(file), to: roomOf(target) }
     })
   })
-
-/** The source file that is compiled to `file`. */
-const sourceOf = (file: string) =>
-  ['.ts', '.tsx'].map((ending) => file.replace(/\.js$/, ending)).find(existsSync) ?? file
+  // Generators contain imports of the files that they write.
+  .filter(({ from, target }) => from !== GENERATORS || existsSync(sourceOf(target)))
 
 /** Groups of files each of which reaches each other by imports, types included (Tarjan's strongly connected components). */
 function circles(): string[][] {
@@ -138,10 +148,11 @@ describe('imports', () => {
     expect(inCircle(between).map(show)).toEqual([])
   })
 
-  it('never run in a circle between the folders of models/', () => {
-    const folderOf = (path: string) => relative(MODELS, path).split('/')[0]!
+  it('never run in a circle between the folders of models/ and of tools/pack-builders/', () => {
+    const rooms = ['models', 'tools/pack-builders']
+    const folderOf = (path: string) => dirname(relative(packageFile(), path))
     const within = imports
-      .filter(({ from, to }) => from === 'models' && to === 'models')
+      .filter(({ from, to }) => rooms.includes(from) && rooms.includes(to))
       .map((one) => ({ ...one, from: folderOf(one.file), to: folderOf(one.target) }))
       .filter(({ from, to }) => from !== to)
     expect(within.length).toBeGreaterThan(10)
@@ -160,18 +171,18 @@ describe('imports', () => {
       expect(imports.filter(({ from, to }) => from === room && !allowed.includes(to)).map(show)).toEqual([])
     })
 
-  it('reach the SDK only from the command that runs its service in memory', () => {
-    const intoClient = between.filter(({ to }) => to === 'client')
-    expect(intoClient.map(show)).toEqual(['src/cli/fake.ts imports src/client/testing.js'])
+  it('reach the SDK only from the command that runs its service in memory, and from generators', () => {
+    const intoClient = between.filter(({ from, to }) => to === 'clients/node' && from !== GENERATORS)
+    expect(intoClient.map(show)).toEqual(['src/cli/fake.ts imports clients/node/testing.js'])
   })
 
   it('reach nothing of the capture component but the vocabulary of guidance, except from what shows the component', () => {
     const intoCapture = between.filter(
-      ({ from, to }) => to === 'capture' && !SHOW_THE_COMPONENT.includes(from),
+      ({ from, to }) => to === 'clients/capture' && !SHOW_THE_COMPONENT.includes(from),
     )
     expect(intoCapture.length).toBeGreaterThan(0)
     const others = intoCapture.filter(
-      ({ target }) => !SHARED_WITH_CAPTURE.includes(relative(resolve(SRC, 'capture'), target)),
+      ({ target }) => !SHARED_WITH_CAPTURE.includes(relative(resolve(CLIENTS, 'capture'), target)),
     )
     expect(others.map(show)).toEqual([])
   })
@@ -181,10 +192,10 @@ describe('imports', () => {
     const loading = files.filter(
       (file) => /'sharp'/.test(readFileSync(file, 'utf8')) && roomOf(file) !== 'cli',
     )
-    expect(loading.map((file) => relative(SRC, file)).sort()).toEqual([
-      'biometrics/pipeline/decode-pixels.ts',
-      'evaluation/measure-upright.ts',
-      'evaluation/report.ts',
+    expect(loading.map((file) => relative(packageFile(), file)).sort()).toEqual([
+      'src/biometrics/pipeline/decode-pixels.ts',
+      'tools/evaluation/measure-upright.ts',
+      'tools/evaluation/report.ts',
     ])
     const decoders = ['decode-pixels.ts', 'decode.ts'].map((name) =>
       resolve(SRC, 'biometrics/pipeline', name),
@@ -206,10 +217,7 @@ describe('imports', () => {
     const withHeaderNames = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && headerNames.test(readFileSync(resolve(SRC, name), 'utf8')))
       .map((name) => name.split('/')[0])
-    // The SDK is a caller, so it reads these headers.
-    const below = [...new Set(withHeaderNames)].filter(
-      (room) => rankOf(room!) > rankOf('api') && room !== 'client',
-    )
+    const below = [...new Set(withHeaderNames)].filter((room) => rankOf(room!) > rankOf('api'))
     expect(below).toEqual([])
   })
 
@@ -222,13 +230,16 @@ describe('imports', () => {
     expect(new Set(callers)).toEqual(new Set(['admin', 'tenants']))
   })
 
-  it('reach the builders and installers of model packs only from the command line and the composition root', () => {
-    const building = between.filter(
+  it('reach the tools only from the command line and from generators, and what installs packs from there and from their builders', () => {
+    const tooling = between.filter(({ to }) => to.startsWith('tools/'))
+    expect(tooling.length).toBeGreaterThan(0)
+    expect(tooling.filter(({ from }) => from !== 'cli' && from !== GENERATORS).map(show)).toEqual([])
+    const installing = between.filter(
       ({ to, target }) => to === 'models' && !relative(MODELS, target).startsWith('pack/'),
     )
-    expect(building.length).toBeGreaterThan(0)
-    expect(building.filter(({ from }) => !MAY_BUILD_MODELS.includes(from)).map(show)).toEqual([])
-    expect(imports.filter(({ to }) => to === '').map(show)).toEqual([])
+    expect(installing.length).toBeGreaterThan(0)
+    expect(installing.filter(({ from }) => !MAY_INSTALL_MODELS.includes(from)).map(show)).toEqual([])
+    expect(imports.filter(({ from, to }) => to === '' && from !== GENERATORS).map(show)).toEqual([])
   })
 
   it('give an engine worker, which must start fast after a crash, no package but sharp and onnxruntime-node', () => {

@@ -7,7 +7,7 @@ import { findHardWords, hardWordsIn, roomOf } from './support/plain-words.js'
  * Findings that are right as they are: a licence's own words in manifests of packs, and a variable of a benchmark. Lower a number
  * when one goes; never raise one.
  */
-const ALLOWED: Record<string, number> = { bench: 1, models: 3 }
+const ALLOWED: Record<string, number> = { bench: 1, 'tools/pack-builders': 3 }
 
 /** Findings in pages that nobody has rewritten yet. A page that is not listed has none. Lower a number with each finding that goes; never raise one. */
 const ALLOWED_IN_PAGES: Record<string, number> = {}
@@ -60,9 +60,9 @@ describe('the pages that people read', () => {
         'SECURITY.md',
         'docs/guides/concepts.md',
         'docs/threat-model.md',
-        'src/client/README.md',
-        'src/client-go/README.md',
-        'src/client-python/README.md',
+        'clients/node/README.md',
+        'clients/go/README.md',
+        'clients/python/README.md',
       ]),
     )
     expect(pages).not.toContain('docs/errors.md')

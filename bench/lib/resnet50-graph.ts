@@ -2,7 +2,7 @@
  * The embedder of a large pack, with random weights: the 50 layers that ArcFace's models have, 44 million weights and 6
  * billion multiplications a face. It recognizes nobody; it takes as long as one that does.
  */
-import { OnnxGraph } from '../../models/onnx/onnx-writer.js'
+import { OnnxGraph } from '../../tools/pack-builders/onnx/onnx-writer.js'
 
 export const RESNET50_INPUT_PX = 112
 export const RESNET50_DIMENSIONS = 512

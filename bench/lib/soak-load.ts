@@ -11,7 +11,7 @@ import {
   Countersign,
   type RotateSigningResult,
   TimeoutError,
-} from '../../src/client/index.js'
+} from '../../clients/node/index.js'
 import type { Captures } from './captures.js'
 import type { RunningService } from './service-process.js'
 

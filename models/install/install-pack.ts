@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CodedError } from '../../src/lib/errors.js'
-import { installFolder } from '../build/install-folder.js'
-import type { OnProgress } from '../build/progress.js'
 import {
   assertMeasuredWith,
   CALIBRATION_JSON,
@@ -13,6 +11,7 @@ import {
   keepCalibration,
   parseCalibration,
 } from '../pack/calibration.js'
+import { BUILT_PACKS } from '../pack/known-packs.js'
 import {
   loadModelPack,
   type ModelPack,
@@ -23,8 +22,9 @@ import {
 } from '../pack/model-pack.js'
 import { networkFiles } from '../pack/network-files.js'
 import type { NetworkFile, PackManifest } from '../pack/pack-schema.js'
-import { findCataloguePack } from './catalogue.js'
+import { installFolder } from './install-folder.js'
 import type { PackSource } from './pack-source.js'
+import type { OnProgress } from './progress.js'
 
 export interface InstallOptions {
   /** The folder that gets the pack, in a folder named for its id. */
@@ -52,7 +52,7 @@ export async function installPack(
   const text = await source.read(PACK_JSON)
   if (!text) throw new ModelPackError('pack_not_found', `${origin} holds no ${PACK_JSON}`)
   const manifest = readPackManifest(text.toString(), `${PACK_JSON} of ${origin}`)
-  if (findCataloguePack(manifest.id)?.kind === 'built')
+  if (BUILT_PACKS.includes(manifest.id))
     throw new CodedError(
       'reserved_name',
       `A pack named ${manifest.id} would be built over: give yours another id.`,

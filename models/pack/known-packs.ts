@@ -1,10 +1,12 @@
-/** Suggests a pack for a mistyped name. */
+/** The names of the packs of the catalogue; suggests one for a mistyped name. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { closestMatch } from 'leven'
 
 /** The packs that Countersign can build or download by name; the catalogue describes them. */
 export const NAMED_PACKS = ['standard', 'baseline', 'opencv-zoo', 'recommended'] as const
+/** Those that are built on the spot. Nobody's own pack may have such a name, since a build would replace it. */
+export const BUILT_PACKS: readonly string[] = ['standard', 'baseline']
 /** Maximum number of wrong letters: a name with more is not taken for a mistyped one. */
 const MAX_TYPING_ERRORS = 3
 

@@ -1,6 +1,7 @@
 /** Refuses a network that the installed ONNX Runtime cannot run, or would run with results that mean nothing. */
-import { type OnnxSummary, summarizeOnnx } from '../onnx/onnx-reader.js'
+
 import { ModelPackError } from './model-pack-error.js'
+import { type OnnxSummary, summarizeOnnx } from './onnx-reader.js'
 
 /** Newest versions that the installed ONNX Runtime, 1.30, loads. */
 const MAX_OPSET = 26

@@ -1,7 +1,7 @@
 /** POST /v1/guidance: advice for a person in front of the camera, from one small frame. It recognizes nobody and keeps nothing. */
 import Type, { type Static } from 'typebox'
+import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
-import { FRAME_GUIDANCE } from '../capture/guidance-codes.js'
 import { DomainError } from '../lib/domain-error.js'
 import { decodeImage } from '../verification/images.js'
 import type { Endpoint, EndpointDescription } from './endpoint.js'

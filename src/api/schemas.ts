@@ -1,8 +1,8 @@
 /** Parts that the schemas of several endpoints share: JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 import Type, { type TSchema } from 'typebox'
+import { GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS } from '../biometrics/challenge/findings.js'
-import { GUIDANCE, PHOTO_GUIDANCE } from '../capture/guidance-codes.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture-integrity.js'

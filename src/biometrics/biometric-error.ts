@@ -1,6 +1,6 @@
 /** Error codes of the engine: the reasons for which a request produces no result. */
 
-import type { PhotoGuidance } from '../capture/guidance-codes.js'
+import type { PhotoGuidance } from '../../clients/capture/guidance-codes.js'
 import { CodedError } from '../lib/errors.js'
 import type { QualityFault } from './measurements.js'
 

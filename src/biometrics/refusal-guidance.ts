@@ -1,6 +1,6 @@
 /** Maps a refused image to its guidance. */
 
-import type { PhotoGuidance } from '../capture/guidance-codes.js'
+import type { PhotoGuidance } from '../../clients/capture/guidance-codes.js'
 import type { BiometricErrorCode, ImageErrorCode } from './biometric-error.js'
 import { guidanceOnComponent } from './challenge/frame-faults.js'
 import type { QualityFault } from './measurements.js'

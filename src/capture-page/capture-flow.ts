@@ -1,7 +1,8 @@
 /** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
+
+import { messagesIn } from '../../clients/capture/capture-texts.js'
 import { captureAnswerKey } from '../api/get-capture-session.js'
 import type { AuditFacts } from '../audit/audit-log.js'
-import { messagesIn } from '../capture/capture-texts.js'
 import type { DisplayLocale } from '../contract/locales.js'
 import type { IncomingRequest } from '../http/listeners/listener.js'
 import { isoTime } from '../lib/clock.js'

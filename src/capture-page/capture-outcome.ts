@@ -1,6 +1,6 @@
 /** Translates an answer of verify or enroll for the hosted page: done, another try, or not judged at all. */
 
-import { GUIDANCE, type Guidance } from '../capture/guidance-codes.js'
+import { GUIDANCE, type Guidance } from '../../clients/capture/guidance-codes.js'
 import type { ErrorCode } from '../contract/error-codes.js'
 import type { CaptureEnding, CaptureSuccessor } from '../verification/capture-session-book.js'
 import type { Reason } from '../verification/reasons.js'

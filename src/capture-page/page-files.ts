@@ -20,7 +20,7 @@ export function pageFiles(replies: PageReplies): Map<string, Reply> {
     ['/favicon.ico', icon],
   ])
   const scripts = [
-    ['begin', packageFile('dist', 'src', 'capture', 'page', 'begin.js')],
+    ['begin', packageFile('dist', 'clients', 'capture', 'page', 'begin.js')],
     ...DISPLAY_LOCALES.map((language) => [
       `page.${language}`,
       packageFile('dist', 'src', 'capture-page', 'page', `${language}.js`),

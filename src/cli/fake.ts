@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
-import { FakeCountersign } from '../client/testing.js'
+import { FakeCountersign } from '../../clients/node/testing.js'
 import { action, UsageError } from './lib/output.js'
 
 /** How often the clock of the service follows that of the system. */

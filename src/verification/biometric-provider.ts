@@ -1,5 +1,6 @@
 /** The interface to face recognition: `EngineProvider` asks the engine, `SandboxProvider` takes the outcome from the user id. */
 
+import type { FrameGuidance } from '../../clients/capture/guidance-codes.js'
 import type { PackGrade } from '../../models/pack/grades.js'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
@@ -13,7 +14,6 @@ import type {
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
-import type { FrameGuidance } from '../capture/guidance-codes.js'
 import type { Call, CaptureInput } from './call.js'
 import type { Base64 } from './images.js'
 import type { LivenessStatement } from './liveness.js'

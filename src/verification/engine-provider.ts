@@ -1,5 +1,6 @@
 /** Production's biometric provider: asks the engine, and translates its errors where they enter. */
 
+import type { FrameGuidance, PhotoGuidance } from '../../clients/capture/guidance-codes.js'
 import { ageingBounds } from '../../models/pack/ageing-bounds.js'
 import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
@@ -18,7 +19,6 @@ import {
   type Liveness,
   type WeightedEmbedding,
 } from '../biometrics/types.js'
-import type { FrameGuidance, PhotoGuidance } from '../capture/guidance-codes.js'
 import { ERRORS, type ErrorCode } from '../contract/error-codes.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'

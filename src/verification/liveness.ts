@@ -1,9 +1,10 @@
 /** Statement about a capture's liveness: the methods that checked it, what a policy still misses, and the `acr` of an approval. */
+
+import type { Guidance } from '../../clients/capture/guidance-codes.js'
 import type { ChallengeFault } from '../biometrics/challenge/active-geometry.js'
 import type { ChallengeFinding } from '../biometrics/challenge/findings.js'
 import { type Mode, modesOf, type Step } from '../biometrics/challenge/steps.js'
 import type { Liveness } from '../biometrics/types.js'
-import type { Guidance } from '../capture/guidance-codes.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 
 /** Statement that names the checks that were made and leaves out those that were not, instead of a bare "live". */

@@ -1,5 +1,6 @@
 /** The sandbox's biometric provider. The caller chooses each outcome by the end of the user id; no model runs. */
 import { createHash } from 'node:crypto'
+import type { FrameGuidance } from '../../clients/capture/guidance-codes.js'
 import { FRAME_LIMITS } from '../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { QualityComponents } from '../biometrics/measurements.js'
@@ -11,7 +12,6 @@ import {
   type Quality,
   type StageTimings,
 } from '../biometrics/types.js'
-import type { FrameGuidance } from '../capture/guidance-codes.js'
 import { ERRORS } from '../contract/error-codes.js'
 import {
   CHALLENGE_PHOTOS,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ApiError, Countersign, type ResponseEvent } from '../../clients/node/index.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { ApiError, Countersign, type ResponseEvent } from '../../src/client/index.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'

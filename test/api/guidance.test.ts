@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { STEPS, type Step } from '../../src/biometrics/challenge/steps.js'
-import { FRAME_GUIDANCE } from '../../src/capture/guidance-codes.js'
 import { Random } from '../hostile/random.js'
 import { headFilm } from '../liveness/films.js'
 import { loadPipeline } from '../liveness/pipeline.js'

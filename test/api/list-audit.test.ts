@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type AuditEntry, Countersign } from '../../src/client/index.js'
+import { type AuditEntry, Countersign } from '../../clients/node/index.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

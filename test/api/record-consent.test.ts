@@ -1,7 +1,7 @@
 /** A consent that is recorded without a photo: whom it is for, what stays as it was, and what a policy makes of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FakeCountersign } from '../../clients/node/testing.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { FakeCountersign } from '../../src/client/testing.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { paymentBatch } from '../../src/client/make-action.js'
+import { paymentBatch } from '../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../src/contract/actions/display-action.js'
 import { TYPED_ACTION_REMEDY } from '../../src/contract/actions/typed-action-check.js'
 import { canonicalJson } from '../../src/contract/canonical-json.js'

@@ -1,10 +1,15 @@
 /** The figures that README and documents show: from the kept results, of the default pack, and not outdated. */
 import { describe, expect, it } from 'vitest'
 import { changedShare, ENGINE_ROOMS, measuredCodeOf } from '../../bench/lib/measured-code.js'
-import { generatedSource } from '../support/docs.js'
-import { withFigures } from '../support/figures/markers.js'
-import { figuresOf, pagesWithFigures, readPage } from '../support/figures/pages.js'
-import { outdatedResults, readResult, readResults, resultsOfOtherPacks } from '../support/figures/results.js'
+import { generatedSource } from '../../tools/generators/docs.js'
+import { withFigures } from '../../tools/generators/figures/markers.js'
+import { figuresOf, pagesWithFigures, readPage } from '../../tools/generators/figures/pages.js'
+import {
+  outdatedResults,
+  readResult,
+  readResults,
+  resultsOfOtherPacks,
+} from '../../tools/generators/figures/results.js'
 
 const RESULTS = readResults()
 const FIGURES = figuresOf(RESULTS)

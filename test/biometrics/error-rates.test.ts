@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { errorRates, type ScoredPair } from '../../src/evaluation/error-rates.js'
+import { errorRates, type ScoredPair } from '../../tools/evaluation/error-rates.js'
 
 const pairs = (genuine: Array<number | null>, impostor: number[]): ScoredPair[] => [
   ...genuine.map((score) => ({ score, genuine: true })),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { messagesIn } from '../../src/capture/capture-texts.js'
+import { messagesIn } from '../../clients/capture/capture-texts.js'
 import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'

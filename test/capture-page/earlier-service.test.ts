@@ -1,6 +1,6 @@
 /** The hosted page sends a service of an earlier version no fields that it refuses. */
 import { expect, it } from 'vitest'
-import { withoutLaterFields } from '../../src/capture/page/earlier-service.js'
+import { withoutLaterFields } from '../../clients/capture/page/earlier-service.js'
 
 it('leaves out the fields that an earlier version does not know, and no other', () => {
   const frames = [{ step: 0, t_ms: 0, image: 'AAAA' }]

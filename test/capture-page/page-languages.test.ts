@@ -1,6 +1,6 @@
 /** The texts of the hosted page: each language says the same things, in the name of the company and not of the product. */
 import { describe, expect, it } from 'vitest'
-import { GUIDANCE } from '../../src/capture/guidance-codes.js'
+import { GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { noticePage } from '../../src/capture-page/notice-page.js'
 import { PAGE_TEXTS } from '../../src/capture-page/page-languages.js'
 import type { PageTexts } from '../../src/capture-page/page-texts.js'

@@ -1,7 +1,7 @@
 /** The times of a challenge's frames, for every challenge and every setting of a page. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planCapture, stepAt } from '../../src/capture/capture-plan.js'
+import { planCapture, stepAt } from '../../clients/capture/capture-plan.js'
 import { CAPTURE_LIMITS } from '../../src/contract/capture-limits.js'
 import { check } from '../support/properties.js'
 

@@ -1,8 +1,8 @@
 /** Which cameras deliver the frames of a challenge in time, by the limits of the service. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { CapturedFrame } from '../../src/capture/capture-events.js'
-import { type CaptureChallenge, planCapture } from '../../src/capture/capture-plan.js'
-import { captureChallenge, type FrameSource } from '../../src/capture/challenge-capture.js'
+import type { CapturedFrame } from '../../clients/capture/capture-events.js'
+import { type CaptureChallenge, planCapture } from '../../clients/capture/capture-plan.js'
+import { captureChallenge, type FrameSource } from '../../clients/capture/challenge-capture.js'
 import { CAPTURE_LIMITS } from '../../src/contract/capture-limits.js'
 
 const { max_gap_ms: _, ...LIMITS_BEFORE } = CAPTURE_LIMITS

@@ -1,8 +1,8 @@
 /** The vocabulary of guidance: every code has one text in each language, and no text stands without a code. */
 import { describe, expect, it } from 'vitest'
-import { messagesIn } from '../../src/capture/capture-texts.js'
-import { FRAME_GUIDANCE, GUIDANCE, PHOTO_GUIDANCE } from '../../src/capture/guidance-codes.js'
-import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
+import { messagesIn } from '../../clients/capture/capture-texts.js'
+import { FRAME_GUIDANCE, GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.js'
+import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { PAGE_TEXTS } from '../../src/capture-page/page-languages.js'
 import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ApiError, Countersign } from '../../src/client/index.js'
+import { ApiError, Countersign } from '../../clients/node/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { CHROMIUM, launchBrowser } from '../support/browser.js'
 import { plain } from '../support/images.js'
@@ -77,7 +77,11 @@ describe.skipIf(!CHROMIUM)('a passkey on a page of the customer in Chromium', { 
     if (path === '/page.mjs')
       return [200, 'text/javascript', readFileSync(packageFile('docs', 'examples', 'passkeys', 'page.mjs'))]
     if (path.startsWith('/capture/'))
-      return [200, 'text/javascript', readFileSync(packageFile('dist', 'src', ...path.slice(1).split('/')))]
+      return [
+        200,
+        'text/javascript',
+        readFileSync(packageFile('dist', 'clients', ...path.slice(1).split('/'))),
+      ]
     try {
       switch (path) {
         case '/passkeys/registration': {

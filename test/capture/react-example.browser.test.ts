@@ -23,7 +23,7 @@ const ALIASES = [
   { find: /^react\/jsx-runtime$/, replacement: library('react/jsx-runtime.js', 'jsx-runtime') },
   { find: /^react-dom\/client$/, replacement: library('react-dom/client.js', 'compat/client.mjs') },
   { find: /^react$/, replacement: library('react/index.js', 'compat') },
-  { find: /^countersign\/capture$/, replacement: packageFile('dist/src/capture/capture.js') },
+  { find: /^countersign\/capture$/, replacement: packageFile('dist/clients/capture/capture.js') },
 ]
 
 describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {

@@ -5,7 +5,7 @@ import {
   isMismatch,
   isTimingEven,
   isVirtualCamera,
-} from '../../src/capture/page/signal-rules.js'
+} from '../../clients/capture/page/signal-rules.js'
 import type { CLIENT_SIGNALS } from '../../src/verification/capture-integrity.js'
 
 it('the hosted page sends exactly the codes that the service takes', () => {

@@ -15,7 +15,7 @@ beforeEach(() => {
   for (const name of ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'])
     cpSync(packageFile('scripts', name), join(root, 'scripts', name))
   write('package.json', JSON.stringify({ engines: { node: '>=20.15.0' } }))
-  write('tsconfig.json', JSON.stringify({ include: ['src', 'test/faults/main.ts'] }))
+  write('tsconfig.json', JSON.stringify({ include: ['src', 'clients', 'test/faults/main.ts'] }))
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -87,7 +87,7 @@ describe('isBuilt', () => {
     ['other settings', 'tsconfig.json'],
   ])('is false after %s: %s', (_, path) => {
     record(Date.now() + 1000)
-    write(path, JSON.stringify({ include: ['src', 'test/faults/main.ts'], compilerOptions: {} }))
+    write(path, JSON.stringify({ include: ['src', 'clients', 'test/faults/main.ts'], compilerOptions: {} }))
     expect(answer('isBuilt')).toBe(false)
   })
 
@@ -105,8 +105,8 @@ describe('isBuilt', () => {
 
   it('stays true when pip or Go writes next to the SDKs of other languages', () => {
     record(Date.now() + 1000)
-    write('src/client-python/countersign.egg-info/PKG-INFO', '')
-    write('src/client-go/vendor/modules.txt', '')
+    write('clients/python/countersign.egg-info/PKG-INFO', '')
+    write('clients/go/vendor/modules.txt', '')
     expect(answer('isBuilt')).toBe(true)
   })
 

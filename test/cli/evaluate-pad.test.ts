@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { parseCsv } from '../../src/evaluation/csv.js'
+import { parseCsv } from '../../tools/evaluation/csv.js'
 import { evaluationDataMissing, readEvaluationFile, writeEvaluationPack } from '../biometrics/fixtures.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { face, landscape } from '../support/faces.js'

@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Countersign } from '../../src/client/index.js'
+import { Countersign } from '../../clients/node/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { leash } from '../support/leash.js'
 

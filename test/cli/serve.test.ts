@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from 'n
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Countersign } from '../../src/client/countersign.js'
+import { Countersign } from '../../clients/node/countersign.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { adviceText } from '../support/advice.js'

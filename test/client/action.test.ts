@@ -1,8 +1,8 @@
 /** Two actions that differ never have one hash: what JSON would flatten is refused before anything is sent. */
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { type ActionLike, actionHash } from '../../src/client/index.js'
-import { FakeCountersign } from '../../src/client/testing.js'
+import { type ActionLike, actionHash } from '../../clients/node/index.js'
+import { FakeCountersign } from '../../clients/node/testing.js'
 
 class Payment {
   #amount = 1

@@ -15,7 +15,7 @@ import {
   TimeoutError,
   UnexpectedResponseError,
   VerdictError,
-} from '../../src/client/index.js'
+} from '../../clients/node/index.js'
 
 /** The one that the OpenID provider runs on. */
 const Koa = createRequire(import.meta.resolve('oidc-provider'))('koa') as typeof import('koa')

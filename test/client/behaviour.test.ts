@@ -120,7 +120,7 @@ describe('the package for Python', () => {
         '-c',
         'import importlib.resources as r; r.read_text("countersign", "py.typed")',
       ])
-      const tests = packageFile('src', 'client-python', 'tests')
+      const tests = packageFile('clients', 'python', 'tests')
       // Only the vectors of public verdicts need this package.
       const env = {
         ...process.env,
@@ -141,13 +141,13 @@ describe('the package for Python', () => {
 describe('the types of the package for Python', () => {
   it.skipIf(!typeChecker)('pass mypy in strict mode', async () => {
     const args = ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), 'countersign']
-    const { stdout } = await run(typeChecker!, args, { cwd: packageFile('src', 'client-python') })
+    const { stdout } = await run(typeChecker!, args, { cwd: packageFile('clients', 'python') })
     expect(stdout).toMatch(/^Success/)
   })
 })
 
 describe('the module for Go', () => {
-  const source = packageFile('src', 'client-go')
+  const source = packageFile('clients', 'go')
 
   it.skipIf(!canBuildGo)(
     'is formatted, and passes go vet, its tests and the vectors',

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Action } from '../../src/client/types.js'
+import type { Action } from '../../clients/node/types.js'
 import { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
 import { actionHash as hashOfService } from '../../src/crypto/verification-jwt.js'
 import { check, checkAsync } from '../support/properties.js'

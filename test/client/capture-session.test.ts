@@ -6,8 +6,8 @@ import {
   type CountersignOptions,
   MemoryReplayStore,
   VerdictError,
-} from '../../src/client/index.js'
-import { FakeCountersign } from '../../src/client/testing.js'
+} from '../../clients/node/index.js'
+import { FakeCountersign } from '../../clients/node/testing.js'
 import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
 import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'

@@ -47,7 +47,7 @@ it('is under 447 kB, and holds code, types, readme and licence', () => {
     .map(({ path }) => path)
     .filter(
       (path) =>
-        !/^lib\/((capture|client|client\/testing|contract|contract\/actions)\/)?[\w-]+\.(js|d\.ts)$/.test(
+        !/^lib\/((capture|clients\/capture|clients\/node|clients\/node\/testing|src\/contract|src\/contract\/actions)\/)?[\w-]+\.(js|d\.ts)$/.test(
           path,
         ),
     )

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { decodeProtectedHeader } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
+import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import {
   ApiError,
   ConnectionError,
@@ -15,7 +15,7 @@ import {
   UnexpectedResponseError,
   type VerifyRequest,
   verifyVerdict,
-} from '../../src/client/index.js'
+} from '../../clients/node/index.js'
 import { face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { displayHash } from '../../src/client/display-hash.js'
-import { paymentBatch } from '../../src/client/make-action.js'
+import { displayHash } from '../../clients/node/display-hash.js'
+import { paymentBatch } from '../../clients/node/make-action.js'
 import {
   canonicalDisplay,
   DISPLAY_VERSION,

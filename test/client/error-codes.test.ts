@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
+import { UNVERIFIABLE_CODES } from '../../clients/node/unverifiable-codes.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 
 it('the codes that the SDK believes without a signature say nothing about a user', () => {

@@ -19,7 +19,7 @@ const python = [join(process.env.VIRTUAL_ENV ?? '', 'bin', 'python3'), 'python3'
 describe('the bank in FastAPI', () => {
   // The checkout's package comes before an installed one.
   const start = 'import runpy, sys; sys.path.insert(0, sys.argv[2]); runpy.run_path(sys.argv[1])'
-  const args = ['-c', start, example('fastapi', 'bank.py'), packageFile('src', 'client-python')]
+  const args = ['-c', start, example('fastapi', 'bank.py'), packageFile('clients', 'python')]
   if (python) keepsToTheHostedPage(async () => [python, ...args])
   else it.skip('carries a transfer out', () => {})
 })

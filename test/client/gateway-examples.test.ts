@@ -84,7 +84,7 @@ describe.each(SDKS)('the example with the SDK for $name', ({ command }) => {
       const env = {
         ...process.env,
         CS_ENVIRONMENT: 'sandbox',
-        PYTHONPATH: packageFile('src', 'client-python'),
+        PYTHONPATH: packageFile('clients', 'python'),
         PYTHONDONTWRITEBYTECODE: '1',
       }
       const check = (user: string) =>

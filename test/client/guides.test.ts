@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FRAME_GUIDANCE } from '../../src/capture/guidance-codes.js'
-import { GUIDANCE_TEXTS } from '../../src/capture/guidance-texts.js'
-import { Countersign, type CountersignOptions } from '../../src/client/index.js'
+import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
+import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
+import { Countersign, type CountersignOptions } from '../../clients/node/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { answerTo } from '../support/challenges.js'
 import { face } from '../support/faces.js'
@@ -22,8 +22,8 @@ const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
   ...['api-overview.md', 'verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
-  packageFile('src', 'client-python', 'README.md'),
-  packageFile('src', 'client-go', 'README.md'),
+  packageFile('clients', 'python', 'README.md'),
+  packageFile('clients', 'go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),
 ]
 

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UNVERIFIABLE_CODES } from '../../src/client/unverifiable-codes.js'
+import { UNVERIFIABLE_CODES } from '../../clients/node/unverifiable-codes.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
-const python = (name: string) => readFileSync(packageFile('src', 'client-python', ...name.split('/')), 'utf8')
+const python = (name: string) => readFileSync(packageFile('clients', 'python', ...name.split('/')), 'utf8')
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
 
 /** The methods of a client by their names in Python. */
@@ -16,15 +16,13 @@ const methods = (text: string, form: RegExp) => {
 
 describe('the packages for other languages', () => {
   it('have clients with the same methods', () => {
-    const source = (room: string) => packageFile('src', room)
+    const source = (room: string) => packageFile('clients', room)
     const inTypeScript = methods(
-      readFileSync(join(source('client'), 'countersign.ts'), 'utf8'),
+      readFileSync(join(source('node'), 'countersign.ts'), 'utf8'),
       /^ {2}(?:async )?\*?((?!constructor)[a-z]\w+)[<(]/gm,
     )
     const inGo = methods(
-      ['client.go', 'passkeys.go']
-        .map((name) => readFileSync(join(source('client-go'), name), 'utf8'))
-        .join('\n'),
+      ['client.go', 'passkeys.go'].map((name) => readFileSync(join(source('go'), name), 'utf8')).join('\n'),
       /^func \(c \*Client\) ((?!String|GoString|Environment)[A-Z]\w+)\(/gm,
     )
     expect(inTypeScript.length).toBeGreaterThan(20)

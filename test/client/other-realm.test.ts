@@ -6,8 +6,8 @@ import {
   type ImageInput,
   verifyVerdict,
   verifyWebhook,
-} from '../../src/client/index.js'
-import { FakeCountersign, signResponse } from '../../src/client/testing.js'
+} from '../../clients/node/index.js'
+import { FakeCountersign, signResponse } from '../../clients/node/testing.js'
 
 const action = { type: 'transfer', amount: '12.50' }
 const TEXT = 'some bytes of a photo'

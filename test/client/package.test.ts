@@ -13,7 +13,7 @@ let installed: string
 let files: string[]
 
 beforeAll(async () => {
-  if (!existsSync(packageFile('dist', 'src', 'client', 'index.js')))
+  if (!existsSync(packageFile('dist', 'clients', 'node', 'index.js')))
     throw new Error('dist is missing; build first: npm run build')
   folder = await mkdtemp(join(tmpdir(), 'countersign-consumer-'))
   const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {

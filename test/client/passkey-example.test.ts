@@ -1,8 +1,8 @@
 /** The example of the guide to passkeys, against the sandbox, with an authenticator in software. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ApiError, Countersign } from '../../clients/node/index.js'
 // @ts-expect-error plain JavaScript with comments as types
 import { registerPasskey, transfer } from '../../docs/examples/passkeys/passkeys.mjs'
-import { ApiError, Countersign } from '../../src/client/index.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'

@@ -2,8 +2,13 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { MemoryReplayStore, VerdictError, type VerdictTrust, verifyVerdict } from '../../src/client/index.js'
-import { FakeCountersign } from '../../src/client/testing.js'
+import {
+  MemoryReplayStore,
+  VerdictError,
+  type VerdictTrust,
+  verifyVerdict,
+} from '../../clients/node/index.js'
+import { FakeCountersign } from '../../clients/node/testing.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

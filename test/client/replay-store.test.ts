@@ -1,6 +1,6 @@
 /** Tests of how long the SDK's memory of used verdicts remembers a verdict. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { MemoryReplayStore } from '../../src/client/index.js'
+import { MemoryReplayStore } from '../../clients/node/index.js'
 
 const START = 1_790_000_000
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SignatureError } from '../../src/client/errors.js'
-import { assertResponseSignature, type SignedResponse } from '../../src/client/response-signature.js'
+import { SignatureError } from '../../clients/node/errors.js'
+import { assertResponseSignature, type SignedResponse } from '../../clients/node/response-signature.js'
 import { type SignedParts, signResponse } from '../../src/crypto/response-signature.js'
 import { checkAsync } from '../support/properties.js'
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { REASONS } from '../../src/verification/reasons.js'
-import { documentInDocs } from '../support/docs.js'
-import { ELSEWHERE, EXPORTS, SHOWN, sdkPage } from '../support/sdk-reference.js'
+import { documentInDocs } from '../../tools/generators/docs.js'
+import { ELSEWHERE, EXPORTS, SHOWN, sdkPage } from '../../tools/generators/sdk-reference.js'
 
 it('docs/sdk.md equals the page made from the declarations (UPDATE_DOCS=1 writes it)', () => {
   const made = sdkPage()
@@ -58,7 +58,7 @@ it('the guide says of every reason of a rejection what an application does', () 
 })
 
 it('the guide says of every code of verifyVerdict what an application does', () => {
-  const source = readFileSync(packageFile('src', 'client', 'errors.ts'), 'utf8')
+  const source = readFileSync(packageFile('clients', 'node', 'errors.ts'), 'utf8')
   const [, union = ''] = /^export type VerdictErrorCode =\n((?: {2}\| '\w+'\n)+)/m.exec(source) ?? []
   const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code!)
   expect(codes.length).toBeGreaterThan(15)

@@ -1,7 +1,6 @@
 /** Passkeys, policy and public keys of the service in memory against the real one: the same answers, field by field. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { Countersign, type PasskeyList } from '../../src/client/index.js'
+import { Countersign, type PasskeyList } from '../../clients/node/index.js'
 import {
   FakeCountersign,
   type FakePasskeySettings,
@@ -11,7 +10,8 @@ import {
   type PasskeySignatureOutcome,
   sandboxRegistration,
   sandboxSignature,
-} from '../../src/client/testing.js'
+} from '../../clients/node/testing.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { ActionPolicy } from '../../src/contract/action-policy.js'
 import { shape, told } from '../support/fake-comparison.js'
 import { plain } from '../support/images.js'

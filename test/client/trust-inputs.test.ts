@@ -1,10 +1,10 @@
 /** Tests of the inputs that the SDK trusts: configured signing secrets, and headers and tokens as they arrive. */
 import { CompactSign } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { verifyVerdict } from '../../src/client/index.js'
-import { assertSignature } from '../../src/client/response-signature.js'
-import { candidates, readSecrets } from '../../src/client/signing-secret.js'
-import { findSigned } from '../../src/client/verdict-token.js'
+import { verifyVerdict } from '../../clients/node/index.js'
+import { assertSignature } from '../../clients/node/response-signature.js'
+import { candidates, readSecrets } from '../../clients/node/signing-secret.js'
+import { findSigned } from '../../clients/node/verdict-token.js'
 
 describe('a configured signing secret', () => {
   it.each([

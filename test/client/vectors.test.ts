@@ -8,12 +8,12 @@ import {
   MemoryReplayStore,
   VerdictError,
   verifyVerdict,
-} from '../../src/client/index.js'
+} from '../../clients/node/index.js'
 import * as service from '../../src/crypto/verification-jwt.js'
 import { memberIssue } from '../../src/http/bodies/json-members.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { parseApiKey } from '../../src/tenants/api-key.js'
-import { documentInDocs } from '../support/docs.js'
+import { documentInDocs } from '../../tools/generators/docs.js'
 
 const made = execFileSync(process.execPath, [packageFile('docs', 'examples', 'make-vectors.mjs')], {
   encoding: 'utf8',

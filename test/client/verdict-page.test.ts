@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { ACTIVE_ACR, MemoryReplayStore, verifyVerdict } from '../../src/client/index.js'
+import { ACTIVE_ACR, MemoryReplayStore, verifyVerdict } from '../../clients/node/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import {
   EXAMPLE_ACTION,
@@ -10,7 +10,7 @@ import {
   exampleClaims,
   exampleToken,
   tableUnder,
-} from '../support/verdict-page.js'
+} from '../../tools/generators/verdict-page.js'
 
 const page = readFileSync(packageFile('docs', 'verdict.md'), 'utf8')
 const { aud, iat, iss, jti, nonce, sub } = exampleClaims()

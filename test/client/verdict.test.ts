@@ -6,7 +6,7 @@ import {
   type VerdictExpectations,
   type VerdictTrust,
   verifyVerdict,
-} from '../../src/client/index.js'
+} from '../../clients/node/index.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'

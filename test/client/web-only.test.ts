@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 
-const files = ['client', 'contract'].flatMap((room) =>
-  readdirSync(packageFile('src', room), { recursive: true, encoding: 'utf8' })
+const files = ['clients/node', 'src/contract'].flatMap((room) =>
+  readdirSync(packageFile(room), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({
       name: `${room}/${name}`,
-      text: readFileSync(packageFile('src', room, name), 'utf8'),
+      text: readFileSync(packageFile(room, name), 'utf8'),
     })),
 )
 
-/** @param path relative to `src` */
-const isInside = (path: string) => /^(client|contract)\//.test(path)
+/** @param path inside the repository */
+const isInside = (path: string) => /^(clients\/node|src\/contract)\//.test(path)
 
 it('imports jose, itself and the contract; an adapter only the types of its framework', () => {
   const foreign = files.flatMap(({ name, text }) =>
@@ -25,14 +25,14 @@ it('imports jose, itself and the contract; an adapter only the types of its fram
       .map(({ type, from }) => `${name}:${type ?? ''} ${from}`),
   )
   expect(foreign.sort()).toEqual([
-    'client/countersign.ts: jose',
-    'client/express.ts: type express',
-    'client/fastify.ts: type fastify',
-    'client/hono.ts: type hono',
-    'client/public-keys.ts: jose',
-    'client/testing/verifications.ts: jose',
-    'client/verdict-token.ts: jose',
-    'client/verdict.ts: jose',
+    'clients/node/countersign.ts: jose',
+    'clients/node/express.ts: type express',
+    'clients/node/fastify.ts: type fastify',
+    'clients/node/hono.ts: type hono',
+    'clients/node/public-keys.ts: jose',
+    'clients/node/testing/verifications.ts: jose',
+    'clients/node/verdict-token.ts: jose',
+    'clients/node/verdict.ts: jose',
   ])
 })
 
@@ -47,8 +47,8 @@ it('compiles with only the types of the Web', () => {
       ],
       { encoding: 'utf8' },
     )
-  expect(compile('src/client/index.ts').stdout).toBe('')
-  expect(compile('src/client/testing.ts').stdout).toBe('')
+  expect(compile('clients/node/index.ts').stdout).toBe('')
+  expect(compile('clients/node/testing.ts').stdout).toBe('')
   // The same check sees Node's own names.
   expect(compile('src/lib/version.ts').stdout).toContain("'node:fs'")
 })

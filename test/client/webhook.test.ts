@@ -7,8 +7,8 @@ import {
   verifyWebhook,
   type WebhookHeaders,
   type WebhookOptions,
-} from '../../src/client/index.js'
-import { FakeCountersign } from '../../src/client/testing.js'
+} from '../../clients/node/index.js'
+import { FakeCountersign } from '../../clients/node/testing.js'
 import { signResponse } from '../../src/crypto/response-signature.js'
 import { signWebhook } from '../../src/crypto/webhook-signature.js'
 

@@ -95,7 +95,7 @@ async function differences(schemas: Record<string, Json>): Promise<string[]> {
       `export const check${index}: Same<Plain<${type}>, Plain<Static<typeof schema${index}>>> = true`,
     ].join('\n'),
   )
-  const client = packageFile('src', 'client')
+  const client = packageFile('clients', 'node')
   const source = [
     `import type { XStatic as Static } from 'typebox/schema'`,
     `import type * as Errors from ${JSON.stringify(join(client, 'errors.js'))}`,

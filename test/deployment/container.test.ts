@@ -101,7 +101,7 @@ describe('Dockerfile', () => {
 it('imports only production dependencies in the built service', () => {
   const { dependencies } = JSON.parse(read('package.json'))
   const allowed = new Set([...Object.keys(dependencies), ...builtinModules])
-  const imported = ['dist/src', 'dist/models'].flatMap((folder) =>
+  const imported = ['dist/src', 'dist/clients', 'dist/models', 'dist/tools'].flatMap((folder) =>
     readdirSync(packageFile(folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.js') && !name.startsWith('dashboard/web/'))
       .flatMap((name) => [

@@ -16,7 +16,7 @@ const PAGES = [
 /** Words of Node, Kubernetes and proxies; the service's source does not hold them. */
 const WORDS_OF_OTHERS = ['fetch failed', 'ECONNRESET', 'EACCES', 'msg']
 
-const sources = ['src', 'models']
+const sources = ['src', 'clients/node', 'models', 'tools']
   .flatMap((folder) =>
     readdirSync(packageFile(folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name))

@@ -8,9 +8,9 @@ import {
   noDriftCounts,
 } from '../../src/drift/drift-counts.js'
 import { type CountedPeriod, type DriftHistory, startOfPeriod } from '../../src/drift/drift-report.js'
-import { seededRandom } from '../../src/evaluation/random.js'
 import { DAY_MS, HOUR_MS } from '../../src/lib/clock.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { seededRandom } from '../../tools/evaluation/random.js'
 
 export interface Traffic {
   people: number

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { chiSquareAbove } from '../../src/drift/chi-square.js'
 import type { Histogram } from '../../src/drift/drift-counts.js'
 import { StabilityReference } from '../../src/drift/stability-index.js'
-import { seededRandom } from '../../src/evaluation/random.js'
+import { seededRandom } from '../../tools/evaluation/random.js'
 
 /** Chance of a window without a change to exceed its noise. */
 const CHANCE = 0.001

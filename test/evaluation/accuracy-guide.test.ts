@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { FMRS } from '../../src/evaluation/evaluation.js'
-import { ruleOfThree } from '../../src/evaluation/intervals.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { FMRS } from '../../tools/evaluation/evaluation.js'
+import { ruleOfThree } from '../../tools/evaluation/intervals.js'
 
 it('the guide states how many people a rate needs as the evaluation reckons', () => {
   const page = readFileSync(packageFile('docs', 'guides', 'accuracy.md'), 'utf8')

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
-import { accuracyTables } from '../support/accuracy-page.js'
-import { documentInDocs } from '../support/docs.js'
+import { accuracyTables } from '../../tools/generators/accuracy-page.js'
+import { documentInDocs } from '../../tools/generators/docs.js'
 
 it('docs/accuracy.md has the figures of the calibrations that come with the packs (UPDATE_DOCS=1 writes them)', () => {
   const page = readFileSync(packageFile('docs', 'accuracy.md'), 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { PhotoFace, PhotoResult } from '../../src/evaluation/embedding-cache.js'
-import { evaluate } from '../../src/evaluation/evaluation.js'
-import { reportContent } from '../../src/evaluation/report-content.js'
+import type { PhotoFace, PhotoResult } from '../../tools/evaluation/embedding-cache.js'
+import { evaluate } from '../../tools/evaluation/evaluation.js'
+import { reportContent } from '../../tools/evaluation/report-content.js'
 import { cosinePack, DIMENSIONS, dataSetOf } from './synthetic.js'
 
 /** A person's axis, or another's: the latter is a miss. */

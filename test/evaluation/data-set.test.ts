@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseCsv } from '../../src/evaluation/csv.js'
-import { readPairs, readPeople } from '../../src/evaluation/data-set.js'
-import { readGroups } from '../../src/evaluation/people-groups.js'
+import { parseCsv } from '../../tools/evaluation/csv.js'
+import { readPairs, readPeople } from '../../tools/evaluation/data-set.js'
+import { readGroups } from '../../tools/evaluation/people-groups.js'
 
 describe('a table', () => {
   it('reads tables as spreadsheets write them', () => {

@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest'
-import type { PhotoResult } from '../../src/evaluation/embedding-cache.js'
-import { type Evaluation, evaluate } from '../../src/evaluation/evaluation.js'
-import { seededRandom } from '../../src/evaluation/random.js'
-import { reportContent } from '../../src/evaluation/report-content.js'
-import { htmlReport } from '../../src/evaluation/report-html.js'
-import { markdownReport } from '../../src/evaluation/report-markdown.js'
-import { discardsPlot } from '../../src/evaluation/report-plots.js'
+import type { PhotoResult } from '../../tools/evaluation/embedding-cache.js'
+import { type Evaluation, evaluate } from '../../tools/evaluation/evaluation.js'
+import { seededRandom } from '../../tools/evaluation/random.js'
+import { reportContent } from '../../tools/evaluation/report-content.js'
+import { htmlReport } from '../../tools/evaluation/report-html.js'
+import { markdownReport } from '../../tools/evaluation/report-markdown.js'
+import { discardsPlot } from '../../tools/evaluation/report-plots.js'
 import { cosinePack, DIMENSIONS, dataSetOf } from './synthetic.js'
 
 const PEOPLE = 200

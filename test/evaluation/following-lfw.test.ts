@@ -9,10 +9,10 @@ import { loadModelPack, type ModelPack, thresholdForFmr } from '../../models/pac
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 import { assessQuality, faultsOf } from '../../src/biometrics/pipeline/quality-bounds.js'
-import { type DataSet, readPeople } from '../../src/evaluation/data-set.js'
-import { embedPhotos } from '../../src/evaluation/embed-photos.js'
-import { EmbeddingCache, type PhotoResult } from '../../src/evaluation/embedding-cache.js'
-import { exactInterval } from '../../src/evaluation/intervals.js'
+import { type DataSet, readPeople } from '../../tools/evaluation/data-set.js'
+import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
+import { EmbeddingCache, type PhotoResult } from '../../tools/evaluation/embedding-cache.js'
+import { exactInterval } from '../../tools/evaluation/intervals.js'
 import {
   anyFace,
   evaluationDataMissing,

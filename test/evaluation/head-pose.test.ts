@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { yawOf } from '../../src/evaluation/head-pose.js'
+import { yawOf } from '../../tools/evaluation/head-pose.js'
 
 /** Eyes, nose tip and mouth of the generic head in millimetre-like units, as a distant camera sees it. */
 function seen(yawDegrees: number, rollDegrees = 0, scale = 1): Array<[number, number]> {

@@ -6,7 +6,7 @@ import {
   rateInterval,
   ruleOfThree,
   wilson,
-} from '../../src/evaluation/intervals.js'
+} from '../../tools/evaluation/intervals.js'
 
 describe('Wilson’s interval', () => {
   // Newcombe 1998 (Statistics in Medicine 17:857), Table I, method 3.

@@ -1,6 +1,6 @@
 /** The rule that refuses pictures that are not upright: how it is taught, and which of its errors are counted. */
 import { describe, expect, it } from 'vitest'
-import { ruleOf, TURNS } from '../../src/evaluation/measure-upright.js'
+import { ruleOf, TURNS } from '../../tools/evaluation/measure-upright.js'
 import { cosinePack, DIMENSIONS, normals } from './synthetic.js'
 
 const pack = cosinePack()

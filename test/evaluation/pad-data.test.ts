@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type PadDataError, readPresentations } from '../../src/evaluation/pad-data.js'
+import { type PadDataError, readPresentations } from '../../tools/evaluation/pad-data.js'
 
 const HEADER = 'presentation,type,subject,species,device,condition,frames'
 

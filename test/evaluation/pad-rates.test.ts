@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type JudgedPresentation, padRates } from '../../src/evaluation/pad-rates.js'
+import { type JudgedPresentation, padRates } from '../../tools/evaluation/pad-rates.js'
 
 let made = 0
 function judged(changes: Partial<JudgedPresentation>): JudgedPresentation {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { wilson } from '../../src/evaluation/intervals.js'
-import { PersonBootstrap } from '../../src/evaluation/person-bootstrap.js'
-import { RatesReader } from '../../src/evaluation/rates-at.js'
+import { wilson } from '../../tools/evaluation/intervals.js'
+import { PersonBootstrap } from '../../tools/evaluation/person-bootstrap.js'
+import { RatesReader } from '../../tools/evaluation/rates-at.js'
 import { type Population, population, sampleCurve } from './synthetic.js'
 
 const THRESHOLD = 0.6

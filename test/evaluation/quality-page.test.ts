@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { boundFor, DEFAULT_BOUNDS } from '../../src/biometrics/pipeline/quality-bounds.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { documentInDocs } from '../support/docs.js'
-import { QUALITY_FIGURES, qualityTables } from '../support/quality-page.js'
+import { documentInDocs } from '../../tools/generators/docs.js'
+import { QUALITY_FIGURES, qualityTables } from '../../tools/generators/quality-page.js'
 
 it('docs/accuracy.md has the bounds that hold and the figures that were measured (UPDATE_DOCS=1 writes them)', () => {
   const page = readFileSync(packageFile('docs', 'accuracy.md'), 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
-import type { DataSet } from '../../src/evaluation/data-set.js'
-import { impostorPairs } from '../../src/evaluation/pair-scores.js'
+import type { DataSet } from '../../tools/evaluation/data-set.js'
+import { impostorPairs } from '../../tools/evaluation/pair-scores.js'
 import { cosinePack, curveOf, dataSetOf, normals } from './synthetic.js'
 
 /** On a circle, the cosine of the angle between two embeddings is their score. */

@@ -1,9 +1,9 @@
 /** People whose embeddings are drawn from a known distribution, and a pack with nothing but their dimensions. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
-import type { DataSet } from '../../src/evaluation/data-set.js'
-import { genuinePairs, type ImpostorProtocol, impostorPairs } from '../../src/evaluation/pair-scores.js'
-import { seededRandom } from '../../src/evaluation/random.js'
-import { ScoreCurve } from '../../src/evaluation/score-curve.js'
+import type { DataSet } from '../../tools/evaluation/data-set.js'
+import { genuinePairs, type ImpostorProtocol, impostorPairs } from '../../tools/evaluation/pair-scores.js'
+import { seededRandom } from '../../tools/evaluation/random.js'
+import { ScoreCurve } from '../../tools/evaluation/score-curve.js'
 
 export const DIMENSIONS = 16
 

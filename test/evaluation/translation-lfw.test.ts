@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
-import { readPeople } from '../../src/evaluation/data-set.js'
-import { embedPhotos } from '../../src/evaluation/embed-photos.js'
-import { EmbeddingCache } from '../../src/evaluation/embedding-cache.js'
-import { percentileInterval } from '../../src/evaluation/intervals.js'
-import { seededRandom } from '../../src/evaluation/random.js'
+import { readPeople } from '../../tools/evaluation/data-set.js'
+import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
+import { EmbeddingCache } from '../../tools/evaluation/embedding-cache.js'
+import { percentileInterval } from '../../tools/evaluation/intervals.js'
+import { seededRandom } from '../../tools/evaluation/random.js'
 import {
   anyFace,
   evaluationDataMissing,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { shippedCalibration } from '../../models/calibration/shipped.js'
 import { SETTINGS } from '../../src/config/config.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { shippedCalibration } from '../../tools/pack-builders/calibration/shipped.js'
 
 /** Without the marks around generated figures. */
 const page = readFileSync(packageFile('docs', 'guides', 'dpia.md'), 'utf8').replaceAll(/<!--.*?-->/g, '')

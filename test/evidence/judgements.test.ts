@@ -4,7 +4,7 @@ import type { ModelPack } from '../../models/pack/model-pack.js'
 import { SETTINGS, type SettingName } from '../../src/config/config.js'
 import type { Fact, Installation, TenantTerms } from '../../src/evidence/evidence.js'
 import { judgeInstallation, STANDARDS } from '../../src/evidence/judge-installation.js'
-import { configWith, defaultInstallation, standardPack } from '../support/evidence-page.js'
+import { configWith, defaultInstallation, standardPack } from '../../tools/generators/evidence-page.js'
 
 type Env = Record<string, string>
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import sharp, { type Sharp } from 'sharp'
 import { inject } from 'vitest'
-import { buildStandard } from '../../models/standard/build-standard.js'
+import { buildStandard } from '../../tools/pack-builders/standard/build-standard.js'
 import { Random } from '../hostile/random.js'
 import {
   type CommandResult,

@@ -9,7 +9,7 @@ import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.j
 import { scoreOf } from '../../src/biometrics/pipeline/match.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 import { BiometricError } from '../../src/biometrics/types.js'
-import { wilson } from '../../src/evaluation/intervals.js'
+import { wilson } from '../../tools/evaluation/intervals.js'
 import type { Person } from './photos.js'
 
 interface PosedFace {

@@ -2,7 +2,7 @@
 
 import { drawSteps, MODES, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { wilson } from '../../src/evaluation/intervals.js'
+import { wilson } from '../../tools/evaluation/intervals.js'
 import { Random } from '../hostile/random.js'
 import { type Cast, type Film, headFilm, SPECIES, type Species } from './films.js'
 import { type Judged, judge } from './judged.js'

@@ -1,7 +1,7 @@
 /** The pack's three networks together on real faces: one person stays near, another stays far. */
 import sharp from 'sharp'
 import { afterAll, expect, test } from 'vitest'
-import { baselinePackDocument } from '../../models/baseline/pack-document.js'
+import { baselinePackDocument } from '../../tools/pack-builders/baseline/pack-document.js'
 import { BaselinePack } from './baseline-pack.js'
 import { distance, embedFace, findFace } from './face-chip.js'
 import { demoPhoto, type Region } from './photos.js'

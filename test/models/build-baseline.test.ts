@@ -4,10 +4,10 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
-import { NETWORK_PINS } from '../../models/baseline/pins.js'
-import type { BuiltFile } from '../../models/build/build-pack.js'
 import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
+import { buildBaseline } from '../../tools/pack-builders/baseline/build-baseline.js'
+import { NETWORK_PINS } from '../../tools/pack-builders/baseline/pins.js'
+import type { BuiltFile } from '../../tools/pack-builders/build/build-pack.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 
 const FILE_NAMES = ['detector.onnx', 'embedder-int8.onnx', 'embedder.onnx', 'landmarks.onnx', 'pack.json']

@@ -1,13 +1,13 @@
 /** The calibration that comes with a pack was measured with the pack's networks. */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { baselinePackDocument } from '../../models/baseline/pack-document.js'
-import { type CalibratedPack, shippedCalibration } from '../../models/calibration/shipped.js'
-import { findCataloguePack } from '../../models/install/catalogue.js'
 import { assertMeasuredWith } from '../../models/pack/calibration.js'
 import { parsePackManifest, thresholdForFmr } from '../../models/pack/model-pack.js'
-import { standardPackDocument } from '../../models/standard/pack-document.js'
 import { samplePhoto } from '../../src/lib/sample-photo.js'
+import { baselinePackDocument } from '../../tools/pack-builders/baseline/pack-document.js'
+import { type CalibratedPack, shippedCalibration } from '../../tools/pack-builders/calibration/shipped.js'
+import { findCataloguePack } from '../../tools/pack-builders/catalogue/catalogue.js'
+import { standardPackDocument } from '../../tools/pack-builders/standard/pack-document.js'
 
 const recommended = findCataloguePack('recommended')
 const DOCUMENTS: Record<CalibratedPack, object> = {

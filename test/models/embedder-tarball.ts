@@ -6,7 +6,7 @@ import {
   EmbedderUnavailableError,
   fetchTarball,
   readEmbedderModel,
-} from '../../models/standard/embedder-tarball.js'
+} from '../../tools/pack-builders/standard/embedder-tarball.js'
 
 type Found = { file: string; missing: null } | { file: null; missing: string }
 

@@ -1,6 +1,6 @@
 /** The shortest way from a photograph to an embedding: a plain implementation of pack.json. */
 import sharp from 'sharp'
-import { baselinePackDocument } from '../../models/baseline/pack-document.js'
+import { baselinePackDocument } from '../../tools/pack-builders/baseline/pack-document.js'
 import type { BaselinePack } from './baseline-pack.js'
 import { type Region, squareOf, toTensor } from './photos.js'
 import { type Tensor, tensor } from './reference/nhwc.js'

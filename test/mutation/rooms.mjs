@@ -46,12 +46,12 @@ export const ROOMS = {
   },
   client: {
     mutate: [
-      'src/client/replay-store.ts',
-      'src/client/response-signature.ts',
-      'src/client/signing-secret.ts',
-      'src/client/verdict.ts',
-      'src/client/verdict-token.ts',
-      'src/client/webhook.ts',
+      'clients/node/replay-store.ts',
+      'clients/node/response-signature.ts',
+      'clients/node/signing-secret.ts',
+      'clients/node/verdict.ts',
+      'clients/node/verdict-token.ts',
+      'clients/node/webhook.ts',
     ],
     tests: [
       'test/client/replay-store.test.ts',
@@ -63,7 +63,7 @@ export const ROOMS = {
     ],
   },
   'replay-store': {
-    mutate: ['src/client/replay-store.ts'],
+    mutate: ['clients/node/replay-store.ts'],
     tests: ['test/client/replay-store.test.ts'],
   },
   'hosted-page': {

@@ -78,7 +78,8 @@ export async function serveCameraPages(): Promise<CameraPages> {
       return response.writeHead(status, { 'Content-Type': 'application/json' }).end(body)
     }
     const code = /^\/capture\/((?:page\/)?[\w-]+\.js)$/.exec(pathname)
-    if (code) return answer('text/javascript', readFileSync(packageFile('dist', 'src', 'capture', code[1]!)))
+    if (code)
+      return answer('text/javascript', readFileSync(packageFile('dist', 'clients', 'capture', code[1]!)))
     if (pathname === '/page.js') return answer('text/javascript', SCRIPT)
     if (pathname === '/page.css') return answer('text/css', STYLE)
     if (pathname !== '/') return response.writeHead(404).end()

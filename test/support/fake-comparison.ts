@@ -1,5 +1,5 @@
 /** Compares the answers of the service in memory with those of the real one. */
-import { ApiError } from '../../src/client/index.js'
+import { ApiError } from '../../clients/node/index.js'
 import { decodeJwt } from './trust.js'
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */

@@ -16,7 +16,7 @@ const COMMANDS = [
   'npm run test:liveness -- --photos 2 --rounds 3',
 ]
 /** Files of `dist` that are compiled from the sources; the others are made by commands. */
-const BUILT = ['src', 'models', 'test', 'bench', 'node_modules', '.built', 'build.json']
+const BUILT = ['src', 'clients', 'models', 'tools', 'test', 'bench', 'node_modules', '.built', 'build.json']
 /** A command that takes longer stands still. */
 const LONGEST_MS = 15 * 60_000
 

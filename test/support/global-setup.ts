@@ -1,8 +1,8 @@
 /** Once a run: that what is started as a process is what was tested, and what all tests share: the baseline pack, and a PostgreSQL. */
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
 import { isBuilt } from '../../scripts/build-state.mjs'
+import { buildBaseline } from '../../tools/pack-builders/baseline/build-baseline.js'
 import { MODELS_DIR } from './models-dir.js'
 import { PostgresOnDemand } from './postgres-on-demand.js'
 

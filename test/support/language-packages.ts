@@ -47,7 +47,7 @@ print(getattr(build_meta, 'build_' + kind)(out))
 export async function installPython(folder: string): Promise<PythonPackage> {
   const source = join(folder, 'source')
   // setuptools writes into the folder that it builds, so it gets a copy.
-  await cp(packageFile('src', 'client-python'), source, {
+  await cp(packageFile('clients', 'python'), source, {
     recursive: true,
     filter: (path) => !/__pycache__|\.egg-info|\/build$/.test(path),
   })

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OnnxGraph } from '../../models/onnx/onnx-writer.js'
+import { OnnxGraph } from '../../tools/pack-builders/onnx/onnx-writer.js'
 import { writeBroughtPack } from './packs.js'
 
 /** Mean of blue, green and red at which it is undecided. */

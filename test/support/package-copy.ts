@@ -21,7 +21,7 @@ export async function copyPackage(): Promise<PackageCopy> {
   const modules = join(folder, 'node_modules')
   const installed = (name = '') => packageFile('node_modules', name)
   // Copied, because Node looks for packages from where a file really lies.
-  for (const name of ['dist/src', 'dist/models', 'native', 'package.json'])
+  for (const name of ['dist/src', 'dist/clients', 'dist/models', 'dist/tools', 'native', 'package.json'])
     await cp(packageFile(name), join(folder, name), { recursive: true })
   await mkdir(modules)
   const link = (name: string) => symlink(installed(name), join(modules, name), 'junction')

@@ -11,12 +11,12 @@ const LINK = /\]\((?!\w+:|\/)<?([^()\s<>]+)>?(?: "[^"]*")?\)/g
 
 /** Paths of README, CHANGELOG, CONTRIBUTING, SECURITY, all pages of docs/ and the READMEs of the SDKs, inside the repository. */
 export function linkingPages(): string[] {
-  const clients = readdirSync(packageFile('src')).filter((name) => name.startsWith('client'))
+  const clients = ['go', 'node', 'python']
   const docs = readdirSync(packageFile('docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
     .map((name) => `docs/${name}`)
   const single = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
-  return [...single, ...docs, ...clients.map((name) => `src/${name}/README.md`)].sort()
+  return [...single, ...docs, ...clients.map((name) => `clients/${name}/README.md`)].sort()
 }
 
 /** Targets of the relative links of a text, such as `../operations.md#start-and-stop`. Code holds no links. */

@@ -39,8 +39,8 @@ export function pagesOfProse(): string[] {
     readdirSync(packageFile(...folder.split('/')), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
       .map((name) => `${folder}/${name}`)
-  const clients = readdirSync(packageFile('src')).filter((name) => name.startsWith('client'))
-  return [...SINGLE_PAGES, ...under('docs'), ...clients.map((name) => `src/${name}/README.md`)]
+  const clients = ['go', 'node', 'python']
+  return [...SINGLE_PAGES, ...under('docs'), ...clients.map((name) => `clients/${name}/README.md`)]
     .filter((page) => !IS_GENERATED.test(page))
     .sort()
 }

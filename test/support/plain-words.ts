@@ -23,10 +23,12 @@ const COMMENT = /\/\*\*?([\s\S]*?)\*\/|(?:^|\s)\/\/ (.+)$/gm
 const TITLE = /\b(?:it|test)(?:\.[a-zA-Z]+(?:\([^()\n]*\))?)*\(\s*(['"`])((?:\\.|(?!\1).)+)\1/g
 const STRING = /(['"`])((?:\\.|(?!\1)[^\n])*)\1/g
 
-const FOLDERS = ['src', 'models', 'bench', 'scripts', 'test']
+const FOLDERS = ['src', 'clients', 'models', 'tools', 'bench', 'scripts', 'test']
+/** Folders whose own folders are the rooms. */
+const ROOMS_INSIDE = ['src', 'clients', 'tools', 'test']
 const IS_SOURCE = /\.(?:ts|tsx|mjs)$/
 const IS_LEFT_OUT =
-  /(?:^|\/)(?:node_modules|results|__pycache__)\/|^src\/capture\/texts-|plain-(?:words|prose)/
+  /(?:^|\/)(?:node_modules|results|__pycache__)\/|^clients\/capture\/texts-|plain-(?:words|prose)/
 
 /** @param under folders of the repository, such as `src/http`; all of its sources when left out */
 export function findHardWords(under: readonly string[] = FOLDERS): Finding[] {
@@ -60,8 +62,8 @@ export function hardWordsIn(file: string, text: string): Finding[] {
   return found
 }
 
-/** The room that a place is in: `src/http`, `test/api`, `models`, `bench`. */
+/** The room that a place is in: `src/http`, `clients/node`, `tools/evaluation`, `test/api`, `models`, `bench`. */
 export function roomOf({ place }: Finding): string {
   const [top, second = ''] = place.split('/')
-  return (top === 'src' || top === 'test') && !/\.\w+:\d+$/.test(second) ? `${top}/${second}` : top!
+  return ROOMS_INSIDE.includes(top!) && !/\.\w+:\d+$/.test(second) ? `${top}/${second}` : top!
 }

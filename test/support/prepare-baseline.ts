@@ -1,6 +1,6 @@
 /** The model pack that campaigns run on: each prepares it itself, so that any of them may be the first command on a fresh clone. */
 import { join } from 'node:path'
-import { buildBaseline } from '../../models/baseline/build-baseline.js'
+import { buildBaseline } from '../../tools/pack-builders/baseline/build-baseline.js'
 import { MODELS_DIR } from './models-dir.js'
 
 /** Builds the baseline pack from the installed packages where it is missing, and only checks it where it is there. */

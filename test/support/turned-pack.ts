@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { OnnxGraph } from '../../models/onnx/onnx-writer.js'
 import type { PackManifest } from '../../models/pack/pack-schema.js'
+import { OnnxGraph } from '../../tools/pack-builders/onnx/onnx-writer.js'
 import { writeBroughtPack } from './packs.js'
 
 /** Numbers of fields, from onnx.proto. */

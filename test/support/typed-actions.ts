@@ -1,6 +1,6 @@
 /** Generators of valid typed actions, for tests of properties. */
 import fc from 'fast-check'
-import type { BatchPayee } from '../../src/client/types.js'
+import type { BatchPayee } from '../../clients/node/types.js'
 import { CURRENCIES, decimalText } from '../../src/contract/actions/money.js'
 import type { PaymentAction } from '../../src/contract/actions/typed-actions.js'
 

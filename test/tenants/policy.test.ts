@@ -1,6 +1,6 @@
 /** Tests of the checks of a policy: its author learns what is wrong with it before it is in force. */
 import { describe, expect, it } from 'vitest'
-import { ACR_VALUES } from '../../src/client/index.js'
+import { ACR_VALUES } from '../../clients/node/index.js'
 import { checksOf, missingChecks } from '../../src/contract/action-policy.js'
 import { checkedPolicy, parsePolicy } from '../../src/tenants/policy.js'
 

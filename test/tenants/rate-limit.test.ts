@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { paymentBatch } from '../../src/client/make-action.js'
+import { paymentBatch } from '../../clients/node/make-action.js'
 import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { startService, type TestService } from '../support/service.js'

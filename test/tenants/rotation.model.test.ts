@@ -1,8 +1,8 @@
 /** Random timelines of rotations, seen by backends that hold any of the secrets there ever were. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MemoryReplayStore, verifyVerdict } from '../../src/client/index.js'
-import { assertResponseSignature } from '../../src/client/response-signature.js'
+import { MemoryReplayStore, verifyVerdict } from '../../clients/node/index.js'
+import { assertResponseSignature } from '../../clients/node/response-signature.js'
 import { type ApiResponse, apiClient } from '../support/client.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'

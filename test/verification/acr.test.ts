@@ -1,8 +1,8 @@
 /** Tests of the `acr` of an approval: a name for each way of capture, listed in the SDK and in the guide. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../clients/node/index.js'
 import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
-import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../src/client/index.js'
 import { acrOf } from '../../src/contract/action-policy.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { livenessStatement } from '../../src/verification/liveness.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toBase64 } from '../../clients/node/image.js'
 import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
-import { toBase64 } from '../../src/client/image.js'
 import { DomainError } from '../../src/lib/domain-error.js'
 import { decodeImages } from '../../src/verification/images.js'
 import { bytesInside, check, checkAsync, damaged } from '../support/properties.js'

@@ -5,7 +5,7 @@ import {
   PASSKEY_SIGNATURES,
   sandboxRegistration,
   sandboxSignature,
-} from '../../src/client/testing.js'
+} from '../../clients/node/testing.js'
 import { maker } from '../support/attestations.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'

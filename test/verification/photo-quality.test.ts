@@ -1,7 +1,7 @@
 /** Tests of refusals for quality, and of their advice to the person, on real faces that were spoiled in one way each. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { EnrollmentQuality, ImageQuality, QualityFinding } from '../../src/client/types.js'
+import type { EnrollmentQuality, ImageQuality, QualityFinding } from '../../clients/node/types.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { blurredFace } from '../support/images.js'

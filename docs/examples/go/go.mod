@@ -4,4 +4,4 @@ go 1.19
 
 require example.com/countersign v0.0.0
 
-replace example.com/countersign => ../../../src/client-go
+replace example.com/countersign => ../../../clients/go

@@ -7,9 +7,9 @@
  * challenge has two axes. A film of the person doing the same movements passes.
  */
 
+import type { Guidance } from '../../../clients/capture/guidance-codes.js'
 import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import type { Guidance } from '../../capture/guidance-codes.js'
 import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
 import type { FrameFace, FrameRefusal } from '../measurements.js'
 import type { ChallengeFinding } from './findings.js'

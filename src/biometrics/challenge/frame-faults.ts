@@ -1,7 +1,8 @@
 /** Faults of a single frame, as guidance codes for the person. Nothing here knows of a series. */
+
+import type { Guidance } from '../../../clients/capture/guidance-codes.js'
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import type { Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
 import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/quality-bounds.js'
 

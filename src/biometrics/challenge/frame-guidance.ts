@@ -1,8 +1,9 @@
 /** Live guidance from one small frame: what the person should do before anything is sent to be judged. */
+
+import { FRAME_GUIDANCE, type FrameGuidance, type Guidance } from '../../../clients/capture/guidance-codes.js'
 import type { ActiveLivenessSpec, LivenessSpec } from '../../../models/pack/pack-schema.js'
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import { FRAME_GUIDANCE, type FrameGuidance, type Guidance } from '../../capture/guidance-codes.js'
 import type { FrameFace } from '../measurements.js'
 import { hasRoomAround } from '../pipeline/liveness.js'
 import type { Purpose } from '../pipeline/quality-bounds.js'

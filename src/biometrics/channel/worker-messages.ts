@@ -5,8 +5,8 @@
  */
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { PHOTO_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { MODEL_PACK_ERROR_CODES } from '../../../models/pack/model-pack-error.js'
-import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
   AlignmentSchema,

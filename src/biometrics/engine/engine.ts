@@ -4,8 +4,8 @@
  * queue.
  */
 
+import type { FrameGuidance } from '../../../clients/capture/guidance-codes.js'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { FrameGuidance } from '../../capture/guidance-codes.js'
 import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
 import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'

@@ -1,7 +1,8 @@
 /** Judges the quality components against bounds, and says what the person can do about a value beyond them. */
+
+import { GUIDANCE_TEXTS } from '../../../clients/capture/guidance-texts.js'
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualityBound, QualityBounds, QualitySpec } from '../../../models/pack/quality-schema.js'
-import { GUIDANCE_TEXTS } from '../../capture/guidance-texts.js'
 import type { QualityComponents, QualityFault } from '../measurements.js'
 
 export type Purpose = 'enrol' | 'verify'

@@ -1,6 +1,5 @@
 /** Checks of `doctor` on model pack and database. */
 
-import { findCataloguePack } from '../../../models/install/catalogue.js'
 import {
   loadModelPack,
   type ModelPack,
@@ -9,6 +8,7 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../../models/pack/pack-grade.js'
+import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'

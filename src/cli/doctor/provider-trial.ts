@@ -1,5 +1,5 @@
 /** Checks which execution providers load and compute on this machine. */
-import { OnnxGraph } from '../../../models/onnx/onnx-writer.js'
+import { OnnxGraph } from '../../../tools/pack-builders/onnx/onnx-writer.js'
 import { type Addon, tryAddons } from './addon-trial.js'
 
 /**

@@ -5,9 +5,9 @@ import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
-import { findCataloguePack } from '../../../models/install/catalogue.js'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
 import { assertLivenessServed, assertMayFollow, assertServable } from '../../../models/pack/pack-grade.js'
+import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
 import {
   type Config,
   ConfigError,

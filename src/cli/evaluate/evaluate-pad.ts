@@ -17,9 +17,9 @@ export function registerEvaluatePadCommand(command: Command): void {
     .option('--json', 'print only the line of JSON')
     .action(
       action(async (file: string, options: EvaluatePadOptions) => {
-        const { assertReportFormat } = await import('../../evaluation/report.js')
-        const { writePadReport } = await import('../../evaluation/pad-report.js')
-        const { evaluatePad } = await import('../../evaluation/pad-evaluation.js')
+        const { assertReportFormat } = await import('../../../tools/evaluation/report.js')
+        const { writePadReport } = await import('../../../tools/evaluation/pad-report.js')
+        const { evaluatePad } = await import('../../../tools/evaluation/pad-evaluation.js')
         const { padText, padView } = await import('./pad-view.js')
         // Report wrong options before the pictures are measured.
         for (const report of options.report ?? []) assertReportFormat(report)

@@ -20,8 +20,8 @@ export function registerEvaluateCommand(command: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (path: string, options: EvaluateOptions) => {
-        const { assertReportFormat, writeReport } = await import('../../evaluation/report.js')
-        const { calibrationOf } = await import('../../evaluation/measure-upright.js')
+        const { assertReportFormat, writeReport } = await import('../../../tools/evaluation/report.js')
+        const { calibrationOf } = await import('../../../tools/evaluation/measure-upright.js')
         const { changeOf, writeCalibration } = await import('../models/write-calibration.js')
         const { evaluationText, evaluationView } = await import('./evaluation-view.js')
         // Report wrong options before the photos are measured.

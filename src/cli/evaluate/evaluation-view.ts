@@ -1,6 +1,6 @@
 /** The output of `countersign evaluate`: one JSON line for programs, a table for people. */
-import type { Evaluation } from '../../evaluation/evaluation.js'
-import { people, percent, range } from '../../evaluation/format.js'
+import type { Evaluation } from '../../../tools/evaluation/evaluation.js'
+import { people, percent, range } from '../../../tools/evaluation/format.js'
 import { type Field, fields } from '../lib/style.js'
 
 /** Leaves out what only a report shows: curve, distributions, single pairs. */

@@ -1,8 +1,8 @@
 /** The parts that `evaluate` and `models calibrate` share: options that decide the figures, and the measuring. */
 import { type Command, Option } from 'commander'
+import type { EvaluationRun } from '../../../tools/evaluation/run-evaluation.js'
 import type { EngineOptions, FaceChoice, ImageLimits } from '../../biometrics/types.js'
 import type { Config } from '../../config/config.js'
-import type { EvaluationRun } from '../../evaluation/run-evaluation.js'
 import type { OutputOptions } from '../lib/output.js'
 import { progressBar, progressSteps } from '../lib/progress.js'
 import { readInput } from '../lib/read-input.js'
@@ -44,8 +44,8 @@ export async function measure(
   pack: string | undefined,
   options: MeasuringOptions,
 ): Promise<EvaluationRun> {
-  const { isFolder } = await import('../../evaluation/data-set.js')
-  const { runEvaluation } = await import('../../evaluation/run-evaluation.js')
+  const { isFolder } = await import('../../../tools/evaluation/data-set.js')
+  const { runEvaluation } = await import('../../../tools/evaluation/run-evaluation.js')
   const { join } = await import('node:path')
   if (!(await isFolder(path))) await readInput(path)
   if (options.groups) await readInput(options.groups)

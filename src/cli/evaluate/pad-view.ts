@@ -1,7 +1,7 @@
 /** The output of `countersign evaluate-pad`: one JSON line for programs, tables for people. */
-import { percent, range } from '../../evaluation/format.js'
-import type { PadEvaluation } from '../../evaluation/pad-evaluation.js'
-import type { BonaFideRates } from '../../evaluation/pad-rates.js'
+import { percent, range } from '../../../tools/evaluation/format.js'
+import type { PadEvaluation } from '../../../tools/evaluation/pad-evaluation.js'
+import type { BonaFideRates } from '../../../tools/evaluation/pad-rates.js'
 import { listing } from '../lib/style.js'
 
 /** Leaves out single presentations, which only a JSON report has. */

@@ -1,10 +1,10 @@
 /** `countersign models calibrate --from-users`: measures the false match rate between the service's own users, in this process. */
 import type { Calibration } from '../../../models/pack/calibration.js'
 import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
+import type { UsersCalibration } from '../../../tools/evaluation/calibrate-from-users.js'
+import { people } from '../../../tools/evaluation/format.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
-import type { UsersCalibration } from '../../evaluation/calibrate-from-users.js'
-import { people } from '../../evaluation/format.js'
 import { systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { CommandError, type OutputOptions, print } from '../lib/output.js'
@@ -30,7 +30,7 @@ const SEED = 1
 
 /** @throws CommandError comparison_not_allowed; CalibrationError too_few_people */
 export async function calibrateFromUsers(name: string, options: FromUsersOptions): Promise<void> {
-  const { calibrateFromUsers: calibrate } = await import('../../evaluation/calibrate-from-users.js')
+  const { calibrateFromUsers: calibrate } = await import('../../../tools/evaluation/calibrate-from-users.js')
   const config = loadConfig({ ...process.env, COUNTERSIGN_MODEL_PACK: name })
   const dir = modelPackDir(config)
   const pack = await loadModelPack(dir)

@@ -1,9 +1,9 @@
 /** The model pack that `serve` will decide with, also before it is built. */
 import { join } from 'node:path'
-import { baselinePackDocument } from '../../../models/baseline/pack-document.js'
-import { shippedCalibration } from '../../../models/calibration/shipped.js'
 import { loadModelPack, type ModelPack, parsePackManifest } from '../../../models/pack/model-pack.js'
-import { standardPackDocument } from '../../../models/standard/pack-document.js'
+import { baselinePackDocument } from '../../../tools/pack-builders/baseline/pack-document.js'
+import { shippedCalibration } from '../../../tools/pack-builders/calibration/shipped.js'
+import { standardPackDocument } from '../../../tools/pack-builders/standard/pack-document.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
 import { isThere } from '../../config/is-there.js'
 

@@ -66,7 +66,7 @@ export function registerCalibrateCommand(models: Command): void {
         if (source.endsWith('.json'))
           measured = parseCalibration((await readInput(source)).toString(), source)
         else {
-          const { calibrationOf } = await import('../../evaluation/measure-upright.js')
+          const { calibrationOf } = await import('../../../tools/evaluation/measure-upright.js')
           const run = await measure(source, name, options)
           measured = await calibrationOf(run)
         }

@@ -1,8 +1,8 @@
 /** `countersign models pull`: downloads a pack of the catalogue. */
 import type { Command } from 'commander'
-import type { PulledPack } from '../../../models/build/catalogue-entry.js'
-import { CATALOGUE, findCataloguePack } from '../../../models/install/catalogue.js'
-import { pullPack } from '../../../models/install/pull-pack.js'
+import type { PulledPack } from '../../../tools/pack-builders/build/catalogue-entry.js'
+import { CATALOGUE, findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
+import { pullPack } from '../../../tools/pack-builders/catalogue/pull-pack.js'
 import { loadConfig } from '../../config/config.js'
 import { CodedError } from '../../lib/errors.js'
 import { action, CommandError, note, type OutputOptions, UsageError } from '../lib/output.js'

@@ -7,8 +7,8 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import { networkFiles } from '../../../models/pack/network-files.js'
+import type { AgreementReport, GraphAgreement } from '../../../tools/evaluation/graph-agreement.js'
 import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
-import type { AgreementReport, GraphAgreement } from '../../evaluation/graph-agreement.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from '../lib/output.js'
 import { readInput } from '../lib/read-input.js'
 import { type Cell, listing } from '../lib/style.js'
@@ -86,7 +86,7 @@ async function agreementOf(
   config: Config,
   { photos }: VerifyOptions,
 ): Promise<AgreementReport> {
-  const { measureAgreement } = await import('../../evaluation/graph-agreement.js')
+  const { measureAgreement } = await import('../../../tools/evaluation/graph-agreement.js')
   const { agreementPhotos } = await import('./sample-photos.js')
   const { engineOptions } = await import('../../app/engine-options.js')
   return measureAgreement({

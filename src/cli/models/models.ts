@@ -1,10 +1,10 @@
 /** `countersign models`: lists and checks packs, and builds those that are not downloaded. */
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { buildBaseline } from '../../../models/baseline/build-baseline.js'
-import { CATALOGUE } from '../../../models/install/catalogue.js'
 import { installedPacks } from '../../../models/pack/installed-packs.js'
-import { buildStandard } from '../../../models/standard/build-standard.js'
+import { buildBaseline } from '../../../tools/pack-builders/baseline/build-baseline.js'
+import { CATALOGUE } from '../../../tools/pack-builders/catalogue/catalogue.js'
+import { buildStandard } from '../../../tools/pack-builders/standard/build-standard.js'
 import { loadConfig, modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'

@@ -1,9 +1,9 @@
 /** Makes the configured model pack ready: builds a missing pack whose parts all come from the npm registry. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { buildBaseline } from '../../../models/baseline/build-baseline.js'
-import type { OnProgress } from '../../../models/build/progress.js'
-import { buildStandard } from '../../../models/standard/build-standard.js'
+import type { OnProgress } from '../../../models/install/progress.js'
+import { buildBaseline } from '../../../tools/pack-builders/baseline/build-baseline.js'
+import { buildStandard } from '../../../tools/pack-builders/standard/build-standard.js'
 import { type Config, followingPackDirs, modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, DEFAULT_PACK_FILE, STANDARD_PACK } from '../../config/default-model-pack.js'
 import { makeFolder } from '../../lib/durable-file.js'

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { shippedFor } from '../../../models/calibration/shipped.js'
 import {
   CALIBRATION_JSON,
   type Calibration,
@@ -13,6 +12,7 @@ import {
 import { nameOf } from '../../../models/pack/group-fault.js'
 import { loadPackManifest, type ModelPack } from '../../../models/pack/model-pack.js'
 import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../../models/pack/pack-grade.js'
+import { shippedFor } from '../../../tools/pack-builders/calibration/shipped.js'
 import type { Field } from '../lib/style.js'
 
 /** The change that a new calibration makes. */

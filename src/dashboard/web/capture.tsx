@@ -1,7 +1,7 @@
 /** The capture component. Its camera goes on as soon as it is shown, since the person pressed a button for it. */
 import { useEffect, useRef } from 'preact/hooks'
-import '../../capture/capture.js'
-import type { CaptureDetail, CaptureDetector, CountersignCapture } from '../../capture/capture.js'
+import '../../../clients/capture/capture.js'
+import type { CaptureDetail, CaptureDetector, CountersignCapture } from '../../../clients/capture/capture.js'
 
 export interface CaptureProps {
   mode: CaptureDetail['mode']

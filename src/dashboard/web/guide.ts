@@ -1,5 +1,5 @@
 /** Asks the API for guidance in front of the camera, with the key that the person tries. */
-import type { CaptureDetector, CaptureGuidance } from '../../capture/capture.js'
+import type { CaptureDetector, CaptureGuidance } from '../../../clients/capture/capture.js'
 import { tryCall } from './api.js'
 import { base64Of, dataUrl } from './photo.js'
 import type { Trial } from './trial.js'

@@ -1,7 +1,7 @@
 /** Shows the service's answer to a tried photo: verdict, score, timings, signature and JWT. */
 import type { Static } from 'typebox'
+import { messagesIn } from '../../../clients/capture/capture-texts.js'
 import type { liveness } from '../../api/schemas.js'
-import { messagesIn } from '../../capture/capture-texts.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { TriedCall } from '../contract.js'
 import { Badge, type Fact, Facts } from './parts.js'

@@ -5,7 +5,7 @@ import type {
   CaptureDetail,
   CapturedFrame,
   CountersignCapture,
-} from '../../capture/capture.js'
+} from '../../../clients/capture/capture.js'
 import type { TriedCall } from '../contract.js'
 import { tryCall } from './api.js'
 import { Capture } from './capture.js'

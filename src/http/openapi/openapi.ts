@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1 document, made from the endpoints' own schemas and the error registry. */
 
+import { PHOTO_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { PHOTO_GUIDANCE } from '../../capture/guidance-codes.js'
 import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
 import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
 import { SCOPES } from '../../tenants/key-scopes.js'

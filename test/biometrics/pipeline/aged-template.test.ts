@@ -3,7 +3,7 @@ import { ageingBounds, distanceOfScore } from '../../../models/pack/ageing-bound
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import { agedTemplate } from '../../../src/biometrics/pipeline/aged-template.js'
 import { scoreOf } from '../../../src/biometrics/pipeline/match.js'
-import { seededRandom } from '../../../src/evaluation/random.js'
+import { seededRandom } from '../../../tools/evaluation/random.js'
 
 const DIMENSIONS = 16
 /** Rounding of float32. */

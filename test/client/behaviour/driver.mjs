@@ -1,6 +1,6 @@
 /** Drives the TypeScript SDK by the line protocol of README.md. */
 import { createInterface } from 'node:readline'
-import { Countersign, CountersignError } from '../../../dist/src/client/index.js'
+import { Countersign, CountersignError } from '../../../dist/clients/node/index.js'
 
 const clients = new Map()
 const secrets = new Map()

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { baselinePackDocument } from '../../../models/baseline/pack-document.js'
-import { NETWORK_PINS } from '../../../models/baseline/pins.js'
-import { buildPack } from '../../../models/build/build-pack.js'
-import { shippedCalibration } from '../../../models/calibration/shipped.js'
+import { baselinePackDocument } from '../../../tools/pack-builders/baseline/pack-document.js'
+import { NETWORK_PINS } from '../../../tools/pack-builders/baseline/pins.js'
+import { buildPack } from '../../../tools/pack-builders/build/build-pack.js'
+import { shippedCalibration } from '../../../tools/pack-builders/calibration/shipped.js'
 
 let outDir: string
 beforeEach(() => {

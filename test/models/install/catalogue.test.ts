@@ -1,9 +1,12 @@
 /** Consistency of the catalogue's facts. */
 import { expect, test } from 'vitest'
-import { CATALOGUE, findCataloguePack } from '../../../models/install/catalogue.js'
+import { BUILT_PACKS, NAMED_PACKS } from '../../../models/pack/known-packs.js'
+import { CATALOGUE, findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
 
 test('packs are found by name, unknown names are not', () => {
   expect(CATALOGUE.map(({ id }) => id)).toEqual(['standard', 'baseline', 'opencv-zoo', 'recommended'])
+  expect(NAMED_PACKS).toEqual(CATALOGUE.map(({ id }) => id))
+  expect(BUILT_PACKS).toEqual(CATALOGUE.filter(({ kind }) => kind === 'built').map(({ id }) => id))
   expect(findCataloguePack('opencv-zoo')?.kind).toBe('downloaded')
   expect(findCataloguePack('toString')).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { CATALOGUE } from '../../../models/install/catalogue.js'
-import { downloadedPackDocument } from '../../../models/install/downloaded-pack.js'
 import { parsePackManifest } from '../../../models/pack/model-pack.js'
+import { CATALOGUE } from '../../../tools/pack-builders/catalogue/catalogue.js'
+import { downloadedPackDocument } from '../../../tools/pack-builders/catalogue/downloaded-pack.js'
 
 it.each(CATALOGUE.filter((entry) => entry.kind === 'downloaded').map((entry) => [entry.id, entry] as const))(
   'the pack.json of %s is valid and names every file',

@@ -1,7 +1,7 @@
 /** The writer's graphs run, and its mistakes are caught when they are made. */
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { expect, test } from 'vitest'
-import { OnnxGraph } from '../../../models/onnx/onnx-writer.js'
+import { OnnxGraph } from '../../../tools/pack-builders/onnx/onnx-writer.js'
 
 test('a graph with constants, all kinds of attributes and a free dimension runs', async () => {
   const graph = new OnnxGraph('test', 'pad, rectify, flatten')

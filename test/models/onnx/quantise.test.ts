@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { afterAll, describe, expect, it } from 'vitest'
-import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from '../../../models/baseline/embedder-graph.js'
-import { EMBEDDER_RANGES } from '../../../models/baseline/embedder-ranges.js'
-import { FaceApiWeights, findWeightsDir } from '../../../models/baseline/face-api-weights.js'
-import { OnnxGraph } from '../../../models/onnx/onnx-writer.js'
-import { keptActivations, measuredActivations, quantise } from '../../../models/onnx/quantise.js'
 import { packageFile } from '../../../src/lib/package-root.js'
+import { buildEmbedderGraph, EMBEDDER_WEIGHTS } from '../../../tools/pack-builders/baseline/embedder-graph.js'
+import { EMBEDDER_RANGES } from '../../../tools/pack-builders/baseline/embedder-ranges.js'
+import { FaceApiWeights, findWeightsDir } from '../../../tools/pack-builders/baseline/face-api-weights.js'
+import { OnnxGraph } from '../../../tools/pack-builders/onnx/onnx-writer.js'
+import { keptActivations, measuredActivations, quantise } from '../../../tools/pack-builders/onnx/quantise.js'
 import { measureRanges } from '../activation-ranges.js'
 import { BaselinePack } from '../baseline-pack.js'
 import { distance, embedFace } from '../face-chip.js'
 import { DEMO_DIR, demoPhoto } from '../photos.js'
 
-const RANGES_FILE = packageFile('models', 'baseline', 'embedder-ranges.ts')
+const RANGES_FILE = packageFile('tools', 'pack-builders', 'baseline', 'embedder-ranges.ts')
 
 const pack = new BaselinePack()
 afterAll(() => pack.close())

@@ -8,7 +8,7 @@ import {
   assertServable,
   gradeOf,
 } from '../../../models/pack/pack-grade.js'
-import { standardPackDocument } from '../../../models/standard/pack-document.js'
+import { standardPackDocument } from '../../../tools/pack-builders/standard/pack-document.js'
 import { uprightMeasurement } from '../../support/packs.js'
 
 const manifest = parsePackManifest(standardPackDocument())

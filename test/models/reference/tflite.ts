@@ -1,5 +1,5 @@
 /** Runs a TensorFlow Lite graph operator by operator as it stands in the file: interleaved, in double precision. */
-import type { TfliteModel, TfliteOperator } from '../../../models/tflite/tflite-model.js'
+import type { TfliteModel, TfliteOperator } from '../../../tools/pack-builders/tflite/tflite-model.js'
 import { add, addBias, conv2d, depthwiseConv2d, map, relu, type Tensor } from './nhwc.js'
 import type { Weight } from './quantised-weights.js'
 

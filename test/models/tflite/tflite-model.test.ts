@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readTfliteModel } from '../../../models/tflite/tflite-model.js'
+import { readTfliteModel } from '../../../tools/pack-builders/tflite/tflite-model.js'
 import { readInputs } from '../../fuzz/corpus.js'
 
 const [model] = readInputs('corpus', 'tflite')

@@ -1,7 +1,7 @@
 /** Scenarios where no answer comes, or one comes from something else on the way. */
 
 import { expect } from 'vitest'
-import { GUIDANCE_TEXTS } from '../../../../src/capture/guidance-texts.js'
+import { GUIDANCE_TEXTS } from '../../../../clients/capture/guidance-texts.js'
 import type { Scenario } from '../world.js'
 
 const action = { type: 'wire_transfer', amount: '1250.00' }

