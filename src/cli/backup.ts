@@ -29,7 +29,7 @@ export function registerBackupCommand(command: Command): void {
         if (existsSync(file))
           throw new CommandError(
             'file_exists',
-            `${file}exists already, and a backup never overwrites a file. Name another one.`,
+            `${file} exists already, and a backup never overwrites a file. Name another one.`,
           )
         for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
           if (!existsSync(folder))

@@ -137,6 +137,7 @@ describe('backup', () => {
     await writeFile(place.path('precious'), 'precious')
     const result = await place.run(['backup', place.path('precious'), '--json'])
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_exists' } })
+    expect(result.error.message).toContain(`${place.path('precious')} exists already`)
     expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
   })
 
