@@ -59,6 +59,8 @@ export const SECTIONS: readonly Section[] = [
       'guides/openid-keycloak.md':
         'Let Keycloak ask for a person by CIBA, without Java. For operators of Keycloak.',
       'guides/rotation.md': 'Replace a signing secret without downtime. For developers and operators.',
+      'guides/api-keys.md':
+        'Make, limit, rotate and end API keys, and what to do about a leak. For operators.',
       'guides/production.md': 'Go from sandbox to production. For the person who answers for the launch.',
       'guides/changing-models.md': 'Change the model pack while people go on verifying. For operators.',
       'guides/references-that-age.md':
@@ -88,6 +90,10 @@ export const SECTIONS: readonly Section[] = [
       'operations/tls.md': 'Set up certificates, and renew them. For operators.',
       'operations/several-processes.md': 'Use all cores of a large machine. For operators.',
       'operations/runbooks.md': 'What to do about each alert. For the person on call.',
+      'operations/disaster-recovery.md':
+        'What is lost in each disaster, what brings it back, and how fast. For operators.',
+      'operations/support-desk.md':
+        'A customer is refused: from the request to the reason, and what to say. For support staff.',
       'migration.md': 'Move over from Rekognition, Azure Face or CompreFace. For developers and operators.',
     },
   },
@@ -123,6 +129,8 @@ export const SECTIONS: readonly Section[] = [
       'what-a-face-check-proves.md':
         'Photo, film, deepfake, twin, stolen phone: what stops which, and what is left. For everyone who decides.',
       'faq.md': 'Short answers to what people ask first. For everyone.',
+      'how-it-fails.md':
+        'Each kind of failure: what the caller sees, what is lost, what brings it back. For everyone.',
       'scale.md':
         'Nodes over PostgreSQL and clusters, with the figure that limits each step. For architects.',
       'threat-model.md': 'What is protected, by what, and what is left. For security reviewers.',

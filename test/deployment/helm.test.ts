@@ -1,5 +1,7 @@
 /** The chart, by Helm itself: linted, rendered to docs/operations/kubernetes.yaml, and with its options. */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -45,6 +47,21 @@ describe.skipIf(!helm)('Helm', () => {
     const expected = HEAD + stdout
     if (process.env.UPDATE_DOCS === '1') writeFileSync(RENDERED, expected)
     expect(readFileSync(RENDERED, 'utf8')).toBe(expected)
+  })
+
+  it('renders the values for production that the guide to Kubernetes shows', async () => {
+    const guide = readFileSync(packageFile('docs', 'guides', 'kubernetes.md'), 'utf8')
+    const [, values] = /^## For production\n[\s\S]*?^```yaml\n([\s\S]*?)^```$/m.exec(guide)!
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-values-'))
+    try {
+      const file = join(folder, 'values.yaml')
+      // The guide leaves the digest of the image to the reader.
+      await writeFile(file, values!.replace('sha256:…', `sha256:${'0a'.repeat(32)}`))
+      const { status, stderr } = runHelm(helm!, 'template', 'countersign', CHART, '--values', file)
+      expect([status, stderr]).toEqual([0, ''])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('renders manifests that Kubernetes accepts, with every option', () => {
