@@ -4,8 +4,10 @@ import { packageFile } from '../../src/lib/package-root.js'
 
 /** The parts of a documentation comment. */
 export interface Comment {
-  /** The text with its errors (`@throws`), and without other tags. */
+  /** The text with parameters, the result and errors. */
   description: string
+  /** The text, or where there is none the result, without parameters and errors. */
+  summary: string
   /** Code of the first `@example`; empty without one. */
   example: string
 }
@@ -30,7 +32,7 @@ const textOf = (file: string) => readFileSync(packageFile('dist', `${file}.d.ts`
 
 function readComment(comment = ''): Comment {
   const text = comment.replace(/^\s*\* ?/gm, '')
-  const [, example = ''] = /@example\n([\s\S]*)/.exec(text) ?? []
+  const [, example = ''] = /@example\n([\s\S]*?)(?=\n@|$(?![\s\S]))/m.exec(text) ?? []
   const [before = '', ...tags] = text.split(/^ *@|\s@(?=throws|param|returns)/m)
   const of = (tag: string) =>
     tags.filter((one) => one.startsWith(`${tag} `)).map((one) => one.slice(tag.length + 1))
@@ -42,7 +44,7 @@ function readComment(comment = ''): Comment {
   const parameters = of('param').map((one) => clean(one).replace(/^(\w+) /, '`$1`: '))
   const given = parameters.length > 0 ? [`Parameters: ${parameters.join('; ')}.`] : []
   const description = [described, ...returned, ...given, ...throwing].filter(Boolean).join(' ')
-  return { description, example: example.trimEnd() }
+  return { description, summary: described || returned.join(' '), example: example.trimEnd() }
 }
 
 /** The public members of an interface or a class. @param file without `.d.ts` @throws Error where there is no such type */
@@ -60,13 +62,14 @@ export function membersOf(file: string, type: string): Member[] {
     const declaration = declared!.replace(/\s+/g, ' ').replace(/;$/, '')
     const name = /^(?:abstract )?(?:readonly |get )?([\w$]+)/.exec(declaration)?.[1]
     if (!name || name === 'constructor' || /^(#|private )/.test(declaration)) continue
-    const { description, example } = readComment(comment)
+    const { description, summary, example } = readComment(comment)
     // Overloads share a comment.
     const earlier = members.find((member) => member.name === name)
     members.push({
       name,
       declaration,
       description: description || (earlier?.description ?? ''),
+      summary: summary || (earlier?.summary ?? ''),
       example: example || (earlier?.example ?? ''),
     })
   }
