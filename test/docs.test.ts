@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { ACR_VALUES } from '../clients/node/acr.js'
 import { indexPage } from '../docs/.vitepress/index-page.js'
 import { SECTIONS } from '../docs/.vitepress/sections.js'
 import { scoreView } from '../src/api/views.js'
@@ -10,14 +11,24 @@ import { STANDARDS } from '../src/evidence/judge-installation.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DESCRIPTIONS } from '../src/http/routing/routes.js'
+import { OPERATOR_ERRORS } from '../src/lib/operator-errors.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
+import { amrOf } from '../src/verification/verdict-token.js'
 import { withCommands } from '../tools/generators/commands-page.js'
-import { configurationPage, documentInDocs, errorsPage, generatedSource } from '../tools/generators/docs.js'
-import { evidencePageOfDefaults } from '../tools/generators/evidence-page.js'
+import {
+  configurationPage,
+  documentInDocs,
+  errorsPage,
+  generatedSource,
+  operatorErrorsPage,
+} from '../tools/generators/docs.js'
+import { RECOVERIES } from '../tools/generators/error-recoveries.js'
+import { defaultInstallation, evidencePage } from '../tools/generators/evidence-page.js'
 import { goConstants, goWireTypes } from '../tools/generators/go-sdk.js'
 import { pythonConstants, pythonWireTypes } from '../tools/generators/python-sdk.js'
 import { serviceTexts } from '../tools/generators/sdk-constants.js'
+import { membersOf } from '../tools/generators/sdk-declarations.js'
 import { supplyChainPage } from '../tools/generators/supply-chain-page.js'
 import { exampleClaims, exampleToken, tableUnder, withExample } from '../tools/generators/verdict-page.js'
 import { wireTypes } from '../tools/generators/wire-types.js'
@@ -57,6 +68,25 @@ describe('docs/errors.md', () => {
         listed[name!.replaceAll('`', '')] = { status: Number(status), category, message, remedy }
     }
     expect(listed).toEqual(ERRORS)
+  })
+
+  it('names one way to recover for every code', () => {
+    const recovered = RECOVERIES.flatMap(({ codes }) => codes)
+    expect(recovered.toSorted()).toEqual(Object.keys(ERRORS).sort())
+  })
+})
+
+describe('docs/operator-errors.md', () => {
+  const page = documentInDocs('operator-errors.md', operatorErrorsPage())
+
+  it('is the one that the codes of the command line and the dashboard make (UPDATE_DOCS=1 writes it)', () => {
+    expect(page).toBe(operatorErrorsPage())
+  })
+
+  it('lists exactly these codes, with what to do', () => {
+    const listed = Object.fromEntries(rowsOf(page).map(([name, remedy]) => [name, remedy]))
+    const expected = Object.entries(OPERATOR_ERRORS).map(([name, { remedy }]) => [code(name), remedy])
+    expect(listed).toEqual(Object.fromEntries(expected))
   })
 })
 
@@ -102,11 +132,33 @@ describe('docs/configuration.md', () => {
 
 describe('docs/evidence.md', () => {
   it('is the one that the judgements on the defaults make (UPDATE_DOCS=1 writes it)', () => {
-    const made = evidencePageOfDefaults()
+    const made = evidencePage()
     expect(documentInDocs('evidence.md', made)).toBe(made)
   })
 
+  it('shows a line of each judgement', () => {
+    for (const judgement of ['met', 'partly', 'not met'])
+      expect(evidencePage()).toContain(`| **${judgement}**: `)
+  })
+})
+
+describe('the requirements of countersign evidence', () => {
   const lines = STANDARDS.flatMap(({ requirements }) => requirements)
+
+  it('each have an id of their own, a clause, a text and something that holds them or a reason why not', () => {
+    expect(new Set(lines.map(({ id }) => id)).size).toBe(lines.length)
+    for (const { id, clause, asks, judge } of lines) {
+      const { why } = judge(defaultInstallation())
+      for (const text of [clause, asks, why]) expect(text, id).toMatch(/^\S.*\S$/)
+      expect(why, id).not.toMatch(/undefined|NaN|null|–|\[object/)
+    }
+  })
+
+  it('name only settings that there are', () => {
+    const named = lines.flatMap(({ settings }) => settings)
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter((name) => !(name in SETTINGS))).toEqual([])
+  })
 
   it('names only test files that are there', () => {
     const named = [...new Set(lines.flatMap(({ tests }) => tests))]
@@ -151,6 +203,30 @@ describe('docs/verdict.md', () => {
     expect(namesUnder('Header').sort()).toEqual(Object.keys(decodeProtectedHeader(exampleToken())).sort())
     const claims = { ...exampleClaims('approved'), ...exampleClaims('rejected') }
     expect(namesUnder('Claims').sort()).toEqual(Object.keys(claims).sort())
+  })
+
+  it('lists exactly the claims that the type of a verdict declares', () => {
+    const declared = membersOf('src/crypto/verification-jwt', 'VerificationClaims').map(({ name }) => name)
+    expect(namesUnder('Claims').sort()).toEqual(declared.sort())
+  })
+
+  it('names every amr that the code signs', () => {
+    const [, , meaning] = tableUnder(page, 'Claims').find(([name]) => name === '`amr`')!
+    const named = [...meaning!.matchAll(/`(\["face".*?\])`/g)].map(([, text]) => text)
+    const signed = ([null, 'hwk', 'swk'] as const).map((possession) =>
+      JSON.stringify(amrOf(null, possession)),
+    )
+    expect(named.sort()).toEqual(signed.sort())
+    expect(amrOf('no_match', 'hwk')).toEqual(['face'])
+  })
+
+  it('names every acr of an approval, each without a passkey and with both kinds', () => {
+    const names = tableUnder(page, 'Values of acr').flatMap(([cell]) => cell!.match(/(?<=`)[a-z-]+(?=`)/g)!)
+    const values = names.flatMap((name) =>
+      ['', '-hwk', '-swk'].map((ending) => `urn:countersign:acr:${name}${ending}`),
+    )
+    expect(values.sort()).toEqual([...ACR_VALUES].sort())
+    expect(exampleClaims('rejected').acr).toBe('0')
   })
 
   it('says exactly of the claims that can be absent when they are', () => {

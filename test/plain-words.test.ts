@@ -66,6 +66,7 @@ describe('the pages that people read', () => {
       ]),
     )
     expect(pages).not.toContain('docs/errors.md')
+    expect(pages).not.toContain('docs/operator-errors.md')
     expect(pages).not.toContain('docs/configuration.md')
     expect(pages).not.toContain('docs/sdk.md')
   })

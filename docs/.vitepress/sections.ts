@@ -104,9 +104,13 @@ export const SECTIONS: readonly Section[] = [
       'api-overview.md':
         'Every endpoint, and what all requests and answers share. For everyone who calls the API.',
       'errors.md':
-        'Every error code, with its status, its message and what to do. For everyone who calls the API.',
+        'Every error code of the API, with its status, its message and what to do. For everyone who calls the API.',
+      'operator-errors.md':
+        'Every error code of the command line and the dashboard, with what to do. For operators.',
       'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
-      'sdk.md': 'Every method and option of the SDK for TypeScript. For developers.',
+      'sdk.md': 'Every method, option and error of the SDK for TypeScript. For developers.',
+      'sdk-python.md': 'A first program, every call and every error in Python. For developers.',
+      'sdk-go.md': 'A first program, every call and every error in Go. For developers.',
       'commands.md': 'Every command, with its options. For operators.',
       'configuration.md': 'Every setting, with its default. For operators.',
       'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
@@ -117,7 +121,7 @@ export const SECTIONS: readonly Section[] = [
       'benchmarks.md': 'What was timed, and how to repeat it. For performance engineers.',
       'supply-chain.md': 'Each dependency, why it is there, and how it is pinned. For security reviewers.',
       'evidence.md':
-        'Requirements of laws and standards, each with its setting, figure and test. For auditors.',
+        'Have your installation judged by laws and standards, requirement by requirement. For auditors.',
       'upgrade-policy.md': 'What may change within a version, which Node, and for how long. For operators.',
     },
   },

@@ -381,7 +381,7 @@ export const SETTING_GROUPS = {
     tenantPasswordSignIn: derived(
       'TENANT_PASSWORD_SIGN_IN',
       ({ oidcIssuer }) => oidcIssuer === undefined,
-      'Whether people of tenants may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. With false, people sign in by the provider, by the link of an invitation or by countersign tenant login-link.',
+      'Whether people of tenants may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. With false, they sign in by the provider or by a link.',
       boolean,
     ),
   },
@@ -401,13 +401,13 @@ export const SETTING_GROUPS = {
     followingPacks: derived(
       'FOLLOWING_PACKS',
       (): string[] => [],
-      'Packs that are loaded next to MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks too. Default: none.',
+      'Packs to load next to MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks. Default: none.',
       packList,
     ),
     acceptPacks: derived(
       'ACCEPT_PACK',
       () => [],
-      'Ids of packs, separated by commas, that may serve although their grade is evaluation or their calibration does not reach the rate. Verdicts are then signed with the rate that the pack attains, and say so. --demo accepts any pack. Default: none.',
+      'Ids of packs, separated by commas, that may serve although their grade is evaluation or their calibration does not reach the rate. Verdicts then name the rate that the pack attains. --demo accepts any pack. Default: none.',
       packIds,
     ),
     compareUsers: optional(
@@ -455,7 +455,7 @@ export const SETTING_GROUPS = {
     lameDuckMs: setting(
       'LAME_DUCK_MS',
       '0',
-      'Time after SIGTERM or SIGINT, in milliseconds, during which /readyz answers 503 but calls are still served, so that load balancers send new calls elsewhere before any is refused. Set it to the time that their health checks need.',
+      'Time after SIGTERM or SIGINT, in milliseconds, during which /readyz answers 503 and calls are still served. Set it to the time in which the health checks of load balancers notice.',
       integer(0, 300_000),
     ),
     maxBodyBytes: setting(
@@ -467,7 +467,7 @@ export const SETTING_GROUPS = {
     bodyMemoryBytes: setting(
       'BODY_MEMORY_BYTES',
       '268435456',
-      'Memory for all request bodies under way together, in bytes, at least MAX_BODY_BYTES. Sandbox and dashboard may use at most half of it, one tenant as much as is left free. Beyond it, requests get 503 overloaded.',
+      'Memory for all request bodies together, in bytes, at least MAX_BODY_BYTES. Sandbox and dashboard may use half of it, one tenant as much as is left free. Beyond it, requests get 503 overloaded.',
       integer(65_536, 1_099_511_627_776),
     ),
     maxImagePixels: setting(
@@ -527,7 +527,7 @@ export const SETTING_GROUPS = {
     sandboxRetentionDays: setting(
       'SANDBOX_RETENTION_DAYS',
       '30',
-      'Days without a verify or an enrollment after which a user of the sandbox is erased.',
+      'Days without a verification or an enrollment after which a user of the sandbox is erased.',
       integer(1, 3650),
     ),
     sandboxDiskReserveBytes: setting(
@@ -545,7 +545,7 @@ export const SETTING_GROUPS = {
     visitorLimit: setting(
       'VISITOR_LIMIT',
       '3000',
-      'Requests that one network may send a minute to the OpenID provider and the capture page without credentials of an application and before a session of the page has begun. A sign-in takes about 7. Further ones get 429, and those of 10 seconds may come at once. Behind a proxy, TRUSTED_PROXIES must name it. 0 turns it off.',
+      'Requests a minute that one network may send to the OpenID provider and the capture page before a session or the credentials of an application are known; a sixth of them may come at once. A sign-in takes about 7. Further ones get 429. Behind a proxy, TRUSTED_PROXIES must name it. 0 turns it off.',
       integer(0, 1_000_000),
     ),
   },
@@ -558,7 +558,7 @@ export const SETTING_GROUPS = {
     ),
     shadowFmr: optional(
       'SHADOW_FMR',
-      'A candidate for FMR or for a rate in a contract. What it would change of verdicts in production is counted after they are given; countersign models shadow shows it. Default: none.',
+      'A candidate for FMR or for a rate in a contract. Countersign counts which production verdicts it would change; countersign models shadow shows it. Default: none.',
       falseMatchRate,
     ),
     shadowPack: optional(
@@ -579,12 +579,12 @@ export const SETTING_GROUPS = {
     shadowShare: setting(
       'SHADOW_SHARE',
       '0.1',
-      'Share of verifies that a candidate pack or bound looks at again, over 0 and at most 1, chosen at random. Idle workers do it after the answer; what finds none within two seconds is dropped and counted. Where only SHADOW_FMR is set, no second look is needed and all are counted.',
+      'Share of verifications that a candidate pack or bound judges again, over 0 and at most 1, chosen at random. Idle workers do it after the answer; what finds none within two seconds is dropped and counted. SHADOW_FMR needs no second look and counts all.',
       share,
     ),
     lockoutAttempts: optional(
       'LOCKOUT_ATTEMPTS',
-      'Consecutive rejections of one user before each further verify must wait; 0 turns it off. Default: 5, or 10 with a liveness model (NIST SP 800-63B-4).',
+      'Consecutive rejections of one user before each further verification must wait; 0 turns it off. Default: 5, or 10 with a liveness model (NIST SP 800-63B-4).',
       integer(0, 1000),
     ),
     replayPolicy: setting(
@@ -596,7 +596,7 @@ export const SETTING_GROUPS = {
     referenceAgeingDays: setting(
       'REFERENCE_AGEING_DAYS',
       '0',
-      'Days after which a reference takes in a capture of a strong match, counted from the enrollment and from the last capture that it took in. More at /docs/guides/references-that-age of the admin listener. 0: references stay as they were enrolled.',
+      'Days after enrollment, or after the last such capture, from which a reference takes in a capture of a strong match. More at /docs/guides/references-that-age of the admin listener. 0: references stay as they were enrolled.',
       integerOrOff(30, 3650),
     ),
     requireLiveness: setting(

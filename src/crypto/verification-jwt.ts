@@ -57,7 +57,7 @@ export interface VerificationClaims {
    */
   liveness: { checked: boolean; passed: boolean | null; methods: string[]; score?: number | null }
   /** Id of the challenge whose frames were judged. */
-  challenge?: string
+  challenge_id?: string
   /** Id of the passkey that has signed for this action. */
   passkey_id?: string
   replay: { suspected: boolean }

@@ -16,6 +16,10 @@ export interface PageParts {
   linkTo(document: string): string
 }
 
+/** Explains the parts of a line, and the three judgements. */
+export const ABOUT_LINES =
+  'Each line has the requirement in our own words, a judgement with the figure in effect, and the settings, tests and documents that hold it. These are our own judgements, not an audit and no legal advice. **Met** says that the product does its part; **partly**, that something is left to you or undone; **not met**, that it lacks. *By title* marks a clause of which only number and title were compared with a source.'
+
 function isFact(cause: Cause): cause is Fact {
   return cause in FACTS
 }
@@ -24,42 +28,59 @@ export function evidencePage({ introduction, standards, settingText, linkTo }: P
   return [
     '# Evidence',
     introduction,
-    'Each line has the requirement in our own words, a judgement with the figure in effect, and the settings, tests and documents that hold it. These are our own judgements, not an audit and no legal advice. **Met** says that the product does its part; **partly**, that something is left to you or undone; **not met**, that it lacks. *By title* marks a clause of which only number and title were compared with a source.',
-    markdownTable(
-      ['Standard', 'Met', 'Partly', 'Not met'],
-      standards.map((standard) => {
-        const counts = countLines(standard)
-        return [standard.title, String(counts.met), String(counts.partly), String(counts.not_met)]
-      }),
-    ),
+    ABOUT_LINES,
+    countsTable(standards),
     '## What keeps lines from being met',
     'These settings and facts of the installation lower a judgement. All other lines below met have their reason in the product, or are yours.',
-    markdownTable(
-      ['Setting or fact', 'Lines'],
-      [...brokenLines(standards)].map(([cause, lines]) => [
-        isFact(cause) ? FACTS[cause] : `\`${settingText(cause)}\``,
-        lines.map(({ id }) => `\`${id}\``).join(', '),
-      ]),
-    ),
+    causesTable(standards, settingText),
     ...standards.flatMap((standard) => [
       `## ${standard.title}`,
       standard.about,
       ...(standard.checked === undefined ? [] : [standard.checked]),
-      markdownTable(
-        ['Line', 'Asks', 'Judgement', 'Held by'],
-        standard.lines.map((line) => [
-          `${line.clause}${line.isByTitle ? ' (*by title*)' : ''}, \`${line.id}\``,
-          line.asks,
-          `**${NAMES[line.status]}**: ${line.why}`,
-          heldBy(line, settingText, linkTo),
-        ]),
-      ),
+      linesTable(standard.lines, { settingText, linkTo }),
     ]),
     '',
   ]
     .join('\n\n')
     .trimEnd()
     .concat('\n')
+}
+
+/** Number of lines of each status, standard by standard. */
+export function countsTable(standards: readonly JudgedStandard[]): string {
+  return markdownTable(
+    ['Standard', 'Met', 'Partly', 'Not met'],
+    standards.map((standard) => {
+      const counts = countLines(standard)
+      return [standard.title, String(counts.met), String(counts.partly), String(counts.not_met)]
+    }),
+  )
+}
+
+function causesTable(standards: readonly JudgedStandard[], settingText: PageParts['settingText']): string {
+  return markdownTable(
+    ['Setting or fact', 'Lines'],
+    [...brokenLines(standards)].map(([cause, lines]) => [
+      isFact(cause) ? FACTS[cause] : `\`${settingText(cause)}\``,
+      lines.map(({ id }) => `\`${id}\``).join(', '),
+    ]),
+  )
+}
+
+/** Lines with their judgement and what holds them. */
+export function linesTable(
+  lines: readonly JudgedLine[],
+  { settingText, linkTo }: Pick<PageParts, 'settingText' | 'linkTo'>,
+): string {
+  return markdownTable(
+    ['Line', 'Asks', 'Judgement', 'Held by'],
+    lines.map((line) => [
+      `${line.clause}${line.isByTitle ? ' (*by title*)' : ''}, \`${line.id}\``,
+      line.asks,
+      `**${NAMES[line.status]}**: ${line.why}`,
+      heldBy(line, settingText, linkTo),
+    ]),
+  )
 }
 
 function heldBy(

@@ -100,7 +100,7 @@ export const OPERATOR_ERRORS = {
   tenant_deleted: entry(TENANTS, 'Use another tenant, or create one under another name.'),
   production_key_not_issued: entry(
     'guides/production.md',
-    'Have one sandbox verify approved first, or issue the key yourself: `countersign tenant production-key <tenant> --issue`.',
+    'Have one sandbox verification approved first, or issue the key yourself: `countersign tenant production-key <tenant> --issue`.',
   ),
   production_key_already_revealed: entry(
     'guides/production.md',

@@ -21,7 +21,9 @@ const GUIDES = packageFile('docs', 'guides')
 const pages = [
   packageFile('README.md'),
   join(EXAMPLES, 'README.md'),
-  ...['api-overview.md', 'verdict.md', 'migration.md', 'faq.md'].map((name) => packageFile('docs', name)),
+  ...['api-overview.md', 'verdict.md', 'sdk-python.md', 'sdk-go.md', 'migration.md', 'faq.md'].map((name) =>
+    packageFile('docs', name),
+  ),
   packageFile('clients', 'python', 'README.md'),
   packageFile('clients', 'go', 'README.md'),
   ...readdirSync(GUIDES).map((name) => join(GUIDES, name)),

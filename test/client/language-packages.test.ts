@@ -8,6 +8,12 @@ import { packageFile } from '../../src/lib/package-root.js'
 const python = (name: string) => readFileSync(packageFile('clients', 'python', ...name.split('/')), 'utf8')
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
 
+const GO_METHOD = /^func \(c \*Client\) ((?!String|GoString|Environment)[A-Z]\w+)\(/gm
+const goClient = () =>
+  ['client.go', 'passkeys.go']
+    .map((name) => readFileSync(packageFile('clients', 'go', name), 'utf8'))
+    .join('\n')
+
 /** The methods of a client by their names in Python. */
 const methods = (text: string, form: RegExp) => {
   const names = [...text.matchAll(form)].map(([, name]) => name!)
@@ -21,13 +27,23 @@ describe('the packages for other languages', () => {
       readFileSync(join(source('node'), 'countersign.ts'), 'utf8'),
       /^ {2}(?:async )?\*?((?!constructor)[a-z]\w+)[<(]/gm,
     )
-    const inGo = methods(
-      ['client.go', 'passkeys.go'].map((name) => readFileSync(join(source('go'), name), 'utf8')).join('\n'),
-      /^func \(c \*Client\) ((?!String|GoString|Environment)[A-Z]\w+)\(/gm,
-    )
+    const inGo = methods(goClient(), GO_METHOD)
     expect(inTypeScript.length).toBeGreaterThan(20)
     expect(methods(python('countersign/client.py'), /^ {4}def ([a-z]\w+)\(/gm)).toEqual(inTypeScript)
     expect(inGo).toEqual(inTypeScript)
+  })
+
+  it.each([
+    ['sdk-python.md', python('countersign/client.py'), /^ {4}def ([a-z]\w+)\(/gm],
+    ['sdk-go.md', goClient(), GO_METHOD],
+  ])('have every method on their page, %s, and no other', (name, source, form) => {
+    const page = readFileSync(packageFile('docs', name), 'utf8')
+    const [, section = ''] = page.split('## Every call\n')
+    const cells = section
+      .split(/^## /m)[0]!
+      .match(/^\| `.*?` \|/gm)!
+      .join('\n')
+    expect(methods(cells, /`(\w+)`/g)).toEqual(methods(source, form))
   })
 
   it('have the version of the service', () => {

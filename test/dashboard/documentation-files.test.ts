@@ -7,6 +7,7 @@ import { SETTINGS } from '../../src/config/config.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { documentationFiles } from '../../src/dashboard/documentation-files.js'
 import { PAGE_CSP } from '../../src/dashboard/static-files.js'
+import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'
@@ -109,6 +110,8 @@ describe('the documentation', () => {
     const files = documentationFiles()
     const anchors = (path: string) => files.get(path)!.body!.toString()
     for (const code of Object.keys(ERRORS)) expect(anchors('/docs/errors')).toContain(`<tr id="${code}">`)
+    for (const code of Object.keys(OPERATOR_ERRORS))
+      expect(anchors('/docs/operator-errors')).toContain(`<tr id="${code}">`)
     for (const { variable } of Object.values(SETTINGS))
       expect(anchors('/docs/configuration')).toContain(`<tr id="${variable}">`)
   })

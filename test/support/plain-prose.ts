@@ -19,7 +19,7 @@ const OTHER_SPELLING =
   /\b(?:enrol(?!l)|colour|behaviour|neighbour|licence|centre|recognis|organis|synchronis|normalis)\w*/i
 
 /** Pages that are made from the source, where `findHardWords` reads their texts. */
-const IS_GENERATED = /^docs\/(?:commands|errors|configuration|evidence|sdk)\.md$/
+const IS_GENERATED = /^docs\/(?:commands|errors|operator-errors|configuration|evidence|sdk)\.md$/
 const SINGLE_PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
 
 /** Stands for inline code: a capital letter, so that a sentence can begin with code. It counts as no word. */

@@ -8,6 +8,7 @@ import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
 import { markdownTable } from '../../src/lib/markdown-table.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { RECOVERIES } from './error-recoveries.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
 
@@ -46,7 +47,7 @@ export function errorsPage(): string {
   })
   return `# Errors
 
-Every error is a JSON object:
+Every error of the API is a JSON object:
 
 \`\`\`json
 {
@@ -59,17 +60,28 @@ Every error is a JSON object:
 }
 \`\`\`
 
-\`error\` is the category and \`code\` the exact reason; both are stable. \`message\` says what is wrong and \`remedy\` what to do
-next; both are for a person and may change. \`doc_url\` leads to this table, which each API listener serves at \`/errors\`
-without a key, the dashboard's at \`/errors\` of the admin listener. \`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`. \`request_id\` is also in
-the header \`X-Request-Id\`, and in the service's log. Where a retry makes sense after some time, \`Retry-After\` says how many
-seconds.
+- \`error\` is the category and \`code\` the exact reason. Both are stable: decide by them.
+- \`message\` says what is wrong and \`remedy\` what to do next. Both are for people and may change.
+- \`doc_url\` leads to the code on the page \`/errors\`, which each API listener serves without a key.
+- \`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`.
+- \`request_id\` is also in the header \`X-Request-Id\` and in the service's log.
+- \`Retry-After\` says after how many seconds a retry makes sense.
+
+[Codes of the command line and the dashboard](operator-errors.md) are on a page of their own.
+
+## Recover by
+
+Several codes have the same way out. A code that you do not know has a category, which says enough.
+
+${markdownTable(
+  ['What your program does', 'Codes'],
+  RECOVERIES.map(({ step, codes }) => [step, codes.map((code) => `\`${code}\``).join(', ')]),
+)}
 
 ## Guidance for the person
 
-Each detail of a \`biometric_rejected\` has a stable \`guidance\` code, which the capture component has texts for in five
-languages (\`element.texts[code]\`), and a \`hint\`, a sentence in English that may be shown to the person. The codes are those of
-\`POST /v1/guidance\` and of \`liveness.guidance\`, with a few more for whole files.
+Each detail of a \`biometric_rejected\` has a stable \`guidance\` code and a \`hint\`, an English sentence that you may show to the person. The capture component has texts
+for the codes in five languages (\`element.texts[code]\`). \`POST /v1/guidance\` and \`liveness.guidance\` use the same codes.
 
 ${markdownTable(
   ['Guidance', 'Hint'],
@@ -78,20 +90,20 @@ ${markdownTable(
 
 Where a quality component is at fault, \`hint\` may be more exact, such as "Lift your chin a little." for \`not_frontal\`.
 
-${sections.join('\n')}
-## On the command line and at the dashboard
+${sections.join('\n').trimEnd()}
+`
+}
 
-These codes are no part of the API. A command prints \`error:\` and the message, then the next step and the path of a page of this
-documentation on the same machine; with \`--json\` it prints \`{ "error": { "code", "message", "remedy", "doc" } }\`, all on stderr. The
-dashboard answers them in the error body above.
+/** docs/operator-errors.md */
+export function operatorErrorsPage(): string {
+  return `# Errors for operators
+
+These codes come from the command line and the dashboard, and are no part of the [API](errors.md). A command prints its error on stderr: the message, the next step, and the page of this
+documentation that says more. With \`--json\` it prints \`{ "error": { "code", "message", "remedy", "doc" } }\`. The dashboard explains the codes at \`/errors\` of the admin listener.
 
 ${markdownTable(
-  ['Code', 'What to do', 'More about it'],
-  Object.entries(OPERATOR_ERRORS).map(([code, { remedy, page }]) => [
-    `\`${code}\``,
-    remedy,
-    `[${page.split('#')[0]}](${page})`,
-  ]),
+  ['Code', 'What to do'],
+  Object.entries(OPERATOR_ERRORS).map(([code, { remedy }]) => [`\`${code}\``, remedy]),
 )}
 `
 }
@@ -108,31 +120,27 @@ export function configurationPage(): string {
   })
   return `# Configuration
 
-Environment variables configure Countersign, and a file with more of them. Each is read once, at the start. An
-empty variable counts as absent.
+Environment variables and a file with more of them configure Countersign. Each is read once, at the start. An empty variable counts as absent.
 
-A value that cannot be read stops every command, with a message that names the variable. So does a name in the file that is not listed here.
-In the environment, an unlisted name that begins with \`COUNTERSIGN_\` causes a warning, unless Kubernetes makes it for a Service called \`countersign\`.
+A value that cannot be read stops every command, with a message that names the variable. So does an unlisted name in the file. An unlisted name in the environment
+that begins with \`COUNTERSIGN_\` causes a warning, unless Kubernetes makes it for a Service called \`countersign\`.
 \`countersign config check\` reports everything that is wrong at once, and warns of settings that are unwise or deprecated.
 
-\`COUNTERSIGN_CONFIG\` names the file, or \`--config\` of a command. Its lines are \`NAME=value\`, as in the \`--env-file\`
-of Docker and the \`EnvironmentFile\` of systemd. The environment wins over the file:
+\`COUNTERSIGN_CONFIG\`, or \`--config\` of a command, names the file. Its lines are \`NAME=value\`, as in the \`--env-file\` of Docker and the \`EnvironmentFile\` of systemd. The environment wins over the file:
 
 \`\`\`sh
 # /etc/countersign/countersign.env
 COUNTERSIGN_DATA_DIR=/var/lib/countersign
 COUNTERSIGN_PRODUCTION_LISTEN=0.0.0.0:8080   # behind the proxy
 COUNTERSIGN_MASTER_KEY_FILE=/run/secrets/countersign-master-key
-COUNTERSIGN_OPERATOR_PASSWORD_FILE=/run/secrets/countersign-operator
 \`\`\`
 
-Quote a value that contains \`#\`, or a space at an end. Lines that are neither \`NAME=value\` nor a comment are refused.
+Quote a value that contains \`#\`, or a space at an end. A line that is neither \`NAME=value\` nor a comment is refused.
 
-Every secret can be given by a file, \`<variable>_FILE\`, as Docker and Kubernetes mount them. White space at its end is
-dropped. Setting both is an error. The start and \`countersign doctor\` warn of a file with a secret that every user of the machine may open.
-A master key file of the service's own user must be closed to all others (\`chmod 600\`).
+Every secret can come from a file, \`<variable>_FILE\`; white space at its end is dropped. Setting both is an error. The start and \`countersign doctor\` warn of a file with a secret
+that every user of the machine may open. Close a master key file of the service's own user to all others (\`chmod 600\`).
 
-A dash means that there is no fixed default; the description says what happens then.
+A dash means that there is no fixed default: the meaning says what happens then.
 
 ${sections.join('\n')}`
 }

@@ -1,10 +1,10 @@
 /** The page docs/evidence.md, and installations to judge. */
 
 import { type ModelPack, parsePackManifest } from '../../models/pack/model-pack.js'
-import { resolveConfig, SETTINGS } from '../../src/config/config.js'
-import type { Installation } from '../../src/evidence/evidence.js'
-import { evidencePage } from '../../src/evidence/evidence-page.js'
-import { judgeInstallation } from '../../src/evidence/judge-installation.js'
+import { resolveConfig, SETTINGS, type SettingName } from '../../src/config/config.js'
+import { FACTS, type Fact, type Installation } from '../../src/evidence/evidence.js'
+import { ABOUT_LINES, countsTable, linesTable } from '../../src/evidence/evidence-page.js'
+import { brokenLines, judgeInstallation } from '../../src/evidence/judge-installation.js'
 import { shippedCalibration } from '../pack-builders/calibration/shipped.js'
 import { standardPackDocument } from '../pack-builders/standard/pack-document.js'
 
@@ -32,14 +32,55 @@ export function defaultInstallation(): Installation {
   return { config: configWith(), pack: standardPack(), tenants: [], backups: 'unknown', durability: null }
 }
 
+/** One line of each judgement for the page. */
+const SAMPLES = ['psd2-4-1-once', 'psd2-4-3-c', 'nist-pad']
+
+/** Name of the setting with its default, as `COUNTERSIGN_FMR=1e-4`. */
+const defaultText = (name: SettingName) => `${SETTINGS[name].variable}=${SETTINGS[name].fallback ?? ''}`
+
+function defaultIn(name: SettingName): string {
+  return SETTINGS[name].fallback ? `\`${defaultText(name)}\`` : `\`${SETTINGS[name].variable}\` is not set`
+}
+
+const linkTo = (document: string) =>
+  `[${document.replace(/^(guides|operations)\//, '').replace(/\.md(#.*)?$/, '')}](${document})`
+
 /** docs/evidence.md */
-export function evidencePageOfDefaults(): string {
-  return evidencePage({
-    introduction:
-      'This page is what `countersign evidence` prints for the default settings, the standard model pack and no tenant yet. Run it with your configuration: a setting that breaks a line then shows. `--json` prints the same for programs.',
-    standards: judgeInstallation(defaultInstallation()),
-    settingText: (name) => `${SETTINGS[name].variable}=${SETTINGS[name].fallback ?? ''}`,
-    linkTo: (document) =>
-      `[${document.replace(/^(guides|operations)\//, '').replace(/\.md(#.*)?$/, '')}](${document})`,
+export function evidencePage(): string {
+  const standards = judgeInstallation(defaultInstallation())
+  const lines = standards.flatMap((standard) => standard.lines)
+  const samples = SAMPLES.map((id) => lines.find((line) => line.id === id)!)
+  const causes = [...brokenLines(standards)].map(([cause, { length }]) => {
+    const text = cause in FACTS ? FACTS[cause as Fact] : defaultIn(cause as SettingName)
+    return `- ${text}: ${length} lines`
   })
+  return `# Evidence
+
+\`countersign evidence\` judges your installation by laws and standards, requirement by requirement, and prints a page in Markdown:
+
+\`\`\`sh
+countersign evidence > evidence.md
+\`\`\`
+
+It reads the configuration, the model pack, the contracts of the tenants and the age of the backups. It changes nothing and ends with 0, however the judgements are.
+What it cannot read is named at the top and left out of the judgement. With \`--json\` it prints one line for programs: the \`status\` of each requirement, and in \`broken_by\` the settings that lower it.
+
+${ABOUT_LINES}
+
+## The default settings
+
+The default settings with the standard model pack, before the first tenant:
+
+${countsTable(standards)}
+
+These settings and facts lower judgements there:
+
+${causes.join('\n')}
+
+All other lines below *met* have their reason in the product, or are yours.
+
+## Three of the ${lines.length} lines
+
+${linesTable(samples, { settingText: defaultText, linkTo })}
+`
 }

@@ -51,7 +51,7 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ve
       ? { checked: true, passed: true, methods: ['active-geometry@1'], score: null }
       : { checked: false, passed: null, methods: [], score: null },
     challengeId: isApproved ? CHALLENGE_ID : undefined,
-    passkey: null,
+    passkey: isApproved ? null : { id: 'psk_01a1fc301e95727e8b885c8bb08d0002', possession: 'hwk' },
     model: 'acme-faces@1.0.0',
     replaySuspected: false,
     // Claims of a tenant with a policy, which the page lists and its example does not show.

@@ -138,7 +138,9 @@ export function registerTenantCommands(tenant: Command): void {
 
   tenant
     .command('production-key <tenant>')
-    .description('print the production key once, after a verify in the sandbox was approved, or with --issue')
+    .description(
+      'print the production key once, after a verification in the sandbox was approved, or with --issue',
+    )
     .option('--issue', 'issue the key without a verify in the sandbox; the audit log says so')
     .option('--new-secret', 'make a new signing secret as well; the one used with the sandbox ends at once')
     .option('--json', 'print JSON')
