@@ -20,7 +20,8 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   }
 }
 
-async function createProgram(argv: readonly string[], isJson: boolean): Promise<Command> {
+/** Makes the command line with the command that `argv` asks for. */
+export async function createProgram(argv: readonly string[], isJson: boolean): Promise<Command> {
   const program = new Command('countersign')
     .description('Self-hosted biometric step-up verification.')
     .version(await describeBuild(argv))

@@ -1,9 +1,6 @@
-/** The next steps in errors for operators: each leads to a page and a command that exist. */
+/** The next steps in errors for operators: each leads to a page that exists. test/documented-commands.test.ts parses their commands. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { Command } from 'commander'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.js'
-import { ERRORS } from '../../src/contract/error-codes.js'
+import { describe, expect, it } from 'vitest'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
@@ -50,29 +47,5 @@ describe('a path of the documentation in a message', () => {
     )
     expect(places.length).toBeGreaterThan(10)
     for (const place of places) expectPlace(place)
-  })
-})
-
-describe('a command in a next step', () => {
-  const program = new Command('countersign')
-  beforeAll(async () => {
-    for (const { usage, load } of COMMANDS) (await load())(program.command(usage))
-  })
-
-  it('is a command of this version', () => {
-    const remedies = [...Object.values(OPERATOR_ERRORS), ...Object.values(ERRORS)].map(({ remedy }) => remedy)
-    const named = remedies.flatMap((remedy) =>
-      [...remedy.matchAll(/`countersign ([a-z- ]+)/g)].map(([, words]) => words!.trim().split(' ')),
-    )
-    expect(named.length).toBeGreaterThan(20)
-    for (const words of named) {
-      let command = program
-      for (const word of words) {
-        if (command.commands.length === 0 || word.startsWith('-')) break
-        const next = command.commands.find((one) => one.name() === word)
-        expect(next?.name(), words.join(' ')).toBe(word)
-        command = next!
-      }
-    }
   })
 })

@@ -92,7 +92,7 @@ async function exportKeys(
   if (!present)
     throw new CommandError(
       'no_epochs',
-      'There is no epoch yet: countersign keys rotate-epoch begins the first.',
+      'There is no epoch yet. Begin the first: countersign keys rotate-epoch',
     )
   const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
   const users = await exportDataKeys({ store, keys }, epochKey, target)
