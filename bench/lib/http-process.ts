@@ -5,9 +5,10 @@
  */
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { Core } from '../../src/admin/core.js'
 import type { Endpoint } from '../../src/api/endpoint.js'
 import { type HealthParts, health } from '../../src/api/health.js'
-import { type Core, openCore } from '../../src/app/core.js'
+import { openCore } from '../../src/app/core.js'
 import type { EngineHealth } from '../../src/biometrics/types.js'
 import { type Config, loadConfig } from '../../src/config/config.js'
 import { ApiServer } from '../../src/http/api-server.js'

@@ -3,6 +3,7 @@
  * Most commands need nothing else.
  */
 
+import type { Core } from '../admin/core.js'
 import { Operations } from '../admin/operations.js'
 import { AuditLog } from '../audit/audit-log.js'
 import { type Config, ConfigError } from '../config/config.js'
@@ -16,6 +17,7 @@ import { loadEpochs } from '../keys/epochs.js'
 import { OpenIdKeyRotation } from '../keys/openid-key-rotation.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
+import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import {
   describeDatabase,
@@ -29,23 +31,6 @@ import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
 import { TemplateVault } from '../users/template-vault.js'
 import { Outbox } from '../webhooks/outbox.js'
-import { WorkingKeys } from './working-keys.js'
-
-export interface Core {
-  store: Store
-  keys: WorkingKeys
-  secrets: SigningSecrets
-  tenancy: Tenancy
-  audit: AuditLog
-  vault: TemplateVault
-  outbox: Outbox
-  operations: Operations
-  verdictKeys: VerdictKeyRing
-  verdictKeyRotation: VerdictKeyRotation
-  openIdKeyRotation: OpenIdKeyRotation
-  /** The master key under which the keyring is sealed. */
-  masterKey: Buffer
-}
 
 export interface CoreOptions extends OpenOptions {
   /** Skips the epoch keys, for commands that restore them: data keys of users may not open. */

@@ -1,5 +1,6 @@
 /** The parts that the APIs of both environments, the dashboard and the capture page share. */
 import type { Logger } from 'pino'
+import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
 import type { Traffic } from '../dashboard/traffic.js'
@@ -23,7 +24,6 @@ import { EngineProvider } from '../verification/engine-provider.js'
 import { SecondApproval } from '../verification/second-approval.js'
 import type { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import type { BackgroundWork } from './background-work.js'
-import type { Core } from './core.js'
 import type { ServiceListeners } from './listeners.js'
 import type { ServiceResources } from './resources.js'
 

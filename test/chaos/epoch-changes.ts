@@ -3,7 +3,8 @@
  * keys in their new wrapping.
  */
 
-import { type Core, takeOverEpochs } from '../../src/app/core.js'
+import type { Core } from '../../src/admin/core.js'
+import { takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'

@@ -1,5 +1,5 @@
 /** Checks after all faults have ended that everything acknowledged exists once, and that every audit log is intact. */
-import type { Core } from '../../src/app/core.js'
+import type { Core } from '../../src/admin/core.js'
 import type { Caller } from './caller.js'
 import { type ChaosTenant, type Effect, type Journal, NAMED_BY } from './journal.js'
 import { atEveryNode } from './scenarios.js'

@@ -1,7 +1,8 @@
 /** `countersign tenant consent-text`. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Core, openCore } from '../../src/app/core.js'
+import type { Core } from '../../src/admin/core.js'
+import { openCore } from '../../src/app/core.js'
 import { loadConfig } from '../../src/config/config.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { StoreTransaction } from '../../src/storage/store.js'

@@ -1,7 +1,8 @@
 /** Helpers for tests of epoch keys that use a database and a folder, without a service. */
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import { type Core, takeOverEpochs } from '../../src/app/core.js'
+import type { Core } from '../../src/admin/core.js'
+import { takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'

@@ -4,7 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
-import { type Core, findKeys, openCore } from '../../src/app/core.js'
+import type { Core } from '../../src/admin/core.js'
+import { findKeys, openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { sqliteFile } from '../../src/config/config.js'

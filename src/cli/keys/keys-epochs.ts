@@ -1,7 +1,7 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database under which users' data keys are wrapped. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Core } from '../../app/core.js'
+import type { Core } from '../../admin/core.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, isPostgres, loadConfig } from '../../config/config.js'
 import type { EpochFolder } from '../../keys/epoch-folder.js'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { Core } from '../../app/core.js'
+import type { Core } from '../../admin/core.js'
 import { type Config, isPostgres } from '../../config/config.js'
 import {
   isKeyFileUsed,
@@ -131,7 +131,7 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
     withdrawKeyFile(file)
   }
   const { epochFolder, findKeys, takeOverEpochs } = await import('../../app/core.js')
-  const { WorkingKeys } = await import('../../app/working-keys.js')
+  const { WorkingKeys } = await import('../../keys/working-keys.js')
   const keys = new WorkingKeys((await findKeys(store.read, next))!)
   await takeOverEpochs(store, keys, epochFolder(config))
   const progress = progressBar('Sealing again')

@@ -2,7 +2,8 @@
 
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Core, CoreOptions } from '../../app/core.js'
+import type { Core } from '../../admin/core.js'
+import type { CoreOptions } from '../../app/core.js'
 import { type Config, isPostgres, loadConfig, sqliteFile } from '../../config/config.js'
 import { isThere } from '../../config/is-there.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
