@@ -12,6 +12,7 @@ const RANKS = [
   ['tools/evaluation', 'tools/pack-builders'],
   ['app'],
   ['dashboard', 'capture-page', 'openid'],
+  ['features'],
   ['http'],
   ['api'],
   ['admin', 'evidence', 'shadow'],

@@ -1,9 +1,9 @@
 /** docs/postman.json is made from the OpenAPI document, and the service accepts every request in it. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { DESCRIPTIONS } from '../src/features/index.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { DOCUMENT_OPERATIONS } from '../src/http/openapi/openapi-documents.js'
-import { DESCRIPTIONS } from '../src/http/routing/routes.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { documentInDocs } from '../tools/generators/docs.js'

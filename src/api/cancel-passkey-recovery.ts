@@ -1,8 +1,10 @@
 /** DELETE /v1/users/{user_id}/passkeys/recovery: cancels the recovery of a passkey. */
+
 import Type from 'typebox'
 import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { userPath } from './list-passkeys.js'
+import { PASSKEYS } from './passkey-schemas.js'
 import { userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -13,6 +15,8 @@ const success = Type.Object(
 
 export const cancelPasskeyRecoveryDescription: EndpointDescription = {
   id: 'cancel_passkey_recovery',
+  topic: PASSKEYS,
+  sdkName: 'cancelPasskeyRecovery',
   method: 'DELETE',
   path: '/v1/users/{user_id}/passkeys/recovery',
   summary: 'Cancel the recovery of a passkey',

@@ -32,13 +32,15 @@ import {
   purposeField,
   type VerifiableParts,
 } from './challenges.js'
-import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
+import type { Commit, EndpointDescription, Topic, UserEndpoint } from './endpoint.js'
 import { assertActionScope, assertOneOf } from './key-scope.js'
 import { passkeyOptions } from './passkey-options.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import { nullable, requireLiveness, time, userId } from './schemas.js'
 import type { Services } from './services.js'
+
+export const CAPTURE: Topic = { name: 'capture', about: 'The hosted capture page.' }
 
 const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
@@ -170,6 +172,15 @@ const success = Type.Object(
 
 export const createCaptureSessionDescription: EndpointDescription = {
   id: 'create_capture_session',
+  topic: CAPTURE,
+  sdkName: 'createCaptureSession',
+  example: {
+    user_id: 'ada+match',
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+    description: 'Transfer of 1250.00 EUR to Grace Hopper',
+    return_url: 'https://bank.example/transfers/4711',
+  },
+  alwaysKeeps: true,
   method: 'POST',
   path: '/v1/capture-sessions',
   summary: 'Have a face captured on the hosted page',

@@ -1,4 +1,5 @@
 /** POST /v1/challenges: movements for a person to make in front of the camera, for one user and one action, once. */
+
 import Type, { type Static } from 'typebox'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
 import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
@@ -14,7 +15,7 @@ import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
 import { challengeDisplay, displayFor, payeesField } from './challenge-display.js'
-import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
+import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from './endpoint.js'
 import { assertActionScope, assertOneOf } from './key-scope.js'
 import { passkeyOptions } from './passkey-options.js'
 import { creationOptionsSchema, requestOptionsSchema } from './passkey-schemas.js'
@@ -117,6 +118,13 @@ const success = Type.Object(
 
 export const createChallengeDescription: EndpointDescription = {
   id: 'create_challenge',
+  topic: LIVENESS,
+  sdkName: 'createChallenge',
+  example: {
+    user_id: 'ada+match',
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
+  },
+  alwaysKeeps: true,
   method: 'POST',
   path: '/v1/challenges',
   summary: 'Ask for a challenge',

@@ -1,8 +1,9 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
+
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../admin/views.js'
 import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
+import { type EndpointDescription, ERASURE, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -28,6 +29,10 @@ export const erasureSchema = Type.Object(
 
 export const deleteDescription: EndpointDescription = {
   id: 'delete',
+  topic: ERASURE,
+  operationId: 'erase_user',
+  sdkName: 'delete',
+  example: { user_id: 'ada+match' },
   method: 'DELETE',
   path: '/v1/delete',
   summary: 'Erase a user',

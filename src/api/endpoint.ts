@@ -10,6 +10,32 @@ import type { Call, UserCall } from '../verification/call.js'
 import type { CaptureSignal } from '../verification/capture-integrity.js'
 import type { Reason } from '../verification/reasons.js'
 
+/** A topic under which documents list endpoints. A feature has one of its own, or uses one of these. */
+export interface Topic {
+  /** One word in lower case. */
+  name: string
+  /** A sentence. */
+  about: string
+}
+
+export const ENROLLMENT: Topic = { name: 'enrollment', about: 'Enroll users and look them up.' }
+export const VERIFICATION: Topic = {
+  name: 'verification',
+  about: 'Ask at a risky action whether it is the enrolled person, and look verdicts up.',
+}
+export const LIVENESS: Topic = {
+  name: 'liveness',
+  about: 'Challenges for a person in front of the camera, and guidance meanwhile.',
+}
+export const ERASURE: Topic = { name: 'erasure', about: 'Erase users.' }
+export const KEYS: Topic = { name: 'keys', about: 'Rotate the signing secret.' }
+export const AUDIT: Topic = { name: 'audit', about: 'Read the audit log.' }
+export const STATUS: Topic = { name: 'status', about: 'Status of the service.' }
+export const WEBHOOKS: Topic = {
+  name: 'webhooks',
+  about: 'Requests that the service sends to the webhooks of a tenant.',
+}
+
 /** Largest body of an endpoint without images, in bytes: far more than its few short fields need. */
 export const SMALL_BODY_BYTES = 16_384
 
@@ -102,27 +128,17 @@ export const CAPTURE_ERRORS = [
 ] as const satisfies readonly ErrorCode[]
 
 export interface EndpointDescription {
-  /** `operationId` in the OpenAPI document, and name of the endpoint in logs and metrics. */
-  id:
-    | 'enroll'
-    | 'verify'
-    | 'delete'
-    | 'health'
-    | 'rotate_signing'
-    | 'get_user'
-    | 'list_audit'
-    | 'create_challenge'
-    | 'guide'
-    | 'create_capture_session'
-    | 'get_capture_session'
-    | 'get_verification'
-    | 'begin_passkey_registration'
-    | 'register_passkey'
-    | 'list_passkeys'
-    | 'revoke_passkey'
-    | 'begin_passkey_assertion'
-    | 'cancel_passkey_recovery'
-    | 'record_consent'
+  /** Name of the endpoint in logs and metrics. */
+  id: string
+  topic: Topic
+  /** `operationId` in the OpenAPI document: a verb and its object. Default: `id`. */
+  operationId?: string
+  /** The method of the SDK for TypeScript. */
+  sdkName: string
+  /** A body that works in the sandbox. */
+  example?: Record<string, unknown>
+  /** Whether a call writes a record even without an idempotency key, as the limits of the sandbox count them. Default false. */
+  alwaysKeeps?: boolean
   method: 'GET' | 'POST' | 'DELETE'
   /** A segment in braces is a parameter: `/v1/users/{user_id}`. */
   path: string
@@ -188,3 +204,6 @@ export interface UserEndpoint<Input extends { user_id: string }> extends Endpoin
   aboutUser: true
   handle(call: UserCall<Input>): Promise<Commit | Outcome>
 }
+
+/** An endpoint with input of any shape. The router hands each only input that its own schema has passed. */
+export type AnyEndpoint = Endpoint<never> | UserEndpoint<never>

@@ -20,6 +20,7 @@ import {
 import {
   CAPTURE_ERRORS,
   type Commit,
+  ENROLLMENT,
   type EndpointDescription,
   type Outcome,
   type UserEndpoint,
@@ -32,6 +33,7 @@ import { assertPlainUserId } from './plain-user-id.js'
 import {
   captureIntegrityField,
   consent,
+  EXAMPLE_IMAGE,
   enrollmentQuality,
   exactlyOneImageField,
   imageFields,
@@ -120,6 +122,10 @@ const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') }
 
 export const enrollDescription: EndpointDescription = {
   id: 'enroll',
+  topic: ENROLLMENT,
+  sdkName: 'enroll',
+  example: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
+  alwaysKeeps: true,
   method: 'POST',
   path: '/v1/enroll',
   summary: 'Enroll a user',

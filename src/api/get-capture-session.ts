@@ -1,10 +1,11 @@
 /** GET /v1/capture-sessions/{session_id}: the state and the verdict of a session of the hosted capture page. */
+
 import Type from 'typebox'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { CaptureSessionRecord } from '../storage/records.js'
 import { isProvenBy } from '../verification/capture-session-book.js'
-import { bindingView } from './capture-sessions.js'
+import { bindingView, CAPTURE } from './capture-sessions.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { assertOneOf } from './key-scope.js'
 import { consent, nullable, time } from './schemas.js'
@@ -60,6 +61,8 @@ const success = Type.Object(
 
 export const getCaptureSessionDescription: EndpointDescription = {
   id: 'get_capture_session',
+  topic: CAPTURE,
+  sdkName: 'getCaptureSession',
   method: 'GET',
   path: '/v1/capture-sessions/{session_id}',
   summary: 'Look at a session of the hosted page',

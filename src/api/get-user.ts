@@ -1,10 +1,11 @@
 /** GET /v1/users/{user_id}: the record of an enrolled user, without anything biometric. */
+
 import Type, { type Static } from 'typebox'
 import { userView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
 import { templateOf } from '../users/templates.js'
 import { comparedModel } from '../verification/deciding-model.js'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
+import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { consent, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -46,6 +47,8 @@ const pathParameters = {
 
 export const getUserDescription: EndpointDescription = {
   id: 'get_user',
+  topic: ENROLLMENT,
+  sdkName: 'getUser',
   method: 'GET',
   path: '/v1/users/{user_id}',
   summary: 'Look a user up',

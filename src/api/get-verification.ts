@@ -1,4 +1,5 @@
 /** GET /v1/verifications/{verification_id}: the verdict of an earlier verify, without its JWT and without anything biometric. */
+
 import Type from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
 import { timeOfRequestId } from '../crypto/identifiers.js'
@@ -6,7 +7,7 @@ import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { REASONS } from '../verification/reasons.js'
 import { amrOf } from '../verification/verdict-token.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, VERIFICATION } from './endpoint.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -99,6 +100,8 @@ const success = Type.Object(
 
 export const getVerificationDescription: EndpointDescription = {
   id: 'get_verification',
+  topic: VERIFICATION,
+  sdkName: 'getVerification',
   method: 'GET',
   path: '/v1/verifications/{verification_id}',
   summary: 'Look a verification up',

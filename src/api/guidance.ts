@@ -1,11 +1,12 @@
 /** POST /v1/guidance: advice for a person in front of the camera, from one small frame. It recognizes nobody and keeps nothing. */
+
 import Type, { type Static } from 'typebox'
 import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
 import { DomainError } from '../lib/domain-error.js'
 import { decodeImage } from '../verification/images.js'
-import type { Endpoint, EndpointDescription } from './endpoint.js'
-import { image, userIdBounds } from './schemas.js'
+import { type Endpoint, type EndpointDescription, LIVENESS } from './endpoint.js'
+import { EXAMPLE_IMAGE, image, userIdBounds } from './schemas.js'
 import type { Services } from './services.js'
 
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
@@ -56,6 +57,10 @@ const success = Type.Object(
 
 export const guideDescription: EndpointDescription = {
   id: 'guide',
+  topic: LIVENESS,
+  operationId: 'get_guidance',
+  sdkName: 'guide',
+  example: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
   method: 'POST',
   path: '/v1/guidance',
   summary: 'Guide a person in front of the camera',

@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
 import { SECOND_MS } from '../lib/clock.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, STATUS } from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import type { Services } from './services.js'
 
@@ -55,6 +55,9 @@ const report = Type.Object(
 
 export const healthDescription: EndpointDescription = {
   id: 'health',
+  topic: STATUS,
+  operationId: 'get_health',
+  sdkName: 'health',
   method: 'GET',
   path: '/v1/health',
   summary: 'Report the status of the endpoint',

@@ -1,7 +1,8 @@
 /** GET /v1/audit: the tenant's own audit log, oldest or newest first, a page at a time. */
+
 import Type from 'typebox'
 import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { AUDIT, type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
 import { DIGITS, listOf, nullable, time } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -76,6 +77,8 @@ const query = {
 
 export const listAuditDescription: EndpointDescription = {
   id: 'list_audit',
+  topic: AUDIT,
+  sdkName: 'auditPage',
   method: 'GET',
   path: '/v1/audit',
   summary: "List the tenant's audit log",

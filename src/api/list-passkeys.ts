@@ -1,7 +1,8 @@
 /** GET /v1/users/{user_id}/passkeys: the passkeys of a user. */
+
 import Type from 'typebox'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { passkeySchema } from './passkey-schemas.js'
+import { PASSKEYS, passkeySchema } from './passkey-schemas.js'
 import { listOf, userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -21,6 +22,8 @@ const success = Type.Object(
 
 export const listPasskeysDescription: EndpointDescription = {
   id: 'list_passkeys',
+  topic: PASSKEYS,
+  sdkName: 'listPasskeys',
   method: 'GET',
   path: '/v1/users/{user_id}/passkeys',
   summary: 'List a user’s passkeys',

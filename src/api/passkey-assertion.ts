@@ -1,4 +1,5 @@
 /** POST /v1/users/{user_id}/passkeys/assertion: options with which a passkey signs for one action. */
+
 import Type, { type Static } from 'typebox'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -7,7 +8,7 @@ import { requiredSettings } from '../verification/passkey-proof.js'
 import { actionSchema, canonicalAction } from './action.js'
 import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
 import { userPath } from './list-passkeys.js'
-import { challengeId, nonce, PASSKEY_BODY_BYTES, requestOptionsSchema } from './passkey-schemas.js'
+import { challengeId, nonce, PASSKEY_BODY_BYTES, PASSKEYS, requestOptionsSchema } from './passkey-schemas.js'
 import { time } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -31,6 +32,8 @@ const success = Type.Object(
 
 export const beginPasskeyAssertionDescription: EndpointDescription = {
   id: 'begin_passkey_assertion',
+  topic: PASSKEYS,
+  sdkName: 'beginPasskeyAssertion',
   method: 'POST',
   path: '/v1/users/{user_id}/passkeys/assertion',
   summary: 'Ask a passkey to sign for an action',

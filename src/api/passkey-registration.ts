@@ -1,4 +1,5 @@
 /** POST /v1/users/{user_id}/passkeys/registration: options with which a browser makes a passkey for a user. */
+
 import Type, { type Static } from 'typebox'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -11,7 +12,7 @@ import { assertRegistrable } from '../verification/registration-permit.js'
 import { type Commit, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { userPath } from './list-passkeys.js'
 import { CEREMONY_MS } from './passkey-assertion.js'
-import { challengeId, creationOptionsSchema, nonce, passkeyName } from './passkey-schemas.js'
+import { challengeId, creationOptionsSchema, nonce, PASSKEYS, passkeyName } from './passkey-schemas.js'
 import { time } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -48,6 +49,8 @@ const success = Type.Object(
 
 export const beginPasskeyRegistrationDescription: EndpointDescription = {
   id: 'begin_passkey_registration',
+  topic: PASSKEYS,
+  sdkName: 'beginPasskeyRegistration',
   method: 'POST',
   path: '/v1/users/{user_id}/passkeys/registration',
   summary: 'Begin the registration of a passkey',

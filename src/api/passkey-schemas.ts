@@ -1,6 +1,13 @@
 /** Schemas of passkeys: the answers of authenticators, the options for browsers, and the passkeys of a user as callers see them. */
+
 import Type from 'typebox'
+import type { Topic } from './endpoint.js'
 import { NONCE_LENGTH, nullable, time } from './schemas.js'
+
+export const PASSKEYS: Topic = {
+  name: 'passkeys',
+  about: 'Register passkeys, and have them sign for an action together with the face.',
+}
 
 export const PASSKEY_BODY_BYTES = 32_768
 const MAX_NAME_CHARACTERS = 64

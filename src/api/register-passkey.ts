@@ -1,4 +1,5 @@
 /** POST /v1/users/{user_id}/passkeys: registers the passkey that a browser has made. */
+
 import Type, { type Static } from 'typebox'
 import { passkeyView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -16,6 +17,7 @@ import {
   challengeId,
   nonce,
   PASSKEY_BODY_BYTES,
+  PASSKEYS,
   passkeyName,
   passkeySchema,
   registrationResponse,
@@ -39,6 +41,8 @@ const success = Type.Object({ user_id: userId, ...passkeySchema.properties }, { 
 
 export const registerPasskeyDescription: EndpointDescription = {
   id: 'register_passkey',
+  topic: PASSKEYS,
+  sdkName: 'registerPasskey',
   method: 'POST',
   path: '/v1/users/{user_id}/passkeys',
   summary: 'Register a passkey',

@@ -1,9 +1,10 @@
 /** DELETE /v1/users/{user_id}/passkeys/{passkey_id}: revokes a passkey. */
+
 import Type from 'typebox'
 import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
 import { userPath } from './list-passkeys.js'
-import { passkeyId } from './passkey-schemas.js'
+import { PASSKEYS, passkeyId } from './passkey-schemas.js'
 import { userId } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -14,6 +15,8 @@ const success = Type.Object(
 
 export const revokePasskeyDescription: EndpointDescription = {
   id: 'revoke_passkey',
+  topic: PASSKEYS,
+  sdkName: 'revokePasskey',
   method: 'DELETE',
   path: '/v1/users/{user_id}/passkeys/{passkey_id}',
   summary: 'Revoke a passkey',

@@ -1,11 +1,12 @@
 /** POST /v1/keys/rotate-signing: makes a new JWT signing secret; the old one stays valid for 30 minutes. */
+
 import Type, { type Static } from 'typebox'
 import { rotationView } from '../admin/views.js'
 import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { SECOND_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { OVERLAP_MS } from '../tenants/signing-secrets.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
+import { type Endpoint, type EndpointDescription, KEYS, SMALL_BODY_BYTES } from './endpoint.js'
 import { time } from './schemas.js'
 import type { Services } from './services.js'
 
@@ -38,6 +39,9 @@ export const rotationSchema = Type.Object(
 
 export const rotateSigningDescription: EndpointDescription = {
   id: 'rotate_signing',
+  topic: KEYS,
+  operationId: 'rotate_signing_secret',
+  sdkName: 'rotateSigning',
   method: 'POST',
   path: '/v1/keys/rotate-signing',
   summary: "Rotate the tenant's signing secret",

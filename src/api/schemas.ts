@@ -302,3 +302,6 @@ export const liveness = Type.Object(
   },
   { title: 'Liveness', description: 'Presentation attack detection.' },
 )
+
+/** A gray square of 64 pixels. No model runs in the sandbox, so that the examples work there as they are. */
+export const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='

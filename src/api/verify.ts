@@ -45,6 +45,7 @@ import {
   type EndpointDescription,
   type Outcome,
   type UserEndpoint,
+  VERIFICATION,
 } from './endpoint.js'
 import { retryAfter } from './error-response.js'
 import { includeField, includesQuality } from './include.js'
@@ -53,6 +54,7 @@ import { passkeyFields, provenPasskey } from './passkey-schemas.js'
 import { REPLACE_ACTION } from './replace-verdict.js'
 import {
   captureIntegrityField,
+  EXAMPLE_IMAGE,
   exactlyOneImageField,
   imageFields,
   liveness,
@@ -192,6 +194,14 @@ const success = Type.Object(
 
 export const verifyDescription: EndpointDescription = {
   id: 'verify',
+  topic: VERIFICATION,
+  sdkName: 'verify',
+  example: {
+    user_id: 'ada+match',
+    image: EXAMPLE_IMAGE,
+    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' },
+    nonce: 'session-1',
+  },
   method: 'POST',
   path: '/v1/verify',
   summary: 'Verify a user for an action',

@@ -2,11 +2,12 @@
 import { dirname } from 'node:path'
 import type { Core } from '../admin/core.js'
 import { NO_AUDIT_PAGES, StoredAuditPages } from '../api/audit-pages.js'
+import type { Endpoint } from '../api/endpoint.js'
 import { scripted } from '../api/scripted-endpoint.js'
 import type { Services } from '../api/services.js'
 import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
 import { ApiServer } from '../http/api-server.js'
-import { endpoints } from '../http/routing/routes.js'
+import { coreEndpoints } from '../http/routing/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
 import { auditBreak } from '../jobs/audit-verification.js'
 import { DAY_MS } from '../lib/clock.js'
@@ -20,7 +21,7 @@ import { SandboxUsers } from '../verification/sandbox-users.js'
 import { UNLIMITED_USERS } from '../verification/user-quota.js'
 import { verdictLifetime } from '../verification/verdict-token.js'
 import { AuditedVerifications, SandboxVerifications } from '../verification/verification-book.js'
-import type { BackgroundWork } from './background-work.js'
+import { type BackgroundWork, ofAll } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 import type { ServiceResources } from './resources.js'
 import type { SharedParts } from './shared-parts.js'
@@ -28,13 +29,13 @@ import type { SharedParts } from './shared-parts.js'
 export function createApiServer(
   environment: Environment,
   { core, metrics, tracing }: ServiceResources,
-  { keyWatch, membership, traffic, requestLog, driftRecorder }: BackgroundWork,
+  { features, keyWatch, membership, traffic, requestLog, driftRecorder }: BackgroundWork,
   listeners: ServiceListeners,
   parts: SharedParts,
 ): ApiServer {
   const { engine, keys } = parts
   const isSandbox = environment === 'sandbox'
-  const environmentEndpoints = endpoints({
+  const services: Services = {
     ...parts,
     ...(isSandbox ? sandboxParts(parts) : productionParts(core, parts)),
     issuer: () => listeners.url(environment),
@@ -42,20 +43,27 @@ export function createApiServer(
     engineHealth: () => engine.health(),
     capturePage: () => listeners.captureOrigin,
     openidOrigin: () => listeners.openidOrigin,
-  })
+  }
+  const endpoints = [
+    ...coreEndpoints(services),
+    ...ofAll(features, 'endpoints').flatMap((endpointsOf) => endpointsOf(services)),
+  ] as Array<Endpoint<unknown>>
+  const observers = ofAll(features, 'observe')
   return new ApiServer({
     ...parts,
     environment,
     urlOf: (one) => listeners.url(one),
     issuer: () => listeners.url(environment),
     publishedKeys: () => core.verdictKeys.published(environment),
-    endpoints: isSandbox ? environmentEndpoints.map(scripted) : environmentEndpoints,
+    // The router hands each only input that its own schema has passed.
+    endpoints: isSandbox ? endpoints.map(scripted) : endpoints,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
     observe: (observation) => {
       metrics.observe(observation)
       traffic.observe(observation)
       requestLog.observe(observation)
       driftRecorder.observe(observation)
+      for (const observe of observers) observe(observation)
     },
     tracing,
     isSaturated: (schedulingClass) => engine.isSaturatedFor(schedulingClass),

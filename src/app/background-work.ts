@@ -6,12 +6,13 @@ import { RequestLog } from '../dashboard/request-log.js'
 import { Traffic } from '../dashboard/traffic.js'
 import { DriftRecorder } from '../drift/drift-recorder.js'
 import { DriftWatch } from '../drift/drift-watch.js'
+import type { Attached } from '../features/feature.js'
 import { AuditVerification } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
+import { type Jobs, STOP_STEPS } from '../jobs/job.js'
 import { RetentionJob } from '../jobs/retention.js'
-import { ScheduledEpochRotation } from '../keys/scheduled-epoch-rotation.js'
 import { VerdictKeySchedule } from '../keys/verdict-key-schedule.js'
-import { DAY_MS, HOUR_MS } from '../lib/clock.js'
+import { DAY_MS } from '../lib/clock.js'
 import { candidateOf } from '../shadow/candidate.js'
 import { Shadow } from '../shadow/shadow.js'
 import { ShadowRecorder } from '../shadow/shadow-recorder.js'
@@ -24,14 +25,16 @@ import { KeyWatch } from './key-watch.js'
 import type { ServiceResources } from './resources.js'
 
 export interface BackgroundWork {
+  /** What the features add to this service. */
+  features: readonly Attached[]
+  /** The jobs of core and features, but the key watch, lease and membership, which begin and end in an order of their own. */
+  jobs: Jobs
   leaderLease: LeaderLease
   clockWatch: ClockWatch
   membership: Membership
   captureEvents: CaptureSessionEvents
   retention: RetentionJob
   keyWatch: KeyWatch
-  /** Null where no folder of epoch keys is configured. */
-  epochRotation: ScheduledEpochRotation | null
   verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
   webhooks: WebhookSender
@@ -47,12 +50,13 @@ export interface BackgroundWork {
 }
 
 /** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
-export function createBackgroundWork(resources: ServiceResources): BackgroundWork {
-  const { config, clock, log, core, engine, metrics } = resources
+export async function createBackgroundWork(resources: ServiceResources): Promise<BackgroundWork> {
+  const { config, clock, log, core, engine, metrics, features: offered } = resources
   const { store } = core
   const modelOf = (tenant: TenantRecord) => decidingModel(tenant, engine.pack.modelId, engine.packs)
   const leaderLease = new LeaderLease(store, log)
   const keyWatch = new KeyWatch(core, config, log)
+  const reloadKeys = () => keyWatch.look()
   const captureEvents = new CaptureSessionEvents(
     { ...core, clock },
     // A capture that was sent in time is uploaded and judged by then.
@@ -65,52 +69,94 @@ export function createBackgroundWork(resources: ServiceResources): BackgroundWor
       'an audit log was changed in the database: its end does not match its seal; run countersign audit verify',
     )
   })
-  const shadowRecorder = new ShadowRecorder({ store, clock, log })
-  return {
+  const host = {
+    ...core,
+    config,
+    clock,
+    log,
+    engine,
+    metrics,
     leaderLease,
-    clockWatch: new ClockWatch(clock, log),
+    epochFolder: keyWatch.folder,
+    reloadKeys,
+  }
+  const features = await Promise.all(offered.map((feature) => feature.attach?.(host) ?? {}))
+  const requestLog = new RequestLog({ ...core, clock, log, config })
+  const retention = new RetentionJob(store, clock, log, leaderLease, {
+    sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
+    beforeExpiry: [(isOn) => captureEvents.reportExpired(isOn), ...ofAll(features, 'beforeExpiry')],
+    afterExpiry: [
+      requestLog.deleteOld,
+      (isOn) => core.operations.inactiveUsers.run(isOn),
+      (isOn) => core.operations.modelSweep.advance(isOn),
+      ...ofAll(features, 'afterExpiry'),
+    ],
+  })
+  const verdictKeySchedule = new VerdictKeySchedule({
+    store,
+    clock,
+    log,
+    leaderLease,
+    rotation: core.verdictKeyRotation,
+    intervalMs: config.verdictKeyDays * DAY_MS,
+    reloadKeys,
+  })
+  const auditVerification = new AuditVerification({ ...core, clock, log, leaderLease })
+  const webhooks = new WebhookSender({
+    ...core,
+    clock,
+    log,
+    leaderLease,
+    observe: metrics.countWebhookAttempt,
+  })
+  const clockWatch = new ClockWatch(clock, log)
+  const traffic = new Traffic(store, clock, log)
+  const driftRecorder = new DriftRecorder({ store, clock, log, modelOf })
+  const driftWatch = new DriftWatch({
+    store,
+    clock,
+    log,
+    leaderLease,
+    modelOf,
+    calibrationOf: (model) => engine.packs.get(model)?.calibration,
+  })
+  const shadowRecorder = new ShadowRecorder({ store, clock, log })
+  const ownJobs: Jobs = {
+    atOnce: [retention, auditVerification, driftWatch],
+    drained: [webhooks, verdictKeySchedule, clockWatch],
+    last: [traffic, requestLog, driftRecorder, shadowRecorder],
+  }
+  return {
+    features,
+    jobs: joined([ownJobs, ...features.map(({ jobs = {} }) => jobs)]),
+    leaderLease,
+    clockWatch,
     membership: new Membership(store, log),
     captureEvents,
-    retention: new RetentionJob(store, clock, log, leaderLease, {
-      sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
-      requestLogMs: config.requestLogDays * DAY_MS,
-      reportExpired: (isOn) => captureEvents.reportExpired(isOn),
-      advanceModels: (isOn) => core.operations.modelSweep.advance(isOn),
-      eraseInactive: (isOn) => core.operations.inactiveUsers.run(isOn),
-    }),
+    retention,
     keyWatch,
-    epochRotation: createEpochRotation(resources, keyWatch, leaderLease),
-    verdictKeySchedule: new VerdictKeySchedule({
-      store,
-      clock,
-      log,
-      leaderLease,
-      rotation: core.verdictKeyRotation,
-      intervalMs: config.verdictKeyDays * DAY_MS,
-      reloadKeys: () => keyWatch.look(),
-    }),
-    auditVerification: new AuditVerification({ ...core, clock, log, leaderLease }),
-    webhooks: new WebhookSender({
-      ...core,
-      clock,
-      log,
-      leaderLease,
-      observe: metrics.countWebhookAttempt,
-    }),
-    traffic: new Traffic(store, clock, log),
-    requestLog: new RequestLog({ ...core, clock, log, config }),
-    driftRecorder: new DriftRecorder({ store, clock, log, modelOf }),
-    driftWatch: new DriftWatch({
-      store,
-      clock,
-      log,
-      leaderLease,
-      modelOf,
-      calibrationOf: (model) => engine.packs.get(model)?.calibration,
-    }),
+    verdictKeySchedule,
+    auditVerification,
+    webhooks,
+    traffic,
+    requestLog,
+    driftRecorder,
+    driftWatch,
     shadowRecorder,
     shadow: createShadow(resources, shadowRecorder),
   }
+}
+
+/** The part of this name of each feature that has one. */
+export function ofAll<K extends keyof Attached>(
+  features: readonly Attached[],
+  part: K,
+): Array<NonNullable<Attached[K]>> {
+  return features.flatMap((feature) => feature[part] ?? []) as Array<NonNullable<Attached[K]>>
+}
+
+function joined(all: readonly Jobs[]): Jobs {
+  return Object.fromEntries(STOP_STEPS.map((step) => [step, all.flatMap((jobs) => jobs[step] ?? [])]))
 }
 
 function createShadow(
@@ -132,25 +178,6 @@ function createShadow(
   })
 }
 
-function createEpochRotation(
-  { config, core, clock, log }: ServiceResources,
-  keyWatch: KeyWatch,
-  leaderLease: LeaderLease,
-): ScheduledEpochRotation | null {
-  const { folder } = keyWatch
-  if (!folder) return null
-  return new ScheduledEpochRotation({
-    ...core,
-    folder,
-    clock,
-    log,
-    leaderLease,
-    intervalMs: config.epochHours * HOUR_MS,
-    retentionMs: config.epochRetentionHours * HOUR_MS,
-    reloadKeys: () => keyWatch.look(),
-  })
-}
-
 /**
  * Starts everything but the key watch, which has to run before the first call is taken.
  * @param sharedSettings what has to be equal on all members of the cluster, by setting
@@ -161,16 +188,6 @@ export async function startBackgroundWork(
 ): Promise<void> {
   await work.membership.start(sharedSettings)
   await work.leaderLease.start()
-  work.retention.start()
-  work.auditVerification.start()
-  work.webhooks.start()
+  for (const step of STOP_STEPS) for (const job of work.jobs[step] ?? []) job.start()
   work.openIdCallbacks?.start()
-  work.epochRotation?.start()
-  work.verdictKeySchedule.start()
-  work.traffic.start()
-  work.requestLog.start()
-  work.driftRecorder.start()
-  work.driftWatch.start()
-  work.shadowRecorder.start()
-  work.clockWatch.start()
 }

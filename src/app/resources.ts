@@ -6,6 +6,8 @@ import type { Core } from '../admin/core.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir } from '../config/config.js'
 import { loadOperatorPassword, type OperatorPassword } from '../dashboard/operator-password.js'
+import type { Feature } from '../features/feature.js'
+import { FEATURES } from '../features/index.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
 import type { Tracing } from '../http/observation/tracing.js'
@@ -25,6 +27,8 @@ export interface ServiceOptions {
   place?: MetricsPlace | undefined
   /** Ends a start that waits for its database. */
   signal?: AbortSignal
+  /** Default: all features. */
+  features?: readonly Feature[]
 }
 
 export interface ServiceResources {
@@ -41,6 +45,14 @@ export interface ServiceResources {
   transport: Transport
   /** Other processes of this machine listen at the same addresses. */
   sharesPorts: boolean
+  features: readonly Feature[]
+}
+
+/** Closes what a start that failed has opened. */
+export async function closeResources({ core, engine, tracing }: ServiceResources): Promise<void> {
+  await engine.close()
+  await core.store.close()
+  await tracing?.stop()
 }
 
 /** Waits for a PostgreSQL database that does not answer yet. When this rejects, nothing is left open. */
@@ -85,6 +97,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
       operatorPassword,
       transport,
       sharesPorts: options.place !== undefined,
+      features: options.features ?? FEATURES,
     }
   } catch (error) {
     await core.store.close()

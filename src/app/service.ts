@@ -20,7 +20,7 @@ import { ServiceListeners } from './listeners.js'
 import { openListeners } from './open-listeners.js'
 import { gradeWarning, rateWarnings } from './pack-warnings.js'
 import { Certificates } from './reload.js'
-import { openResources, type ServiceOptions, type ServiceResources } from './resources.js'
+import { closeResources, openResources, type ServiceOptions, type ServiceResources } from './resources.js'
 import { createSharedParts } from './shared-parts.js'
 import { shutDown } from './shutdown.js'
 
@@ -34,7 +34,6 @@ export class Service {
   /** The HTTP server behind all listeners. */
   readonly transport: Transport
   private readonly startedAt: number
-  private readonly work: BackgroundWork
   private readonly readiness: Readiness
   private readonly certificates: Certificates
   private readonly listeners: ServiceListeners
@@ -44,7 +43,10 @@ export class Service {
   private stopping: Promise<void> | null = null
   private reloading: Promise<unknown> = Promise.resolve()
 
-  private constructor(private readonly resources: ServiceResources) {
+  private constructor(
+    private readonly resources: ServiceResources,
+    private readonly work: BackgroundWork,
+  ) {
     const { config, clock, log, core, engine, operatorPassword, transport, sharesPorts } = resources
     this.config = config
     this.clock = clock
@@ -54,7 +56,6 @@ export class Service {
     this.operatorPassword = operatorPassword
     this.transport = transport
     this.startedAt = clock.now()
-    this.work = createBackgroundWork(resources)
     this.readiness = this.createReadiness()
     this.certificates = new Certificates(clock, log)
     this.listeners = new ServiceListeners(config, transport, sharesPorts)
@@ -63,7 +64,11 @@ export class Service {
   /** Resolves when the engine is warm and all configured addresses listen. When it rejects, nothing is left running. */
   static async start(config: Config, options: ServiceOptions = {}): Promise<Service> {
     const resources = await openResources(config, options)
-    const service = new Service(resources)
+    const work = await createBackgroundWork(resources).catch(async (error) => {
+      await closeResources(resources)
+      throw error
+    })
+    const service = new Service(resources, work)
     try {
       await service.begin()
     } catch (error) {

@@ -4,12 +4,13 @@ import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
 import type { Traffic } from '../dashboard/traffic.js'
+import type { Feature } from '../features/feature.js'
+import { descriptionsWith } from '../features/index.js'
 import { WrongKeys } from '../http/authentication/wrong-keys.js'
 import { ClientAddresses } from '../http/listeners/client-address.js'
 import type { Transport } from '../http/listeners/transport.js'
 import { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { buildOpenApi } from '../http/openapi/openapi.js'
-import { DESCRIPTIONS } from '../http/routing/routes.js'
 import { Idempotency } from '../idempotency/idempotency.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
@@ -54,7 +55,7 @@ export interface SharedParts extends Core {
 }
 
 export function createSharedParts(
-  { config, clock, log, core, engine, transport }: ServiceResources,
+  { config, clock, log, core, engine, transport, features }: ServiceResources,
   { captureEvents, traffic, shadow }: BackgroundWork,
   listeners: ServiceListeners,
 ): SharedParts {
@@ -80,7 +81,7 @@ export function createSharedParts(
     shadow,
     captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
     traffic,
-    openApi: openApiText(listeners),
+    openApi: openApiText(features, listeners),
     version: VERSION,
     transport,
   }
@@ -93,11 +94,11 @@ export function createRateLimiter({ store }: Pick<Core, 'store'>, clock: Clock):
 }
 
 /** Builds the text when it is first asked for: only then are the ports of the APIs known. */
-function openApiText(listeners: ServiceListeners): () => string {
+function openApiText(features: readonly Feature[], listeners: ServiceListeners): () => string {
   let text: string | null = null
   return () => {
     text ??= JSON.stringify(
-      buildOpenApi(DESCRIPTIONS, VERSION, {
+      buildOpenApi(descriptionsWith(features), VERSION, {
         production: listeners.url('production'),
         sandbox: listeners.url('sandbox'),
       }),

@@ -2,6 +2,7 @@
 
 import type { ApiServer } from '../http/api-server.js'
 import type { Readiness } from '../http/readiness.js'
+import type { StopStep } from '../jobs/job.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { BackgroundWork } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
@@ -32,34 +33,22 @@ export interface ShutdownParts {
 export async function shutDown(parts: ShutdownParts): Promise<void> {
   const { resources, work, listeners, servers, readiness } = parts
   const { config, core, engine, tracing } = resources
+  const stopped = (step: StopStep) => Promise.all((work.jobs[step] ?? []).map((job) => job.stop()))
   for (const server of servers) server.draining = true
-  work.retention.stop()
-  const verificationEnded = work.auditVerification.stop()
-  const watchEnded = work.driftWatch.stop()
+  const ended = stopped('atOnce')
   work.keyWatch.stop()
   await parts.reloading()
   await listeners.close(['production', 'sandbox', 'capture', 'openid'], config.deadlineMs + DRAIN_GRACE_MS)
   await work.shadow?.stop()
+  await stopped('answered')
   core.store.leave()
-  await Promise.all([
-    engine.close(),
-    work.webhooks.stop(),
-    work.openIdCallbacks?.stop(),
-    work.epochRotation?.stop(),
-    work.verdictKeySchedule.stop(),
-  ])
+  await Promise.all([engine.close(), stopped('drained'), work.openIdCallbacks?.stop()])
   await work.leaderLease.stop()
   await work.membership.stop()
   await readiness.stop()
-  await work.clockWatch.stop()
-  await Promise.all([verificationEnded, watchEnded])
+  await ended
   await listeners.close(['admin', 'metrics'], DRAIN_GRACE_MS)
-  await Promise.all([
-    work.traffic.stop(),
-    work.requestLog.stop(),
-    work.driftRecorder.stop(),
-    work.shadowRecorder.stop(),
-  ])
+  await stopped('last')
   await core.store.close()
   await tracing?.stop()
 }

@@ -5,10 +5,12 @@
  */
 import type { Logger } from 'pino'
 import type { Config, Environment } from '../config/config.js'
+import { earliestRequestId } from '../crypto/identifiers.js'
 import { openedBy, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Observation } from '../http/observation/observation.js'
-import { type Clock, SECOND_MS } from '../lib/clock.js'
+import type { Upkeep } from '../jobs/retention.js'
+import { type Clock, DAY_MS, SECOND_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { RequestRecord } from '../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
@@ -19,6 +21,8 @@ import type { CalledUser } from '../verification/call.js'
 export const SAVE_REQUESTS_MS = 2 * SECOND_MS
 /** Entries of one commit: few, so that a request waits at most a few milliseconds for it. */
 const SAVED_AT_ONCE = 100
+/** Entries deleted in one transaction: other writers wait while it runs. */
+const DELETED_AT_ONCE = 250
 /** Most entries that wait while the database cannot be written, some 5 MB. Later ones are dropped. */
 const MAX_WAITING = 10_000
 /** After this many new entries of a tenant, the log is cut to its length again. */
@@ -70,6 +74,17 @@ export class RequestLog {
       return
     }
     this.waiting.push({ record: recordOf(request, tenantId), user: request.user })
+  }
+
+  /** Deletes the requests that are older than the log keeps them, in batches, so that calls run in between. */
+  readonly deleteOld: Upkeep = async (isOn, now) => {
+    const before = earliestRequestId(now - this.parts.config.requestLogDays * DAY_MS)
+    while (isOn()) {
+      const deleted = await this.parts.store.transaction('rows', (tx) =>
+        tx.deleteRequests(before, DELETED_AT_ONCE),
+      )
+      if (deleted < DELETED_AT_ONCE) return
+    }
   }
 
   /** Writes the waiting entries. Never rejects: entries that cannot be written wait for the next save. */

@@ -11,16 +11,6 @@ import type { RateLimiter } from '../tenants/rate-limiter.js'
 /** Interval between two checks of the free space: at 20 calls a second a tenant writes well below a megabyte in it. */
 const DISK_CHECK_MS = SECOND_MS
 const RETRY_MS = 60 * SECOND_MS
-/**
- * Endpoints that write a record with or without an idempotency key. A verify is none of them: of its rows only the latest 1,000 of a tenant
- * are kept.
- */
-const ALWAYS_KEEPS = new Set<EndpointDescription['id']>([
-  'enroll',
-  'create_challenge',
-  'create_capture_session',
-])
-
 export interface SandboxLimitParts {
   clock: Clock
   rateLimiter: RateLimiter
@@ -40,10 +30,10 @@ export class SandboxLimits {
    * @throws DomainError sandbox_daily_quota_reached, sandbox_storage_low
    */
   async admit(
-    { id, method }: Pick<EndpointDescription, 'id' | 'method'>,
+    { method, alwaysKeeps = false }: Pick<EndpointDescription, 'method' | 'alwaysKeeps'>,
     { tenantId, isKept }: { tenantId: string; isKept: boolean },
   ): Promise<void> {
-    if (method !== 'POST' || !(isKept || ALWAYS_KEEPS.has(id))) return
+    if (method !== 'POST' || !(isKept || alwaysKeeps)) return
     await this.assertDiskHasRoom()
     const { sandboxRecordsPerDay: burst } = this.parts.config
     const contract = { ratePerSecond: (burst * SECOND_MS) / DAY_MS, burst }

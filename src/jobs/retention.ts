@@ -4,7 +4,6 @@
  */
 import type { Logger } from 'pino'
 import type { LeaderLease } from '../cluster/leader-lease.js'
-import { earliestRequestId } from '../crypto/identifiers.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
@@ -20,7 +19,13 @@ const HOURS_KEPT_MS = 8 * DAY_MS
 
 /** Rows of one transaction: other writers wait while it runs. */
 const SANDBOX_USERS_AT_ONCE = 50
-const REQUESTS_AT_ONCE = 250
+
+/**
+ * Work of the leader that goes with the deletion of expired rows.
+ * @param isOn it stops when this is false
+ * @param now milliseconds since the Unix epoch
+ */
+export type Upkeep = (isOn: () => boolean, now: number) => Promise<void>
 
 export class RetentionJob {
   private readonly task = new PeriodicTask(
@@ -42,14 +47,10 @@ export class RetentionJob {
     private readonly leaderLease: Pick<LeaderLease, 'current'>,
     private readonly options: {
       sandboxRetentionMs: number
-      /** How long the request log keeps a request, in milliseconds. */
-      requestLogMs: number
-      /** Called before rows are deleted; stops when `isOn` returns false. */
-      reportExpired?: (isOn: () => boolean) => Promise<void>
-      /** Erases users whom nobody uses, where their tenant's policy asks for it; stops when `isOn` returns false. */
-      eraseInactive?: (isOn: () => boolean) => Promise<void>
-      /** Advances a change of the model pack; stops when `isOn` returns false. */
-      advanceModels?: (isOn: () => boolean) => Promise<void>
+      /** Runs before rows are deleted, in this order. */
+      beforeExpiry?: readonly Upkeep[]
+      /** Runs after rows were deleted, in this order. */
+      afterExpiry?: readonly Upkeep[]
     },
     private readonly uptime = () => performance.now(),
   ) {
@@ -88,15 +89,6 @@ export class RetentionJob {
     }
   }
 
-  private async deleteOldRequests(before: string): Promise<void> {
-    while (!this.isStopped && this.leaderLease.current()) {
-      const deleted = await this.store.transaction('rows', (tx) =>
-        tx.deleteRequests(before, REQUESTS_AT_ONCE),
-      )
-      if (deleted < REQUESTS_AT_ONCE) return
-    }
-  }
-
   private async deleteExpired(): Promise<void> {
     const now = this.clock.now()
     const uptime = this.uptime()
@@ -108,16 +100,15 @@ export class RetentionJob {
     }
     if (uptime < this.doubtUntil) return
     const isOn = () => !this.isStopped && this.leaderLease.current() !== null
-    await this.options.reportExpired?.(isOn)
+    const { sandboxRetentionMs, beforeExpiry = [], afterExpiry = [] } = this.options
+    for (const work of beforeExpiry) await work(isOn, now)
     const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
     while (!this.isStopped && this.leaderLease.current()) {
       const isMore = await this.store.transaction('rows', (tx) => tx.deleteExpired(now, trafficBefore))
       if (!isMore) break
     }
-    await this.deleteOldRequests(earliestRequestId(now - this.options.requestLogMs))
-    await this.eraseUnusedSandboxUsers(now - this.options.sandboxRetentionMs)
-    if (isOn()) await this.options.eraseInactive?.(isOn)
-    if (isOn()) await this.options.advanceModels?.(isOn)
+    await this.eraseUnusedSandboxUsers(now - sandboxRetentionMs)
+    for (const work of afterExpiry) if (isOn()) await work(isOn, now)
   }
 }

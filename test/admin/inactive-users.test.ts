@@ -193,8 +193,8 @@ describe('a policy that erases unused users', () => {
       running.service.log,
       leaderLease,
       {
-        ...{ sandboxRetentionMs: 1e12, requestLogMs: 1e12 },
-        eraseInactive: (isOn) => core().operations.inactiveUsers.run(isOn),
+        sandboxRetentionMs: 1e12,
+        afterExpiry: [(isOn) => core().operations.inactiveUsers.run(isOn)],
       },
       () => clock.uptime(),
     )

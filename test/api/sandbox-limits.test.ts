@@ -49,7 +49,6 @@ describe('users of the sandbox', () => {
     const keepHouse = () =>
       new RetentionJob(store, running.clock, pino({ level: 'silent' }), leaderLease, {
         sandboxRetentionMs: 30 * DAY_MS,
-        requestLogMs: 7 * DAY_MS,
       }).run()
     running.clock.advance(29 * DAY_MS)
     await keepHouse()

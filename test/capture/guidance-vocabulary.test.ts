@@ -5,8 +5,8 @@ import { FRAME_GUIDANCE, GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { PAGE_TEXTS } from '../../src/capture-page/page-languages.js'
 import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
+import { DESCRIPTIONS } from '../../src/features/index.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
-import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
 import { VERSION } from '../../src/lib/version.js'
 
 const sorted = (names: Iterable<string>) => [...names].sort()

@@ -5,9 +5,9 @@ import type { Core } from '../../src/admin/core.js'
 import { takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
+import { EpochRotation } from '../../src/features/epoch-keys/epoch-rotation.js'
+import { destroyRetiredKeys } from '../../src/features/epoch-keys/scheduled-epoch-rotation.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { EpochRotation } from '../../src/keys/epoch-rotation.js'
-import { destroyRetiredKeys } from '../../src/keys/scheduled-epoch-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 
 export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {

@@ -167,7 +167,7 @@ it('the retention job deletes nothing for an hour after the clock was changed, a
       clock,
       log,
       new LeaderLease(store, log),
-      { sandboxRetentionMs: 30 * DAY_MS, requestLogMs: 7 * DAY_MS },
+      { sandboxRetentionMs: 30 * DAY_MS },
       () => uptime,
     )
     const scope = Buffer.from('scope')

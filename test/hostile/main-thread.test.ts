@@ -8,10 +8,9 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { paymentBatch } from '../../clients/node/make-action.js'
-import type { EndpointDescription } from '../../src/api/endpoint.js'
 import { STEPS } from '../../src/biometrics/challenge/steps.js'
-import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
+import { paymentBatch } from '../../src/client/make-action.js'
+import { DESCRIPTIONS } from '../../src/features/index.js'
 import { RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { plain } from '../support/images.js'
 import { startVictim, type Victim } from './service.js'
@@ -67,7 +66,7 @@ interface Costly {
 
 const challenge = { user_id: 'a+match', locale: 'en' }
 /** The costliest body of each endpoint. */
-const COSTLIEST: Record<EndpointDescription['id'], Costly> = {
+const COSTLIEST: Record<string, Costly> = {
   // A body of 8 MB is read, and its picture decoded from base64, in turns of their own.
   enroll: { status: 201, turns: 2, body: { user_id: ENROLLED, image: picture, replace: true } },
   verify: {
@@ -110,7 +109,7 @@ const COSTLIEST: Record<EndpointDescription['id'], Costly> = {
   },
 }
 /** Further bodies of endpoints that take actions of several kinds. */
-const FURTHER: Array<[EndpointDescription['id'], Costly]> = [
+const FURTHER: Array<[string, Costly]> = [
   ['create_challenge', { status: 201, body: { ...challenge, action: consent } }],
   ['create_challenge', { status: 201, body: { ...challenge, action: WIDE_ACTION, locale: undefined } }],
 ]
@@ -147,7 +146,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
   const mainThreadMs = () =>
     Number(readFileSync(`/proc/${victim.pid}/task/${victim.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
 
-  function send(id: EndpointDescription['id'], { query = '', inProduction, body }: Omit<Costly, 'status'>) {
+  function send(id: string, { query = '', inProduction, body }: Omit<Costly, 'status'>) {
     const description = DESCRIPTIONS.find((one) => one.id === id)!
     const path = description.path
       .replace('{user_id}', encodeURIComponent(ENROLLED))
@@ -210,7 +209,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       [...Object.entries(COSTLIEST), ...FURTHER].map(([id, request]) => [
         id,
         request.status,
-        () => send(id as EndpointDescription['id'], request),
+        () => send(id as string, request),
         request.turns,
       ]),
     )
@@ -218,7 +217,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
 
   it('holds it no longer on the page of a person', async () => {
     const session = async () => {
-      const { text } = await accepted(() => send('create_capture_session', COSTLIEST.create_capture_session))
+      const { text } = await accepted(() => send('create_capture_session', COSTLIEST.create_capture_session!))
       const visitor = new Visitor(JSON.parse(text).url)
       await visitor.open()
       return visitor

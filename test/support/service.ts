@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { inject } from 'vitest'
 import { Service } from '../../src/app/service.js'
 import { loadConfig } from '../../src/config/config.js'
+import type { Feature } from '../../src/features/feature.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import { type ApiClient, apiClient } from './client.js'
 import { postgresDatabase, type ServiceDatabase, sqliteDatabase } from './database.js'
@@ -49,10 +50,15 @@ export interface TestService {
 /**
  * @param ownEngine the engine's process is not the one that this worker's other services have
  * @param clock by default it stands still at the time of the start
+ * @param features by default all of them
  */
 export async function startService(
   env: Record<string, string> = {},
-  { ownEngine = false, clock = new ManualClock() } = {},
+  {
+    ownEngine = false,
+    clock = new ManualClock(),
+    features,
+  }: { ownEngine?: boolean; clock?: ManualClock; features?: readonly Feature[] } = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
   const postgres = isOnPostgres() ? await createDatabase() : null
@@ -72,7 +78,7 @@ export async function startService(
   })
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
-  const start = () => Service.start(config, { clock, log })
+  const start = () => Service.start(config, { clock, log, ...(features ? { features } : {}) })
   const boot = () => (ownEngine ? start() : withSharedEngine(start))
   let service = await boot()
   let count = 0

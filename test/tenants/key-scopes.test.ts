@@ -1,7 +1,7 @@
 /** Further API keys: what each scope allows and refuses at every endpoint, from which networks a key is taken, and how it ends. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { DESCRIPTIONS } from '../../src/http/routing/routes.js'
+import { DESCRIPTIONS } from '../../src/features/index.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import { SCOPES, type Scope } from '../../src/tenants/key-scopes.js'

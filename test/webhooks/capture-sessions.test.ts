@@ -76,8 +76,7 @@ function keepHouse(): Promise<void> {
     { current: () => ({ id: 'ours', signal: new AbortController().signal }) },
     {
       sandboxRetentionMs: 30 * 24 * 60 * MINUTE_MS,
-      requestLogMs: 7 * 24 * 60 * MINUTE_MS,
-      reportExpired: (isOn) => events.reportExpired(isOn),
+      beforeExpiry: [(isOn) => events.reportExpired(isOn)],
     },
     // A clock that the test sets is not one that was set by mistake.
     () => clock.now(),

@@ -44,8 +44,8 @@ export function registerEpochCommands(keys: Command): void {
 }
 
 async function rotate(options: RotateOptions, core: Core, config: Config): Promise<void> {
-  const { EpochRotation } = await import('../../keys/epoch-rotation.js')
-  const { destroyRetiredKeys } = await import('../../keys/scheduled-epoch-rotation.js')
+  const { EpochRotation } = await import('../../features/epoch-keys/epoch-rotation.js')
+  const { destroyRetiredKeys } = await import('../../features/epoch-keys/scheduled-epoch-rotation.js')
   const { takeOverEpochs } = await import('../../app/core.js')
   const { store, keys } = core
   const folder = await folderOf(config)

@@ -2,14 +2,13 @@
 
 import { PHOTO_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
-import type { EndpointDescription } from '../../api/endpoint.js'
+import { type EndpointDescription, type Topic, WEBHOOKS } from '../../api/endpoint.js'
 import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
 import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
 import { DOCUMENT_OPERATIONS } from './openapi-documents.js'
-import { OPERATION_NAMES, TOPICS } from './openapi-names.js'
 import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'
 import { withReferences } from './openapi-schemas.js'
 
@@ -60,30 +59,6 @@ const DEFAULT_BASE_URLS: BaseUrls = {
   sandbox: 'http://127.0.0.1:8081/v1',
 }
 
-/** A gray square of 64 pixels. No model runs in the sandbox, so that the examples work there as they are. */
-const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
-const EXAMPLES: Partial<Record<EndpointDescription['id'], Json>> = {
-  enroll: { user_id: 'ada+match', images: [EXAMPLE_IMAGE, EXAMPLE_IMAGE, EXAMPLE_IMAGE], replace: true },
-  verify: {
-    user_id: 'ada+match',
-    image: EXAMPLE_IMAGE,
-    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR', to: 'DE89370400440532013000' },
-    nonce: 'session-1',
-  },
-  delete: { user_id: 'ada+match' },
-  create_challenge: {
-    user_id: 'ada+match',
-    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
-  },
-  guide: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
-  create_capture_session: {
-    user_id: 'ada+match',
-    action: { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' },
-    description: 'Transfer of 1250.00 EUR to Grace Hopper',
-    return_url: 'https://bank.example/transfers/4711',
-  },
-}
-
 export function buildOpenApi(
   descriptions: EndpointDescription[],
   version: string,
@@ -114,7 +89,7 @@ export function buildOpenApi(
       { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
     ],
     security: [{ apiKey: [] }],
-    tags: Object.entries(TOPICS).map(([name, description]) => ({ name, description })),
+    tags: topicsOf(descriptions).map(({ name, about }) => ({ name, description: about })),
     paths: made.paths,
     webhooks: made.webhooks,
     components: {
@@ -140,7 +115,7 @@ function webhooks(): Json {
     {
       post: {
         operationId: `webhook_${type.replaceAll('.', '_')}`,
-        tags: ['webhooks'],
+        tags: [WEBHOOKS.name],
         summary: summary.replace(/\.$/, ''),
         security: [],
         parameters: [
@@ -195,8 +170,7 @@ function withScopes({ description, scopes }: EndpointDescription): string {
 }
 
 /** The example as a request to paste. */
-function withCommand({ id, method, path, description }: EndpointDescription, at: BaseUrls): string {
-  const example = EXAMPLES[id]
+function withCommand({ method, path, description, example }: EndpointDescription, at: BaseUrls): string {
   if (!example) return description
   const command = [
     `curl -s ${method === 'POST' ? '' : `-X ${method} `}${at.sandbox.replace(/\/v1$/, path)} \\`,
@@ -204,6 +178,11 @@ function withCommand({ id, method, path, description }: EndpointDescription, at:
     `  --data '${JSON.stringify(example)}'`,
   ]
   return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
+}
+
+/** Each topic once, in the order of the endpoints; that of the webhooks, which are no endpoints, comes last. */
+function topicsOf(descriptions: EndpointDescription[]): Topic[] {
+  return [...new Set([...descriptions.map(({ topic }) => topic), WEBHOOKS])]
 }
 
 function operation(endpoint: EndpointDescription, at: BaseUrls) {
@@ -216,18 +195,18 @@ function operation(endpoint: EndpointDescription, at: BaseUrls) {
     ...(endpoint.usesEngine ? ENGINE_ERRORS : []),
     ...endpoint.errors,
   ]
-  const { operationId, sdkName, topic } = OPERATION_NAMES[endpoint.id]
+  const { id, operationId = id, sdkName, topic, example } = endpoint
   return {
     operationId,
     'x-sdk-name': sdkName,
-    tags: [topic],
+    tags: [topic.name],
     summary: endpoint.summary,
     description: withCommand({ ...endpoint, description: withScopes(endpoint) }, at),
     parameters: [
       ...parameters('path', endpoint.pathParameters),
       ...parameters('query', endpoint.query),
       ...(endpoint.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-      ...(endpoint.id === 'verify' ? [{ $ref: '#/components/parameters/SigningKeyId' }] : []),
+      ...(id === 'verify' ? [{ $ref: '#/components/parameters/SigningKeyId' }] : []),
       { $ref: '#/components/parameters/ClientRequestId' },
     ],
     ...(endpoint.body
@@ -237,7 +216,7 @@ function operation(endpoint: EndpointDescription, at: BaseUrls) {
             content: {
               'application/json': {
                 schema: endpoint.body,
-                ...(EXAMPLES[endpoint.id] ? { example: EXAMPLES[endpoint.id] } : {}),
+                ...(example ? { example } : {}),
               },
             },
           },

@@ -1,9 +1,9 @@
-/** The table of contents of the API: every endpoint, in the order of the specification, then those beyond it. */
+/** The table of contents of the core's API: its endpoints, in the order of the specification, then those beyond it. Features add theirs. */
 import { cancelPasskeyRecovery, cancelPasskeyRecoveryDescription } from '../../api/cancel-passkey-recovery.js'
 import { createCaptureSession, createCaptureSessionDescription } from '../../api/capture-sessions.js'
 import { createChallenge, createChallengeDescription } from '../../api/challenges.js'
 import { deleteDescription, erase } from '../../api/delete.js'
-import type { Endpoint, EndpointDescription } from '../../api/endpoint.js'
+import type { AnyEndpoint, EndpointDescription } from '../../api/endpoint.js'
 import { enroll, enrollDescription } from '../../api/enroll.js'
 import { getCaptureSession, getCaptureSessionDescription } from '../../api/get-capture-session.js'
 import { getUser, getUserDescription } from '../../api/get-user.js'
@@ -17,15 +17,14 @@ import {
   beginPasskeyRegistration,
   beginPasskeyRegistrationDescription,
 } from '../../api/passkey-registration.js'
-import { recordConsent, recordConsentDescription } from '../../api/record-consent.js'
 import { registerPasskey, registerPasskeyDescription } from '../../api/register-passkey.js'
 import { revokePasskey, revokePasskeyDescription } from '../../api/revoke-passkey.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
 import type { Services } from '../../api/services.js'
 import { verify, verifyDescription } from '../../api/verify.js'
 
-/** Descriptions of all endpoints: the OpenAPI document is made from them. */
-export const DESCRIPTIONS: EndpointDescription[] = [
+/** Descriptions of the core's endpoints. */
+export const CORE_DESCRIPTIONS: EndpointDescription[] = [
   enrollDescription,
   verifyDescription,
   deleteDescription,
@@ -44,7 +43,6 @@ export const DESCRIPTIONS: EndpointDescription[] = [
   beginPasskeyAssertionDescription,
   cancelPasskeyRecoveryDescription,
   revokePasskeyDescription,
-  recordConsentDescription,
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -58,8 +56,8 @@ export const METADATA_PATH = '/v1/.well-known/openid-configuration'
 /** Paths that `publicDocument` answers. */
 export const DOCUMENT_PATHS: readonly string[] = [OPENAPI_PATH, ERRORS_PATH, JWKS_PATH, METADATA_PATH]
 
-/** The endpoints over one environment's services. The router hands each only input that its own schema has passed. */
-export function endpoints(services: Services): Array<Endpoint<unknown>> {
+/** The core's endpoints over one environment's services. */
+export function coreEndpoints(services: Services): AnyEndpoint[] {
   return [
     enroll(services),
     verify(services),
@@ -80,6 +78,5 @@ export function endpoints(services: Services): Array<Endpoint<unknown>> {
     cancelPasskeyRecovery(services),
     // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
     revokePasskey(services),
-    recordConsent(services),
-  ] as Array<Endpoint<never>> as Array<Endpoint<unknown>>
+  ]
 }

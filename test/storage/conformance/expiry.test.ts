@@ -85,7 +85,6 @@ overStores((stores) => {
       const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
       const keeping = new RetentionJob(stores.store, clock, pino({ level: 'silent' }), leaderLease, {
         sandboxRetentionMs: 30 * DAY_MS,
-        requestLogMs: 7 * DAY_MS,
       })
       const told: string[] = []
       const kept = keeping.run().then(() => told.push('all is deleted'))

@@ -122,8 +122,7 @@ overPostgres(() => {
     const events = new CaptureSessionEvents(parts, 0)
     const retention = new RetentionJob(node, clock, log, leaderLease, {
       sandboxRetentionMs: DAY_MS,
-      requestLogMs: DAY_MS,
-      reportExpired: (isOn) => events.reportExpired(isOn),
+      beforeExpiry: [(isOn) => events.reportExpired(isOn)],
     })
     const sender = new WebhookSender({
       ...parts,

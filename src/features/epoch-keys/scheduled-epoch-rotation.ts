@@ -1,10 +1,10 @@
 /** Rotates the epoch key on schedule, as the leader: begins an epoch when the present one is old enough, and destroys retired keys. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { LeaderLease } from '../cluster/leader-lease.js'
-import { MINUTE_MS, SECOND_MS } from '../lib/clock.js'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { type EpochBook, isUnderWay } from '../storage/epoch-book.js'
+import type { LeaderLease } from '../../cluster/leader-lease.js'
+import { MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
+import { PeriodicTask } from '../../lib/periodic-task.js'
+import { type EpochBook, isUnderWay } from '../../storage/epoch-book.js'
 import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
 
 /** How long services may take to read a new key: they look every second. */

@@ -42,16 +42,21 @@
  * A folder that is replaced during a rotation gets back the keys that this process knows (F, `EpochRegistry.restoreMissing`).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceKeys } from '../crypto/service-keys.js'
-import type { Clock } from '../lib/clock.js'
-import { CodedError } from '../lib/errors.js'
-import { type EpochBook, type EpochProgress, type EpochRecord, isBaseEpoch } from '../storage/epoch-book.js'
-import type { Store } from '../storage/store.js'
-import { exportDataKeys } from './data-key-export.js'
-import type { EpochFolder } from './epoch-folder.js'
+import type { ServiceKeys } from '../../crypto/service-keys.js'
+import { exportDataKeys } from '../../keys/data-key-export.js'
+import type { EpochFolder } from '../../keys/epoch-folder.js'
+import { epochKeyOf, missingKeyError } from '../../keys/epochs.js'
+import { rewrapDataKeys } from '../../keys/rewrap-data-keys.js'
+import type { Clock } from '../../lib/clock.js'
+import { CodedError } from '../../lib/errors.js'
+import {
+  type EpochBook,
+  type EpochProgress,
+  type EpochRecord,
+  isBaseEpoch,
+} from '../../storage/epoch-book.js'
+import type { Store } from '../../storage/store.js'
 import { EpochRegistry } from './epoch-registry.js'
-import { epochKeyOf, missingKeyError } from './epochs.js'
-import { rewrapDataKeys } from './rewrap-data-keys.js'
 
 const POLL_MS = 250
 

@@ -1,10 +1,16 @@
 /** POST /v1/users/{user_id}/consent: records that an enrolled user has agreed again, or to another text, without a photo. */
+
 import Type, { type Static } from 'typebox'
-import { DomainError } from '../lib/domain-error.js'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { userPath } from './list-passkeys.js'
-import { consent, userId } from './schemas.js'
-import type { Services } from './services.js'
+import {
+  ENROLLMENT,
+  type EndpointDescription,
+  SMALL_BODY_BYTES,
+  type UserEndpoint,
+} from '../../api/endpoint.js'
+import { userPath } from '../../api/list-passkeys.js'
+import { consent, userId } from '../../api/schemas.js'
+import type { Services } from '../../api/services.js'
+import { DomainError } from '../../lib/domain-error.js'
 
 const body = Type.Object({ consent }, { title: 'RecordConsentRequest', additionalProperties: false })
 
@@ -19,6 +25,8 @@ const success = Type.Object(
 
 export const recordConsentDescription: EndpointDescription = {
   id: 'record_consent',
+  topic: ENROLLMENT,
+  sdkName: 'recordConsent',
   method: 'POST',
   path: '/v1/users/{user_id}/consent',
   summary: 'Record a new consent of an enrolled user',

@@ -1,0 +1,28 @@
+/** The core of an installation: what commands and the service have in common. `app/core.ts` opens it. */
+import type { AuditLog } from '../audit/audit-log.js'
+import type { OpenIdKeyRotation } from '../keys/openid-key-rotation.js'
+import type { VerdictKeyRing } from '../keys/verdict-key-ring.js'
+import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
+import type { WorkingKeys } from '../keys/working-keys.js'
+import type { Store } from '../storage/store.js'
+import type { SigningSecrets } from '../tenants/signing-secrets.js'
+import type { Tenancy } from '../tenants/tenancy.js'
+import type { TemplateVault } from '../users/template-vault.js'
+import type { Outbox } from '../webhooks/outbox.js'
+import type { Operations } from './operations.js'
+
+export interface Core {
+  store: Store
+  keys: WorkingKeys
+  secrets: SigningSecrets
+  tenancy: Tenancy
+  audit: AuditLog
+  vault: TemplateVault
+  outbox: Outbox
+  operations: Operations
+  verdictKeys: VerdictKeyRing
+  verdictKeyRotation: VerdictKeyRotation
+  openIdKeyRotation: OpenIdKeyRotation
+  /** The master key under which the keyring is sealed. */
+  masterKey: Buffer
+}

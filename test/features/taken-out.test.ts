@@ -1,0 +1,81 @@
+/** Holds each feature to being one line of the list: without it, and without all of them, the service starts and keeps the promises of the law. */
+import { describe, expect, it } from 'vitest'
+import type { Feature } from '../../src/features/feature.js'
+import { FEATURES } from '../../src/features/index.js'
+import type { ApiClient } from '../support/client.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService } from '../support/service.js'
+import { decodeJwt, validSignatures } from '../support/trust.js'
+
+const action = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
+
+/** A path of each endpoint with some value for each parameter. */
+const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, 'some')
+
+/** What the interface promises of any service: its five endpoints, signed answers, idempotency, an audit log and a rotation. */
+async function expectTheLaw(running: TestService): Promise<void> {
+  const tenant = await running.tenant()
+  const production = await running.production(tenant)
+  const photo = base64(await face('ada'))
+  const kept = { headers: { 'X-Svc-Idempotency-Key': 'once' } }
+  const enrolled = await production.enroll({ user_id: 'ada', image: photo }, kept)
+  expect(enrolled.status).toBe(201)
+  expect((await production.enroll({ user_id: 'ada', image: photo }, kept)).text).toBe(enrolled.text)
+  const verified = await production.verify({ user_id: 'ada', image: base64(await face('adaToday')), action })
+  expect(verified.body).toMatchObject({ verdict: 'approved', reason: null })
+  expect(validSignatures(verified, { [tenant.secret.id]: tenant.secret.secret })).toEqual([tenant.secret.id])
+  expect(decodeJwt(verified.body.jwt, tenant.secret.secret)).toMatchObject({
+    valid: true,
+    claims: { sub: 'ada', action, verdict: 'approved' },
+  })
+  const stranger = await production.verify({ user_id: 'ada', image: base64(await face('grace')), action })
+  expect(stranger.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+  expect((await production.rotate({})).status).toBe(200)
+  expect((await production.health()).body).toMatchObject({ status: 'ok' })
+  await expectTheSandbox(tenant.sandbox)
+  expect((await production.erase('ada')).status).toBe(200)
+  expect((await production.verify({ user_id: 'ada', image: photo, action })).body).toMatchObject({
+    code: 'reference_not_found',
+  })
+  const { body } = await production.call('GET', '/v1/audit')
+  const events = body.data.map(({ event }: { event: string }) => event)
+  for (const event of ['enroll', 'verify', 'rotate_signing', 'delete']) expect(events).toContain(event)
+}
+
+async function expectTheSandbox(sandbox: ApiClient): Promise<void> {
+  const photo = base64(await face('ada'))
+  expect((await sandbox.verify({ user_id: 'ada+match', image: photo, action })).body).toMatchObject({
+    verdict: 'approved',
+  })
+  expect((await sandbox.verify({ user_id: 'ada+no_match', image: photo, action })).body).toMatchObject({
+    reason: 'no_match',
+  })
+}
+
+describe('a service with some of its features', () => {
+  const lists: Array<[string, readonly Feature[]]> = [
+    ['without any', []],
+    ...FEATURES.map((one): [string, Feature[]] => [
+      `without ${one.name}`,
+      FEATURES.filter((other) => other !== one),
+    ]),
+  ]
+  it.each(lists)('%s keeps the law, and knows no endpoint that went', async (_, features) => {
+    const running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' }, { features })
+    try {
+      await expectTheLaw(running)
+      const tenant = await running.tenant()
+      const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
+      for (const feature of FEATURES)
+        for (const { method, path } of feature.descriptions ?? []) {
+          const isThere = features.includes(feature)
+          expect(path in document.paths, path).toBe(isThere)
+          const json = method === 'POST' ? {} : undefined
+          const { body } = await tenant.sandbox.call(method, pathOf(path), json)
+          expect(body.code === 'unknown_endpoint', path).toBe(!isThere)
+        }
+    } finally {
+      await running.stop()
+    }
+  })
+})
