@@ -6,7 +6,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Bench, type Task } from 'tinybench'
 import { type ModelPack, replayScore } from '../models/pack/model-pack.js'
 import type { NetworkFile } from '../models/pack/pack-schema.js'
-import { verifyDescription } from '../src/api/verify.js'
 import { openCore } from '../src/app/core.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { FaceAligner } from '../src/biometrics/pipeline/align.js'
@@ -26,6 +25,7 @@ import { loadConfig } from '../src/config/config.js'
 import { canonicalJson } from '../src/contract/canonical-json.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, signVerification } from '../src/crypto/verification-jwt.js'
+import { DESCRIPTIONS } from '../src/features/index.js'
 import { inputParser } from '../src/http/bodies/json-body.js'
 import { systemClock } from '../src/lib/clock.js'
 import { TemplateVault } from '../src/users/template-vault.js'
@@ -238,7 +238,7 @@ export async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<
   const authorization = `Bearer ${sandboxKey}`
 
   const body = requestBody(BODY_BYTES)
-  const parse = inputParser(verifyDescription)
+  const parse = inputParser(DESCRIPTIONS.find(({ id }) => id === 'verify')!)
   const { dimensions } = pack.manifest.embedder
   const vault = new TemplateVault(keys, systemClock)
   const blindIndex = vault.blindIndex(tenant.id, 'production', 'user')

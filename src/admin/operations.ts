@@ -8,7 +8,6 @@ import { OpenIdClients } from '../tenants/openid-clients.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
-import { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { AgeingOperations } from './ageing-operations.js'
@@ -19,7 +18,6 @@ import { KeyOperations } from './key-operations.js'
 import { ModelOperations } from './model-operations.js'
 import { ModelSweep } from './model-sweep.js'
 import { OpenIdOperations } from './openid-operations.js'
-import { PasskeyOperations } from './passkey-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
@@ -43,11 +41,12 @@ export interface OperationParts {
 }
 
 export class Operations {
+  /** For the operations of features. */
+  readonly audited: AuditedUnitOfWork
   readonly tenants: TenantOperations
   readonly lifecycle: TenantLifecycle
   readonly keys: KeyOperations
   readonly users: UserOperations
-  readonly passkeys: PasskeyOperations
   readonly operators: PeopleOperations
   /** Operations on the people of one tenant. */
   readonly peopleOf: (tenantId: string) => PeopleOperations
@@ -71,7 +70,7 @@ export class Operations {
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
-    this.passkeys = new PasskeyOperations(audited, store, vault, new PasskeyVault(vault, clock), outbox)
+    this.audited = audited
     this.operators = new PeopleOperations(audited, store, clock)
     this.peopleOf = (tenantId) => new PeopleOperations(audited, store, clock, tenantId)
     this.signIns = new SignInOperations(audited, store, clock)

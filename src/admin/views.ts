@@ -17,7 +17,6 @@ import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
-import type { Passkey } from '../users/passkey-vault.js'
 import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
@@ -156,32 +155,6 @@ export function userView(
       rejections: record.failures,
     },
     passkeys,
-  }
-}
-
-/** A passkey without its key. */
-export function passkeyView({ record, content }: Passkey) {
-  return {
-    passkey_id: record.id,
-    name: content.name,
-    synced: content.isSynced,
-    backed_up: content.isBackedUp,
-    aaguid: content.aaguid,
-    transports: content.transports,
-    created_at: isoTime(record.createdAt),
-    last_used_at: optionalTime(record.lastUsedAt),
-  }
-}
-
-/** A passkey with the state of its counter, for a person who looks for copies. */
-export function inspectedPasskeyView(passkey: Passkey) {
-  const { counter, counterReversedAt } = passkey.content
-  return {
-    ...passkeyView(passkey),
-    /** Number of signatures, as the authenticator counts them; 0 for one that does not count. */
-    counter,
-    /** When the passkey was last refused because its counter did not grow; null where it never was. */
-    counter_reversed_at: optionalTime(counterReversedAt ?? null),
   }
 }
 

@@ -5,6 +5,9 @@ import Type, { type Static } from 'typebox'
 import { MODES } from '../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../contract/actions/readable-text.js'
 import { DISPLAY_LOCALES } from '../contract/locales.js'
+import { passkeyField } from '../features/passkeys/parts.js'
+import { passkeyOptions } from '../features/passkeys/passkey-options.js'
+import { passkeyServices } from '../features/passkeys/passkey-services.js'
 import { browserWords } from '../lib/browser-words.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -24,17 +27,9 @@ import { assertBindingMeets, assertMovementsMeet } from '../verification/policy-
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, assertPayees } from './action.js'
 import { payeesField } from './challenge-display.js'
-import {
-  actionFor,
-  assertVerifiable,
-  modesField,
-  passkeyField,
-  purposeField,
-  type VerifiableParts,
-} from './challenges.js'
+import { actionFor, assertVerifiable, modesField, purposeField, type VerifiableParts } from './challenges.js'
 import type { Commit, EndpointDescription, Topic, UserEndpoint } from './endpoint.js'
 import { assertActionScope, assertOneOf } from './key-scope.js'
-import { passkeyOptions } from './passkey-options.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { assertReplaceVerdict } from './replace-verdict.js'
 import { nullable, requireLiveness, time, userId } from './schemas.js'
@@ -217,11 +212,7 @@ export const createCaptureSessionDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
-/** The parts of the service that a capture session is made with. */
-type Parts = VerifiableParts &
-  Pick<Services, 'captureSessions' | 'capturePage' | 'openidOrigin' | 'config' | 'policies' | 'passkeys'>
-
-export function createCaptureSession(services: Parts): UserEndpoint<Input> {
+export function createCaptureSession(services: Services): UserEndpoint<Input> {
   const { captureSessions } = services
   return {
     ...createCaptureSessionDescription,
@@ -341,12 +332,12 @@ async function assertEnrollable(
 
 /** @throws DomainError passkeys_unavailable, passkey_origin_not_allowed, passkey_not_found, passkey_limit_reached */
 async function assertPasskeyOffered(
-  services: Parts,
+  services: Services,
   call: UserCall<Input>,
   purpose: Purpose,
   origin: string,
 ): Promise<void> {
-  const options = await passkeyOptions(services, call, purpose, call.input.passkey)
+  const options = await passkeyOptions(passkeyServices(services), call, purpose, call.input.passkey)
   const isAllowed = passkeySettings(call.tenant)?.origins.includes(new URL(origin).origin)
   if (options && !isAllowed)
     throw new DomainError('passkey_origin_not_allowed', {

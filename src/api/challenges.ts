@@ -6,6 +6,7 @@ import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
 import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
+import { inTurn } from '../lib/in-turn.js'
 import { templateOf } from '../users/templates.js'
 import type { UserCall } from '../verification/call.js'
 import { PURPOSES, type Purpose } from '../verification/challenge-book.js'
@@ -14,11 +15,10 @@ import { activeMethod } from '../verification/liveness.js'
 import { assertMovementsMeet } from '../verification/policy-check.js'
 import { termsOf } from '../verification/verdict-terms.js'
 import { actionSchema, canonicalAction } from './action.js'
+import { type ChallengePart, errorsOf, requestFields, responseFields } from './call-parts.js'
 import { challengeDisplay, displayFor, payeesField } from './challenge-display.js'
 import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from './endpoint.js'
 import { assertActionScope, assertOneOf } from './key-scope.js'
-import { passkeyOptions } from './passkey-options.js'
-import { creationOptionsSchema, requestOptionsSchema } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import { NONCE_LENGTH, nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
@@ -35,88 +35,75 @@ export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal
     'Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker, and its name says so. With none, `[]`, the frames show no movement.',
 })
 
-/** How a capture uses a passkey. */
-export const passkeyField = Type.Union(
-  [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
-  {
-    description:
-      'How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
-  },
-)
-
-const body = Type.Object(
-  {
-    user_id: userId,
-    purpose: Type.Optional(purposeField),
-    action: Type.Optional(actionSchema),
-    modes: Type.Optional(modesField),
-    passkey: Type.Optional(passkeyField),
-    locale: Type.Optional(
-      Type.Union(
-        DISPLAY_LOCALES.map((language) => Type.Literal(language)),
-        {
-          description:
-            'Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the verdict names it.',
-        },
+const bodyWith = (parts: readonly ChallengePart[]) =>
+  Type.Object(
+    {
+      user_id: userId,
+      purpose: Type.Optional(purposeField),
+      action: Type.Optional(actionSchema),
+      modes: Type.Optional(modesField),
+      ...requestFields(parts),
+      locale: Type.Optional(
+        Type.Union(
+          DISPLAY_LOCALES.map((language) => Type.Literal(language)),
+          {
+            description:
+              'Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the verdict names it.',
+          },
+        ),
       ),
-    ),
-    payees: Type.Optional(payeesField('Only with `locale`')),
-  },
-  { title: 'ChallengeRequest', additionalProperties: false },
-)
+      payees: Type.Optional(payeesField('Only with `locale`')),
+    },
+    { title: 'ChallengeRequest', additionalProperties: false },
+  )
 
-const success = Type.Object(
-  {
-    challenge_id: Type.String(),
-    nonce: Type.String({
-      minLength: NONCE_LENGTH,
-      maxLength: NONCE_LENGTH,
-      description: 'Send it back with the frames. No other call returns it.',
-    }),
-    user_id: userId,
-    purpose: purposeField,
-    method: nullable(
-      Type.String({
-        description: 'Name of the check in verdicts; null where no movement is asked for.',
+const successWith = (parts: readonly ChallengePart[]) =>
+  Type.Object(
+    {
+      challenge_id: Type.String(),
+      nonce: Type.String({
+        minLength: NONCE_LENGTH,
+        maxLength: NONCE_LENGTH,
+        description: 'Send it back with the frames. No other call returns it.',
       }),
-    ),
-    steps: Type.Array(Type.Union(STEPS.map((step) => Type.Literal(step))), {
-      minItems: 1,
-      description: 'Movements, in order. Left and right are the person’s own.',
-    }),
-    capture: Type.Object(
-      {
-        min_frames: Type.Integer(),
-        max_frames: Type.Integer(),
-        min_interval_ms: Type.Integer(),
-        max_interval_ms: Type.Integer(),
-        max_gap_ms: Type.Integer({
-          description:
-            'One gap between two frames may be as long as this, where a camera stops for a moment.',
-        }),
-        min_duration_ms: Type.Integer(),
-        max_duration_ms: Type.Integer(),
-      },
-      { description: 'Limits that the frames must keep to.' },
-    ),
-    expires_in: Type.Integer({
-      description: 'Seconds until the challenge expires: the frames must have arrived by then.',
-    }),
-    expires_at: time('When the challenge expires.'),
-    display: Type.Optional(challengeDisplay),
-    passkey: Type.Optional(
-      nullable(
-        Type.Union([requestOptionsSchema, creationOptionsSchema], {
-          description:
-            'Options for the browser, whose answer is sent with the frames. Null for a user without passkeys, where `passkey` was `preferred`.',
+      user_id: userId,
+      purpose: purposeField,
+      method: nullable(
+        Type.String({
+          description: 'Name of the check in verdicts; null where no movement is asked for.',
         }),
       ),
-    ),
-  },
-  { title: 'Challenge' },
-)
+      steps: Type.Array(Type.Union(STEPS.map((step) => Type.Literal(step))), {
+        minItems: 1,
+        description: 'Movements, in order. Left and right are the person’s own.',
+      }),
+      capture: Type.Object(
+        {
+          min_frames: Type.Integer(),
+          max_frames: Type.Integer(),
+          min_interval_ms: Type.Integer(),
+          max_interval_ms: Type.Integer(),
+          max_gap_ms: Type.Integer({
+            description:
+              'One gap between two frames may be as long as this, where a camera stops for a moment.',
+          }),
+          min_duration_ms: Type.Integer(),
+          max_duration_ms: Type.Integer(),
+        },
+        { description: 'Limits that the frames must keep to.' },
+      ),
+      expires_in: Type.Integer({
+        description: 'Seconds until the challenge expires: the frames must have arrived by then.',
+      }),
+      expires_at: time('When the challenge expires.'),
+      display: Type.Optional(challengeDisplay),
+      ...responseFields(parts),
+    },
+    { title: 'Challenge' },
+  )
 
-export const createChallengeDescription: EndpointDescription = {
+/** @param parts what features add to challenges */
+export const createChallengeDescription = (parts: readonly ChallengePart[]): EndpointDescription => ({
   id: 'create_challenge',
   topic: LIVENESS,
   sdkName: 'createChallenge',
@@ -130,17 +117,15 @@ export const createChallengeDescription: EndpointDescription = {
   summary: 'Ask for a challenge',
   description:
     'Draws movements of the head that nobody can foresee. Send the frames of a person who makes them to verify or enroll as `challenge`, instead of photos. A challenge is good for one call, for one user and one action.',
-  body,
-  success: { status: 201, description: 'The challenge.', schema: success },
+  body: bodyWith(parts),
+  success: { status: 201, description: 'The challenge.', schema: successWith(parts) },
   errors: [
     'reference_not_found',
     'reference_model_mismatch',
     'locked_out',
     'liveness_unavailable',
     'policy_not_met',
-    'passkeys_unavailable',
-    'passkey_not_found',
-    'passkey_proof_required',
+    ...errorsOf(parts),
     'overloaded',
   ],
   usesEngine: false,
@@ -151,17 +136,16 @@ export const createChallengeDescription: EndpointDescription = {
   auditEvent: null,
   answersWithoutStore: false,
   scopes: ['verify', 'enroll'],
-}
+})
 
-type Input = Static<typeof body>
+type Input = Static<ReturnType<typeof bodyWith>>
 
-/** The parts of the service that a challenge is made with. */
-type Parts = VerifiableParts & Pick<Services, 'challenges' | 'config' | 'passkeys' | 'policies'>
-
-export function createChallenge(services: Parts): UserEndpoint<Input> {
+/** @param parts what features add to challenges */
+export function createChallenge(services: Services, parts: readonly ChallengePart[]): UserEndpoint<Input> {
   const { challenges, config } = services
+  const works = parts.map((part) => part.create(services))
   return {
-    ...createChallengeDescription,
+    ...createChallengeDescription(parts),
     aboutUser: true,
     async handle(call): Promise<Commit> {
       const { input, tenant, environment, user } = call
@@ -177,7 +161,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
         if (!call.isDiscreet) await assertVerifiable(services, call)
         assertMovementsMeet(await termsOf(services, services.store.read, call), provider, modes)
       } else assertPlainUserId(input.user_id)
-      const optionsFor = await passkeyOptions(services, call, purpose, input.passkey)
+      const membersOf = await inTurn(works, (work) => work.prepare(call, purpose))
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
@@ -195,7 +179,7 @@ export function createChallenge(services: Parts): UserEndpoint<Input> {
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
             ...(given && { display: given.view }),
-            ...(optionsFor && { passkey: optionsFor(nonce, action) }),
+            ...Object.assign({}, ...membersOf.map((members) => members?.(nonce, action))),
           },
         }
       }

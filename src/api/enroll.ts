@@ -1,22 +1,22 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 
 import Type, { type Static } from 'typebox'
-import { passkeyView } from '../admin/views.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { PasskeyContent } from '../users/passkey-vault.js'
+import { inTurn } from '../lib/in-turn.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { captureIntegrity } from '../verification/capture-integrity.js'
 import { decidingProvider, followingProvider } from '../verification/deciding-model.js'
 import { decodeImages } from '../verification/images.js'
 import { openChallenge } from '../verification/opened-challenge.js'
-import { requiredSettings } from '../verification/passkey-proof.js'
 import {
-  assertFirstPasskey,
-  type RegistrationInput,
-  registeredContent,
-  storePasskey,
-} from '../verification/passkey-registration.js'
+  type EnrollPart,
+  type EnrollWrite,
+  errorsOf,
+  requestFields,
+  responseFields,
+  spendingErrorsOf,
+} from './call-parts.js'
 import {
   CAPTURE_ERRORS,
   type Commit,
@@ -25,10 +25,9 @@ import {
   type Outcome,
   type UserEndpoint,
 } from './endpoint.js'
-import { assessmentOf, Enrolment, type EnrolmentParts } from './enrolment.js'
+import { assessmentOf, Enrolment } from './enrolment.js'
 import { includeField } from './include.js'
 import { assertOneOf } from './key-scope.js'
-import { passkeyName, passkeySchema, registrationResponse } from './passkey-schemas.js'
 import { assertPlainUserId } from './plain-user-id.js'
 import {
   captureIntegrityField,
@@ -43,57 +42,48 @@ import {
   userId,
 } from './schemas.js'
 import type { Services } from './services.js'
-import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
+import { spendChallenges } from './spend-challenge.js'
 
-const body = Type.Object(
-  {
-    user_id: userId,
-    ...imageFields,
-    require_liveness: Type.Optional(requireLiveness),
-    replace: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Replace the reference of a user who is already enrolled.',
-      }),
-    ),
-    verification_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description:
-          'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
-      }),
-    ),
-    add: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.',
-      }),
-    ),
-    dry_run: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse, `quality.images` every measurement. Whether the user is enrolled makes no difference.',
-      }),
-    ),
-    consent: Type.Optional(consent),
-    passkey_registration: Type.Optional(
-      Type.Object(
-        { credential: registrationResponse, name: Type.Optional(passkeyName) },
-        {
-          title: 'EnrolledPasskey',
-          additionalProperties: false,
-          description:
-            'A passkey to register together with the reference: the answer to the options in `challenge`, whose frames the request holds.',
-        },
+const bodyWith = (parts: readonly EnrollPart[]) =>
+  Type.Object(
+    {
+      user_id: userId,
+      ...imageFields,
+      require_liveness: Type.Optional(requireLiveness),
+      replace: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'Replace the reference of a user who is already enrolled.',
+        }),
       ),
-    ),
-    include: Type.Optional(includeField),
-  },
-  { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
-)
+      verification_id: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description:
+            'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
+        }),
+      ),
+      add: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description:
+            'Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.',
+        }),
+      ),
+      dry_run: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description:
+            'Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse, `quality.images` every measurement. Whether the user is enrolled makes no difference.',
+        }),
+      ),
+      consent: Type.Optional(consent),
+      ...requestFields(parts),
+      include: Type.Optional(includeField),
+    },
+    { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
+  )
 
 const assessed = {
   user_id: userId,
@@ -105,22 +95,22 @@ const assessed = {
   model: Type.String({ description: 'The model pack that made the reference.' }),
 }
 
-const success = Type.Object(
-  {
-    reference_id: Type.String(),
-    ...assessed,
-    status: Type.Literal('enrolled'),
-    created_at: time('When the reference was captured.'),
-    passkey: Type.Union([passkeySchema, Type.Null()], {
-      description: 'The passkey that was registered with the reference; null for none.',
-    }),
-  },
-  { title: 'EnrollResult' },
-)
+const successWith = (parts: readonly EnrollPart[]) =>
+  Type.Object(
+    {
+      reference_id: Type.String(),
+      ...assessed,
+      status: Type.Literal('enrolled'),
+      created_at: time('When the reference was captured.'),
+      ...responseFields(parts),
+    },
+    { title: 'EnrollResult' },
+  )
 
 const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') }, { title: 'AssessResult' })
 
-export const enrollDescription: EndpointDescription = {
+/** @param parts what features add to enrollments */
+export const enrollDescription = (parts: readonly EnrollPart[]): EndpointDescription => ({
   id: 'enroll',
   topic: ENROLLMENT,
   sdkName: 'enroll',
@@ -131,8 +121,8 @@ export const enrollDescription: EndpointDescription = {
   summary: 'Enroll a user',
   description:
     'Captures a biometric reference at user creation. Several images, ideally three, are combined into one reference; each of them must be usable and match all the others. With `add`, photos join the reference of an enrolled user.',
-  body,
-  success: { status: 201, description: 'The user is enrolled.', schema: success },
+  body: bodyWith(parts),
+  success: { status: 201, description: 'The user is enrolled.', schema: successWith(parts) },
   alternative: { status: 200, description: 'The photos are assessed: a dry run.', schema: assessment },
   errors: [
     'replace_verdict_required',
@@ -140,9 +130,7 @@ export const enrollDescription: EndpointDescription = {
     'reference_not_found',
     'reference_model_mismatch',
     'locked_out',
-    'passkey_already_registered',
-    'passkey_proof_required',
-    ...PASSKEY_ERRORS,
+    ...errorsOf(parts),
     ...CAPTURE_ERRORS,
     'liveness_failed',
     'different_people',
@@ -153,18 +141,20 @@ export const enrollDescription: EndpointDescription = {
   auditEvent: 'enroll',
   answersWithoutStore: false,
   scopes: ['enroll'],
-}
+})
 
-type Input = Omit<Static<typeof body>, 'passkey_registration'> & { passkey_registration?: RegistrationInput }
+type Input = Static<ReturnType<typeof bodyWith>>
 
-/** The parts of the service that an enrollment uses. */
-type Parts = EnrolmentParts & Pick<Services, 'store' | 'challenges' | 'config' | 'passkeys' | 'passkeyChecks'>
-
-export function enroll(services: Parts): UserEndpoint<Input> {
+/** @param parts what features add to enrollments */
+export function enroll(services: Services, parts: readonly EnrollPart[]): UserEndpoint<Input> {
   const { vault, store, provider, captures } = services
   const enrolment = new Enrolment(services)
+  const works = parts.map((part) => part.create(services))
+  const spendingErrors = spendingErrorsOf(parts)
+  /** The members of parts in the answer to a plain enrollment. */
+  const absent = Object.fromEntries(Object.keys(responseFields(parts)).map((name) => [name, null]))
   return {
-    ...enrollDescription,
+    ...enrollDescription(parts),
     aboutUser: true,
     async handle(call): Promise<Commit | Outcome> {
       const { input } = call
@@ -183,41 +173,39 @@ export function enroll(services: Parts): UserEndpoint<Input> {
         throw new DomainError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
-      if (input.passkey_registration && (!input.challenge || input.add))
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'passkey_registration', issue: 'belongs to `challenge`, without `add`' }],
-        })
+      for (const work of works) work.assertFits(call)
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
       const opened = await openChallenge(services, call, { purpose: 'enroll', action: null })
       const evidence = { images, challenge: opened?.frames ?? null }
-      return spendChallenges(services.challenges, opened ? [opened.challenge] : [], async () => {
-        const passkey = await passkeyOf(call)
+      const used = opened ? [opened.challenge] : []
+      return spendChallenges(services.challenges, used, spendingErrors, async () => {
+        const writes = await inTurn(works, (work) => work.prepare(call))
         const captured = await capture(call, evidence)
-        return passkey && typeof captured === 'function' ? withPasskey(call, captured, passkey) : captured
+        return typeof captured === 'function' ? withParts(call, captured, writes) : captured
       })
     },
   }
 
-  /** The passkey that is to be registered with the reference, checked; null for none. */
-  async function passkeyOf({ input, tenant }: UserCall<Input>): Promise<PasskeyContent | null> {
-    const given = input.passkey_registration
-    return given ? registeredContent(services, requiredSettings(tenant), given, input.challenge!.nonce) : null
-  }
-
-  /** Registers the passkey in the transaction of the reference: both are stored, or neither is. */
-  function withPasskey(call: UserCall<Input>, enrolling: Commit, content: PasskeyContent): Commit {
+  /** Does the work of parts in the transaction of the reference: all is stored, or nothing is. */
+  function withParts(
+    call: UserCall<Input>,
+    enrolling: Commit,
+    writes: ReadonlyArray<EnrollWrite | null>,
+  ): Commit {
     return async (tx) => {
       const outcome = await enrolling(tx)
       if ('refused' in outcome) return outcome
-      const subject = await vault.find(tx, call.user.blindIndex, call.user.id)
-      await assertFirstPasskey(tx, services.passkeys, requiredSettings(call.tenant), subject)
-      const { passkey, audit } = await storePasskey(tx, services, call, subject!, content)
-      return {
-        ...outcome,
-        body: { ...(outcome.body as Record<string, unknown>), passkey: passkeyView(passkey) },
-        audit: { ...outcome.audit, ...audit },
+      const body = { ...(outcome.body as Record<string, unknown>), ...absent }
+      const audit = { ...outcome.audit }
+      for (const write of writes) {
+        if (!write) continue
+        const subject = await vault.find(tx, call.user.blindIndex, call.user.id)
+        const written = await write(tx, subject!)
+        Object.assign(body, written.body)
+        Object.assign(audit, written.audit)
       }
+      return { ...outcome, body, audit }
     }
   }
 

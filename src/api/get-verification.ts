@@ -6,10 +6,10 @@ import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { REASONS } from '../verification/reasons.js'
-import { amrOf } from '../verification/verdict-token.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, VERIFICATION } from './endpoint.js'
 import { nullable, time, userId } from './schemas.js'
 import type { Services } from './services.js'
+import { amrOf } from './verdict-fields.js'
 
 const verificationId = Type.String({ minLength: 1, maxLength: 64 })
 const sha256Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })

@@ -1,8 +1,8 @@
 /** Checks that the API key of a call has the scope that the call needs. */
+
+import { isOfType, RECOVER_ACTION } from '../contract/own-actions.js'
 import { DomainError } from '../lib/domain-error.js'
 import { holdsOneOf, type Scope, scopesOf } from '../tenants/key-scopes.js'
-import { RECOVER_ACTION } from '../verification/passkey-recovery.js'
-import { isOfType } from '../verification/registration-permit.js'
 
 /**
  * @param wanted scopes of which the key needs one; empty for what every key may do

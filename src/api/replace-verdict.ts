@@ -8,8 +8,6 @@ import { DomainError } from '../lib/domain-error.js'
 import type { SubjectRecord, TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 
-/** The `type` of the action to which the user's approved verify must be bound. */
-export const REPLACE_ACTION = 'replace_reference'
 /** How long the verdict is good where the contract names no time. */
 const DEFAULT_MINUTES = 10
 

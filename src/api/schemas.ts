@@ -305,3 +305,6 @@ export const liveness = Type.Object(
 
 /** A gray square of 64 pixels. No model runs in the sandbox, so that the examples work there as they are. */
 export const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f69F9D/1AwA='
+
+/** The parameter of a path that names a user. */
+export const userPath = { user_id: { schema: userId, description: 'The user, percent-encoded.' } }

@@ -2,21 +2,19 @@
 
 import type { Operations } from '../admin/operations.js'
 import type { EngineHealth } from '../biometrics/types.js'
-import type { Config } from '../config/config.js'
+import type { Config, Environment } from '../config/config.js'
 import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
 import type { Shadow } from '../shadow/shadow.js'
 import type { Store } from '../storage/store.js'
 import type { PolicyBook } from '../tenants/policy-book.js'
-import type { PasskeyVault } from '../users/passkey-vault.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Lockout } from '../verification/attempt-lockout.js'
 import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture-memory.js'
 import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
-import type { PasskeyChecks } from '../verification/passkey-checks.js'
 import type { ProductionKeyIssue } from '../verification/production-key.js'
 import type { SecondApproval } from '../verification/second-approval.js'
 import type { UserQuota } from '../verification/user-quota.js'
@@ -26,6 +24,7 @@ import type { Outbox } from '../webhooks/outbox.js'
 import type { AuditPages } from './audit-pages.js'
 
 export interface Services {
+  environment: Environment
   clock: Clock
   config: Pick<
     Config,
@@ -40,9 +39,7 @@ export interface Services {
   store: Store
   vault: TemplateVault
   outbox: Outbox
-  passkeys: PasskeyVault
-  passkeyChecks: PasskeyChecks
-  operations: Pick<Operations, 'keys' | 'users' | 'passkeys'>
+  operations: Pick<Operations, 'audited' | 'keys' | 'users'>
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory

@@ -6,6 +6,7 @@ import type { Endpoint } from '../api/endpoint.js'
 import { scripted } from '../api/scripted-endpoint.js'
 import type { Services } from '../api/services.js'
 import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
+import { partsOf } from '../features/index.js'
 import { ApiServer } from '../http/api-server.js'
 import { coreEndpoints } from '../http/routing/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
@@ -13,7 +14,6 @@ import { auditBreak } from '../jobs/audit-verification.js'
 import { DAY_MS } from '../lib/clock.js'
 import { AttemptLockout, defaultAttempts } from '../verification/attempt-lockout.js'
 import { StoredCaptures } from '../verification/capture-memory.js'
-import { SANDBOX_CHECKS, WEBAUTHN_CHECKS } from '../verification/passkey-checks.js'
 import { NO_KEY_ISSUE, SANDBOX_KEY_ISSUE } from '../verification/production-key.js'
 import { SANDBOX_CAPTURES, SANDBOX_LOCKOUT, sandboxLifetime } from '../verification/sandbox-parts.js'
 import { SandboxProvider } from '../verification/sandbox-provider.js'
@@ -28,7 +28,7 @@ import type { SharedParts } from './shared-parts.js'
 
 export function createApiServer(
   environment: Environment,
-  { core, metrics, tracing }: ServiceResources,
+  { core, metrics, tracing, features: offered }: ServiceResources,
   { features, keyWatch, membership, traffic, requestLog, driftRecorder }: BackgroundWork,
   listeners: ServiceListeners,
   parts: SharedParts,
@@ -37,6 +37,7 @@ export function createApiServer(
   const isSandbox = environment === 'sandbox'
   const services: Services = {
     ...parts,
+    environment,
     ...(isSandbox ? sandboxParts(parts) : productionParts(core, parts)),
     issuer: () => listeners.url(environment),
     verdictSigner: () => core.verdictKeys.signer(environment),
@@ -45,7 +46,7 @@ export function createApiServer(
     openidOrigin: () => listeners.openidOrigin,
   }
   const endpoints = [
-    ...coreEndpoints(services),
+    ...coreEndpoints(services, partsOf(offered)),
     ...ofAll(features, 'endpoints').flatMap((endpointsOf) => endpointsOf(services)),
   ] as Array<Endpoint<unknown>>
   const observers = ofAll(features, 'observe')
@@ -86,7 +87,6 @@ type EnvironmentParts = Pick<
   | 'provider'
   | 'lockout'
   | 'captures'
-  | 'passkeyChecks'
   | 'userQuota'
   | 'verdictLifetime'
   | 'productionKeyIssue'
@@ -104,7 +104,6 @@ function productionParts(core: Core, { config, clock, provider, shadow }: Shared
     provider,
     lockout: new AttemptLockout(attempts),
     captures: new StoredCaptures({ store, vault, clock, isSameCapture }),
-    passkeyChecks: WEBAUTHN_CHECKS,
     userQuota: UNLIMITED_USERS,
     verdictLifetime: verdictLifetime(config.jwtTtlSeconds),
     productionKeyIssue: NO_KEY_ISSUE,
@@ -119,7 +118,6 @@ function sandboxParts({ config, engine, provider, clock, store }: SharedParts): 
     provider: new SandboxProvider(engine, provider, clock),
     lockout: SANDBOX_LOCKOUT,
     captures: SANDBOX_CAPTURES,
-    passkeyChecks: SANDBOX_CHECKS,
     userQuota: new SandboxUsers(clock, config.sandboxUsers),
     verdictLifetime: sandboxLifetime(config.jwtTtlSeconds),
     productionKeyIssue: SANDBOX_KEY_ISSUE,

@@ -18,7 +18,6 @@ import type { Shadow } from '../shadow/shadow.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
-import { PasskeyVault } from '../users/passkey-vault.js'
 import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
@@ -42,7 +41,6 @@ export interface SharedParts extends Core {
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval
-  passkeys: PasskeyVault
   captureEvents: CaptureSessionEvents
   /** Null where there is no candidate. */
   shadow: Shadow | null
@@ -76,7 +74,6 @@ export function createSharedParts(
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
     policies: new PolicyBook(),
     secondApproval: new SecondApproval(vault),
-    passkeys: new PasskeyVault(vault, clock),
     captureEvents,
     shadow,
     captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),

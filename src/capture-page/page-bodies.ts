@@ -1,8 +1,8 @@
 /** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
 import Type, { type Static } from 'typebox'
-import { authenticationResponse, registrationResponse } from '../api/passkey-schemas.js'
 import { captureReport, framesField, image as imageField } from '../api/schemas.js'
 import { STEPS } from '../biometrics/challenge/steps.js'
+import { authenticationResponse, registrationResponse } from '../features/passkeys/passkey-schemas.js'
 import { inputParser } from '../http/bodies/json-body.js'
 import { MAX_VERSION_CHARACTERS } from '../tenants/capture-page-settings.js'
 

@@ -16,6 +16,7 @@ import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
+import type { Outbox } from '../webhooks/outbox.js'
 import type { Sessions } from './sessions.js'
 import type { SignIn } from './sign-in.js'
 import type { Traffic } from './traffic.js'
@@ -28,6 +29,7 @@ export interface DashboardCore {
   tenancy: Tenancy
   audit: AuditLog
   vault: TemplateVault
+  outbox: Outbox
   operations: Operations
   verdictKeyRotation: VerdictKeyRotation
 }

@@ -1,5 +1,7 @@
 /** The routes that look up, unlock, export and erase a tenant's user, and that list and revoke the user's passkeys. */
+
 import { erasureView } from '../admin/views.js'
+import { passkeyOperations } from '../features/passkeys/passkey-operations.js'
 import { tenantModels } from '../tenants/tenant-models.js'
 import * as bodies from './bodies.js'
 import type { TenantTable } from './route.js'
@@ -29,14 +31,22 @@ export const USER_ROUTES = {
   'POST /users/passkeys': {
     body: bodies.userQuestion,
     answer: async ({ services, tenant, input: { environment, user_id: userId } }) => ({
-      passkeys: await services.core.operations.passkeys.inspect(tenant, { environment, userId }),
+      passkeys: await passkeyOperations({ ...services.core, clock: services.clock }).inspect(tenant, {
+        environment,
+        userId,
+      }),
     }),
   },
 
   'POST /users/passkeys/revoke': {
     body: bodies.passkeyChoice,
     async answer({ services, tenant, actor, input: { environment, user_id: userId, passkey } }) {
-      await services.core.operations.passkeys.revoke(tenant, actor, { environment, userId }, passkey)
+      await passkeyOperations({ ...services.core, clock: services.clock }).revoke(
+        tenant,
+        actor,
+        { environment, userId },
+        passkey,
+      )
       return { revoked: passkey }
     },
   },

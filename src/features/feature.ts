@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
+import type { ChallengePart, EnrollPart, VerifyPart } from '../api/call-parts.js'
 import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -21,6 +22,8 @@ export interface Feature {
   readonly name: string
   /** The endpoints that it adds, as documents show them. */
   readonly descriptions?: readonly EndpointDescription[]
+  /** What it adds to verifies, enrollments and challenges. */
+  readonly parts?: { verify?: VerifyPart; enroll?: EnrollPart; challenge?: ChallengePart }
   /** Builds its part of a service, before the first call. Where nothing of it is configured, it adds nothing. */
   attach?(host: FeatureHost): Attached | Promise<Attached>
 }

@@ -1,15 +1,30 @@
 /** The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. */
+import type { CallParts } from '../api/call-parts.js'
 import type { EndpointDescription } from '../api/endpoint.js'
-import { CORE_DESCRIPTIONS } from '../http/routing/routes.js'
+import { coreDescriptions } from '../http/routing/routes.js'
 import { consent } from './consent/feature.js'
 import { epochKeys } from './epoch-keys/feature.js'
 import type { Feature } from './feature.js'
+import { passkeys } from './passkeys/feature.js'
 
-export const FEATURES: readonly Feature[] = [consent, epochKeys]
+export const FEATURES: readonly Feature[] = [passkeys, consent, epochKeys]
+
+/** What features add to the calls of the core. */
+export function partsOf(features: readonly Feature[]): CallParts {
+  const parts = features.map((feature) => feature.parts ?? {})
+  return {
+    verify: parts.flatMap(({ verify = [] }) => verify),
+    enroll: parts.flatMap(({ enroll = [] }) => enroll),
+    challenge: parts.flatMap(({ challenge = [] }) => challenge),
+  }
+}
 
 /** The endpoints of the core and of features, in the order of documents. */
 export function descriptionsWith(features: readonly Feature[]): EndpointDescription[] {
-  return [...CORE_DESCRIPTIONS, ...features.flatMap(({ descriptions = [] }) => descriptions)]
+  return [
+    ...coreDescriptions(partsOf(features)),
+    ...features.flatMap(({ descriptions = [] }) => descriptions),
+  ]
 }
 
 /** Descriptions of all endpoints: the OpenAPI document is made from them. */

@@ -24,8 +24,8 @@ import { imageCount } from './images.js'
 import { firstAnswer } from './innocent-repeat.js'
 import type { LockoutReason } from './lockout.js'
 import { announceLockout } from './lockout-event.js'
-import type { Possession } from './passkey-check.js'
 import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
+import type { Possession } from './possession.js'
 import type { Reason } from './reasons.js'
 import { type Aged, ReferenceAgeing } from './reference-ageing.js'
 import { ReferenceFollowing } from './reference-following.js'
@@ -48,8 +48,15 @@ export interface VerifyEvidence extends Evidence {
   integrity: CaptureIntegrity | null
 }
 
-/** A verify, with its action. */
-export type VerifyCall = UserCall<CaptureInput & { action: unknown; approval_id?: string }>
+/** The body of a verify, without the fields of its parts. */
+export type VerifyInput = CaptureInput & {
+  action: unknown
+  approval_id?: string
+  nonce?: string
+  include?: 'quality'[]
+}
+
+export type VerifyCall = UserCall<VerifyInput>
 
 /**
  * Reasons of a rejection after a face that matched. A replay is one of them: it is refused as what it is, and is no guess at the face, so
@@ -86,6 +93,8 @@ export type Examination = {
 export interface Verdict {
   /** Proof that a passkey of the user has given; null for none, and while the user is locked out. */
   possession: Possession | null
+  /** Signals of the capture; null where the request brings no report. */
+  integrity: CaptureIntegrity | null
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** The terms that were in force when the verdict was reached. */
@@ -177,8 +186,7 @@ export class DecisionPolicy {
   ): Promise<Verdict> {
     const { subject } = examination
     const { lockout, captures, outbox, userQuota } = this.parts
-    const { integrity } = examination
-    const held = (verdict: Verdict) => this.underPolicy(tx, call, verdict, { integrity, at })
+    const held = (verdict: Verdict) => this.underPolicy(tx, call, verdict, at)
     if (!subject) {
       const terms = await termsUnder(await tx.policyHash(call.tenant.id, call.environment))
       return held(this.verdictOn(call, examination, null, terms))
@@ -192,7 +200,7 @@ export class DecisionPolicy {
     const record = { ...subject.record, ...lockoutState }
     const terms = await termsUnder(policyHash)
     const refusal = examination.refusal ?? lockout.refusal(call.user.id, record, at)
-    if (refusal) return refused(subject, terms, refusal)
+    if (refusal) return refused(examination, terms, refusal)
     const { capture, replay } = examination as Extract<Examination, { refusal: null }>
     const since = captures.findReplaySince(subject, capture, later)
     const reached = this.verdictOn(call, examination, since, terms)
@@ -209,7 +217,7 @@ export class DecisionPolicy {
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, outbox, call, { subject, begun: effect })
-    return { ...verdict, effect, ...(await this.learn(tx, call, verdict, integrity, at)) }
+    return { ...verdict, effect, ...(await this.learn(tx, call, verdict, at)) }
   }
 
   /**
@@ -220,10 +228,9 @@ export class DecisionPolicy {
     tx: StoreTransaction,
     call: VerifyCall,
     verdict: Verdict,
-    integrity: CaptureIntegrity | null,
     at: number,
   ): Promise<Pick<Verdict, 'followed' | 'aged'>> {
-    const { subject, comparison, terms, reason, replaySuspected, unmet } = verdict
+    const { subject, comparison, terms, reason, replaySuspected, integrity, unmet } = verdict
     const hasSignals = integrity !== null && integrity.signals.length > 0
     const isClear = reason === null && !replaySuspected && unmet.length === 0 && !hasSignals
     if (!isClear || !subject || !comparison) return {}
@@ -306,9 +313,9 @@ export class DecisionPolicy {
     tx: StoreTransaction,
     call: VerifyCall,
     verdict: Verdict,
-    { integrity, at }: { integrity: CaptureIntegrity | null; at: number },
+    at: number,
   ): Promise<Verdict> {
-    const { terms, possession } = verdict
+    const { terms, possession, integrity } = verdict
     if (!terms.policy || verdict.reason !== null) return verdict
     const { vault, secondApproval } = this.parts
     const { subject, comparison } = verdict
@@ -337,8 +344,8 @@ export class DecisionPolicy {
     since: Replay | null,
     terms: VerdictTerms,
   ): Verdict {
-    const { subject, possession, refusal } = examination
-    if (refusal) return refused(subject, terms, refusal)
+    const { subject, possession, integrity, refusal } = examination
+    if (refusal) return refused(examination, terms, refusal)
     const { capture, replay: before } = examination
     const replay = since === 'file' ? since : (before ?? since)
     const isOfChallenge = call.input.challenge !== undefined
@@ -352,7 +359,7 @@ export class DecisionPolicy {
     const isRefused = refusesReplay(this.parts.config.replayPolicy, replay)
     const reason = reasonAgainst({ ...comparison, matches }, isRefused)
     const replaySuspected = replay !== null
-    return { subject, possession, terms, reason, comparison, replaySuspected, unmet: [] }
+    return { subject, possession, integrity, terms, reason, comparison, replaySuspected, unmet: [] }
   }
 }
 
@@ -375,10 +382,15 @@ async function judgeStranger(
   })
 }
 
-function refused(subject: Subject | null, terms: VerdictTerms, { reason, waitMs }: LockoutRefusal): Verdict {
+function refused(
+  { subject, integrity }: Examination,
+  terms: VerdictTerms,
+  { reason, waitMs }: LockoutRefusal,
+): Verdict {
   return {
     subject,
     possession: null,
+    integrity,
     terms,
     reason,
     comparison: null,

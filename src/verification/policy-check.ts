@@ -9,7 +9,7 @@ import { templateOf } from '../users/templates.js'
 import type { BiometricProvider } from './biometric-provider.js'
 import type { CaptureIntegrity } from './capture-integrity.js'
 import { activeMethodOf } from './liveness.js'
-import type { Possession } from './passkey-check.js'
+import type { Possession } from './possession.js'
 import type { VerdictTerms } from './verdict-terms.js'
 
 /** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */

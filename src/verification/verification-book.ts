@@ -6,7 +6,7 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from './call.js'
 import type { CaptureIntegrity } from './capture-integrity.js'
-import type { Possession } from './passkey-check.js'
+import type { Possession } from './possession.js'
 import type { Reason } from './reasons.js'
 
 /** Number of verifications that the sandbox keeps of each tenant: the latest ones. */

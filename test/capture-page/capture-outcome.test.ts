@@ -1,13 +1,12 @@
 /** The consequence of each answer of the API on the hosted page. */
 import { describe, expect, it } from 'vitest'
-import { enrollDescription } from '../../src/api/enroll.js'
-import { verifyDescription } from '../../src/api/verify.js'
 import { outcomeOf } from '../../src/capture-page/capture-outcome.js'
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
+import { descriptionOf } from '../support/descriptions.js'
 
 const refusal = (code: ErrorCode) =>
   outcomeOf({ status: ERRORS[code].status, body: { error: ERRORS[code].category, code } })
-const ofBoth = [...new Set([...verifyDescription.errors, ...enrollDescription.errors])]
+const ofBoth = [...new Set([...descriptionOf('verify').errors, ...descriptionOf('enroll').errors])]
 
 describe('an answer', () => {
   it.each([

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { actionHash, MemoryReplayStore, VerdictError, verifyVerdict } from '../../clients/node/index.js'
-import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
+import { actionHash, MemoryReplayStore, VerdictError, verifyVerdict } from '../../src/client/index.js'
+import { signVerification } from '../../src/crypto/verification-jwt.js'
 import { checkAsync, damaged } from '../support/properties.js'
 
 const NOW = 1_800_000_000
 const secret = { id: 'sec_1', secret: 'svc-sec-of-the-tenant' }
-const claims: VerificationClaims = {
+const claims = {
   iss: 'https://stepup.example/v1',
   aud: 'ten_1',
   sub: 'ada',
@@ -86,7 +86,7 @@ describe('a verdict', () => {
         changes,
         fc.constantFrom(secret, { ...secret, secret: 'another' }),
         async (changed, signer) => {
-          const forged = { ...claims, ...changed } as VerificationClaims
+          const forged = { ...claims, ...changed }
           const result = await verdict(signVerification(forged, signer))
           if (signer !== secret) expect(result).toBe('signature_invalid')
           else if (result === 'approved')

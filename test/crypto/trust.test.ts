@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type SignedParts, signResponse } from '../../src/crypto/response-signature.js'
-import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
+import { signVerification } from '../../src/crypto/verification-jwt.js'
 import { decodeJwt } from '../support/trust.js'
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
@@ -82,7 +82,7 @@ describe('the response signature', () => {
 })
 
 describe('the verification JWT', () => {
-  const claims: VerificationClaims = {
+  const claims = {
     iss: 'https://example.test/v1',
     aud: 'ten_1',
     sub: 'Zoë "quoted"',

@@ -4,11 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
 import { parseCalibration } from '../../models/pack/calibration.js'
 import { ModelPackError, readPackManifest, thresholdForFmr } from '../../models/pack/model-pack.js'
-import { deleteDescription } from '../../src/api/delete.js'
-import { enrollDescription } from '../../src/api/enroll.js'
+import { readTfliteModel } from '../../models/tflite/tflite-model.js'
 import { statusOf } from '../../src/api/error-response.js'
-import { rotateSigningDescription } from '../../src/api/rotate-signing.js'
-import { verifyDescription } from '../../src/api/verify.js'
 import { type Frame, FrameError, FrameReader } from '../../src/biometrics/channel/frames.js'
 import { messageCheck } from '../../src/biometrics/channel/worker-messages.js'
 import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
@@ -21,7 +18,7 @@ import { startLineOf } from '../../src/http/listeners/malformed-request.js'
 import { DomainError } from '../../src/lib/domain-error.js'
 import { decodeBase64Text } from '../../src/verification/base64-text.js'
 import type { ImageInput } from '../../src/verification/images.js'
-import { readTfliteModel } from '../../tools/pack-builders/tflite/tflite-model.js'
+import { descriptionOf } from '../support/descriptions.js'
 import type { Target } from './fuzzer.js'
 
 type Refusal = abstract new (...args: never[]) => Error
@@ -44,8 +41,8 @@ function assert(holds: boolean, rule: string): void {
   if (!holds) throw new Error(rule)
 }
 
-const parsers = [enrollDescription, verifyDescription, deleteDescription, rotateSigningDescription].map(
-  (description) => inputParser(description),
+const parsers = ['enroll', 'verify', 'delete', 'rotate_signing'].map((name) =>
+  inputParser(descriptionOf(name)),
 )
 
 /** The first byte picks the endpoint. */

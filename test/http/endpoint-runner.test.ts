@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.js'
-import { verifyDescription } from '../../src/api/verify.js'
 import { EndpointRunner } from '../../src/http/endpoint-runner.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 import type { Call } from '../../src/verification/call.js'
+import { descriptionOf } from '../support/descriptions.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService
@@ -47,7 +47,7 @@ function callWith(changes: Partial<Call<unknown>>): Call<unknown> {
 /** Does its slow work, then has an effect inside the transaction, as every endpoint does. */
 function endpoint(work: () => Promise<void> = async () => {}): Endpoint<unknown> {
   return {
-    ...verifyDescription,
+    ...descriptionOf('verify'),
     aboutUser: false,
     async handle() {
       await work()

@@ -1,8 +1,6 @@
 /** Tests of each rule about an authenticator's answer: without a service, so that every change is noticed at once. */
 import { rootCertificates } from 'node:tls'
 import { describe, expect, it } from 'vitest'
-import { fingerprintOf, type PasskeySettings } from '../../src/tenants/passkey-settings.js'
-import type { PasskeyContent } from '../../src/users/passkey-vault.js'
 import {
   assertCounted,
   checkAssertion,
@@ -11,7 +9,9 @@ import {
   strengthOf,
   strongerOf,
   strongestOf,
-} from '../../src/verification/passkey-check.js'
+} from '../../src/features/passkeys/passkey-check.js'
+import type { PasskeyContent } from '../../src/features/passkeys/passkey-vault.js'
+import { fingerprintOf, type PasskeySettings } from '../../src/tenants/passkey-settings.js'
 import { MODEL } from '../support/attestations.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { ORIGIN, RP_ID } from '../support/passkeys.js'

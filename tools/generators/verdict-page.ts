@@ -1,10 +1,11 @@
 /** Makes the example of docs/verdict.md with the code that signs verdicts, and reads the tables of the page. */
 import { createHash } from 'node:crypto'
 import { decodeProtectedHeader } from 'jose'
+import { type Reached, VerdictFields } from '../../src/api/verdict-fields.js'
 import { canonicalDisplay, displayAction } from '../../src/contract/actions/display-action.js'
 import { canonicalJson } from '../../src/contract/canonical-json.js'
-import { signVerification, type VerificationClaims } from '../../src/crypto/verification-jwt.js'
-import { verdictClaims } from '../../src/verification/verdict-token.js'
+import { actionHash, signVerification } from '../../src/crypto/verification-jwt.js'
+import { FEATURES, partsOf } from '../../src/features/index.js'
 
 /** The secret of the example, which is also one of the test vectors'. */
 export const EXAMPLE_SECRET = {
@@ -21,42 +22,59 @@ const ISSUED_AT = 1_800_000_000
 const LIFETIME_SECONDS = 300
 const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
 
+/** The fields of a verdict by the service with all its features. */
+export const FIELDS = new VerdictFields(partsOf(FEATURES).verify.map(({ fields }) => fields))
+
+/** The claims that tests of the example read, among others. */
+type ExampleClaims = Record<string, unknown> &
+  Record<'aud' | 'iss' | 'jti' | 'nonce' | 'sub', string> & { iat: number }
+
 /** Claims of an approval on a page of the customer's own with a nonce, or of a rejection of photos without one: together they have every claim. */
-export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): VerificationClaims {
+export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): ExampleClaims {
   const isApproved = verdict === 'approved'
-  // The claims need no more of the call than this.
-  const call = {
-    input: { user_id: 'ada', action: EXAMPLE_ACTION, ...(isApproved ? { nonce: 'n-4711' } : {}) },
-    tenant: { id: 'ten_01a1fc301e95727e8b885c8bb08d5b5f' },
-    environment: 'production',
-    requestId: '01a1fc30-33ed-77cd-9ca9-f4430e93b957',
-    ...(isApproved
-      ? { display: exampleDisplay() }
-      : { captureSession: { id: 'cap_01a1fc301e95727e8b885c8bb08d0001', binding: 'same' } }),
-  } as unknown as Parameters<typeof verdictClaims>[0]['call']
-  return verdictClaims({
-    call,
+  const liveness = {
+    checked: isApproved,
+    passed: isApproved || null,
+    methods: isApproved ? ['active-geometry@1'] : [],
+  }
+  // The claims need no more of the call and the verdict than this.
+  const reached = {
+    call: {
+      input: {
+        user_id: 'ada',
+        action: EXAMPLE_ACTION,
+        ...(isApproved ? { nonce: 'n-4711', challenge: { challenge_id: CHALLENGE_ID } } : {}),
+      },
+      tenant: { id: 'ten_01a1fc301e95727e8b885c8bb08d5b5f' },
+      environment: 'production',
+      requestId: '01a1fc30-33ed-77cd-9ca9-f4430e93b957',
+      ...(isApproved
+        ? { display: exampleDisplay() }
+        : { captureSession: { id: 'cap_01a1fc301e95727e8b885c8bb08d0001', binding: 'same' } }),
+    },
+    verdict: {
+      reason: isApproved ? null : 'no_match',
+      possession: null,
+      replaySuspected: false,
+      comparison: {
+        score: isApproved ? 0.756876 : 0.103412,
+        sample: { liveness: { ...liveness, score: null } },
+      },
+      terms: {
+        model: 'acme-faces@1.0.0',
+        point: { fmr: 1e-4, basis: 'measured', grade: 'production' },
+        // Claims of a tenant with a policy, which the page lists and its example does not show.
+        policy: isApproved ? null : { hash: 'a'.repeat(64), rule: { name: 'payments', require: {} } },
+      },
+    },
     issuer: 'https://countersign.example.com/v1',
     verificationId: 'ver_01a1fc30340671f4abee5c458e774724',
     issuedAt: ISSUED_AT,
     expiresAt: ISSUED_AT + LIFETIME_SECONDS,
-    verdict,
-    reason: isApproved ? null : 'no_match',
-    score: isApproved ? 0.756876 : 0.103412,
-    fmr: 1e-4,
-    fmr_basis: 'measured',
-    model_grade: 'production',
-    action: canonicalJson(EXAMPLE_ACTION),
-    liveness: isApproved
-      ? { checked: true, passed: true, methods: ['active-geometry@1'], score: null }
-      : { checked: false, passed: null, methods: [], score: null },
-    challengeId: isApproved ? CHALLENGE_ID : undefined,
-    passkey: isApproved ? null : { id: 'psk_01a1fc301e95727e8b885c8bb08d0002', possession: 'hwk' },
-    model: 'acme-faces@1.0.0',
-    replaySuspected: false,
-    // Claims of a tenant with a policy, which the page lists and its example does not show.
-    ...(isApproved ? {} : { policy_hash: 'a'.repeat(64), policy_rule: 'payments', approval_id: 'ver_1' }),
-  })
+    actionHash: actionHash(canonicalJson(EXAMPLE_ACTION)),
+  } as unknown as Reached
+  const passkey = { id: 'psk_01a1fc301e95727e8b885c8bb08d0002', possession: 'hwk' }
+  return FIELDS.of('jwt', reached, [isApproved ? null : passkey]) as ExampleClaims
 }
 
 function exampleDisplay() {

@@ -7,8 +7,7 @@ import {
   SMALL_BODY_BYTES,
   type UserEndpoint,
 } from '../../api/endpoint.js'
-import { userPath } from '../../api/list-passkeys.js'
-import { consent, userId } from '../../api/schemas.js'
+import { consent, userId, userPath } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { DomainError } from '../../lib/domain-error.js'
 

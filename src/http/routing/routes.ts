@@ -1,5 +1,6 @@
 /** The table of contents of the core's API: its endpoints, in the order of the specification, then those beyond it. Features add theirs. */
-import { cancelPasskeyRecovery, cancelPasskeyRecoveryDescription } from '../../api/cancel-passkey-recovery.js'
+
+import type { CallParts } from '../../api/call-parts.js'
 import { createCaptureSession, createCaptureSessionDescription } from '../../api/capture-sessions.js'
 import { createChallenge, createChallengeDescription } from '../../api/challenges.js'
 import { deleteDescription, erase } from '../../api/delete.js'
@@ -11,38 +12,24 @@ import { getVerification, getVerificationDescription } from '../../api/get-verif
 import { guide, guideDescription } from '../../api/guidance.js'
 import { health, healthDescription } from '../../api/health.js'
 import { listAudit, listAuditDescription } from '../../api/list-audit.js'
-import { listPasskeys, listPasskeysDescription } from '../../api/list-passkeys.js'
-import { beginPasskeyAssertion, beginPasskeyAssertionDescription } from '../../api/passkey-assertion.js'
-import {
-  beginPasskeyRegistration,
-  beginPasskeyRegistrationDescription,
-} from '../../api/passkey-registration.js'
-import { registerPasskey, registerPasskeyDescription } from '../../api/register-passkey.js'
-import { revokePasskey, revokePasskeyDescription } from '../../api/revoke-passkey.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
 import type { Services } from '../../api/services.js'
 import { verify, verifyDescription } from '../../api/verify.js'
 
-/** Descriptions of the core's endpoints. */
-export const CORE_DESCRIPTIONS: EndpointDescription[] = [
-  enrollDescription,
-  verifyDescription,
+/** Descriptions of the core's endpoints. @param parts what features add to them */
+export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [
+  enrollDescription(parts.enroll),
+  verifyDescription(parts.verify),
   deleteDescription,
   healthDescription,
   rotateSigningDescription,
   getUserDescription,
   listAuditDescription,
-  createChallengeDescription,
+  createChallengeDescription(parts.challenge),
   guideDescription,
   createCaptureSessionDescription,
   getCaptureSessionDescription,
   getVerificationDescription,
-  beginPasskeyRegistrationDescription,
-  registerPasskeyDescription,
-  listPasskeysDescription,
-  beginPasskeyAssertionDescription,
-  cancelPasskeyRecoveryDescription,
-  revokePasskeyDescription,
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -57,26 +44,19 @@ export const METADATA_PATH = '/v1/.well-known/openid-configuration'
 export const DOCUMENT_PATHS: readonly string[] = [OPENAPI_PATH, ERRORS_PATH, JWKS_PATH, METADATA_PATH]
 
 /** The core's endpoints over one environment's services. */
-export function coreEndpoints(services: Services): AnyEndpoint[] {
+export function coreEndpoints(services: Services, parts: CallParts): AnyEndpoint[] {
   return [
-    enroll(services),
-    verify(services),
+    enroll(services, parts.enroll),
+    verify(services, parts.verify),
     erase(services),
     health(services),
     rotateSigning(services),
     getUser(services),
     listAudit(services),
-    createChallenge(services),
+    createChallenge(services, parts.challenge),
     guide(services),
     createCaptureSession(services),
     getCaptureSession(services),
     getVerification(services),
-    beginPasskeyRegistration(services),
-    registerPasskey(services),
-    listPasskeys(services),
-    beginPasskeyAssertion(services),
-    cancelPasskeyRecovery(services),
-    // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
-    revokePasskey(services),
   ]
 }

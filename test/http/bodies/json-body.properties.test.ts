@@ -2,17 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { deleteDescription } from '../../../src/api/delete.js'
-import { enrollDescription } from '../../../src/api/enroll.js'
 import { statusOf } from '../../../src/api/error-response.js'
-import { rotateSigningDescription } from '../../../src/api/rotate-signing.js'
-import { verifyDescription } from '../../../src/api/verify.js'
 import { inputParser, MAX_JSON_BYTES } from '../../../src/http/bodies/json-body.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
+import { descriptionOf } from '../../support/descriptions.js'
 import { bytesInside, check, damaged } from '../../support/properties.js'
 
 const JSON_TYPE = 'application/json'
-const ENDPOINTS = [enrollDescription, verifyDescription, deleteDescription, rotateSigningDescription]
+const ENDPOINTS = ['enroll', 'verify', 'delete', 'rotate_signing'].map(descriptionOf)
 const parsers = ENDPOINTS.map((endpoint) => inputParser(endpoint))
 const anything = inputParser({ body: Type.Unknown() })
 
@@ -231,7 +228,7 @@ describe('an endpoint', () => {
   })
 
   it('refuses an action with a lone surrogate, which has no canonical form', () => {
-    const verify = parsers[ENDPOINTS.indexOf(verifyDescription)]!
+    const verify = inputParser(descriptionOf('verify'))
     const lone = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => `\\u${unit.toString(16)}`)
     const inAction = fc.constantFrom('"X"', '{"X":1}', '{"a":["b","X"]}', '{"a":{"aX":null}}')
     check(

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { verifyDescription } from '../../../src/api/verify.js'
 import { inputParser } from '../../../src/http/bodies/json-body.js'
 import { memberIssue } from '../../../src/http/bodies/json-members.js'
 import type { DomainError } from '../../../src/lib/domain-error.js'
 import { decodeImages } from '../../../src/verification/images.js'
 import type { ApiClient } from '../../support/client.js'
+import { descriptionOf } from '../../support/descriptions.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { check } from '../../support/properties.js'
@@ -259,7 +259,7 @@ describe('a field', () => {
 })
 
 describe('a body that is large without images', () => {
-  const parse = inputParser(verifyDescription)
+  const parse = inputParser(descriptionOf('verify'))
   const around = (action: string) => Buffer.from(`{"user_id":"u","image":"QUJD","action":${action}}`)
   const members = (count: number) =>
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, 1])))

@@ -1,16 +1,15 @@
 /** POST /v1/users/{user_id}/passkeys/assertion: options with which a passkey signs for one action. */
 
 import Type, { type Static } from 'typebox'
-import { isoTime } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import { passkeyChallenge, requestOptions } from '../verification/passkey-challenge.js'
-import { requiredSettings } from '../verification/passkey-proof.js'
-import { actionSchema, canonicalAction } from './action.js'
-import type { Commit, EndpointDescription, UserEndpoint } from './endpoint.js'
-import { userPath } from './list-passkeys.js'
-import { challengeId, nonce, PASSKEY_BODY_BYTES, PASSKEYS, requestOptionsSchema } from './passkey-schemas.js'
-import { time } from './schemas.js'
-import type { Services } from './services.js'
+import { actionSchema, canonicalAction } from '../../../api/action.js'
+import type { Commit, EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
+import { time, userPath } from '../../../api/schemas.js'
+import { isoTime } from '../../../lib/clock.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { passkeyChallenge, requestOptions } from '../passkey-challenge.js'
+import { requiredSettings } from '../passkey-proof.js'
+import { challengeId, nonce, PASSKEY_BODY_BYTES, PASSKEYS, requestOptionsSchema } from '../passkey-schemas.js'
+import type { PasskeyServices } from '../passkey-services.js'
 
 /** Five minutes, the shortest time that WebAuthn recommends for a person and an authenticator. */
 export const CEREMONY_MS = 300_000
@@ -53,7 +52,7 @@ export const beginPasskeyAssertionDescription: EndpointDescription = {
 }
 
 type Input = Static<typeof body> & { user_id: string }
-type Parts = Pick<Services, 'vault' | 'store' | 'challenges' | 'passkeys'>
+type Parts = Pick<PasskeyServices, 'vault' | 'store' | 'challenges' | 'passkeys'>
 
 export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Parts): UserEndpoint<Input> {
   return {

@@ -1,12 +1,11 @@
 /** GET /v1/users/{user_id}/passkeys: the passkeys of a user. */
 
 import Type from 'typebox'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { PASSKEYS, passkeySchema } from './passkey-schemas.js'
-import { listOf, userId } from './schemas.js'
-import type { Services } from './services.js'
-
-export const userPath = { user_id: { schema: userId, description: 'The user, percent-encoded.' } }
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
+import { listOf, userId, userPath } from '../../../api/schemas.js'
+import { passkeyOperations } from '../passkey-operations.js'
+import { PASSKEYS, passkeySchema } from '../passkey-schemas.js'
+import type { PasskeyServices } from '../passkey-services.js'
 
 const success = Type.Object(
   {
@@ -40,14 +39,13 @@ export const listPasskeysDescription: EndpointDescription = {
   scopes: ['read'],
 }
 
-export function listPasskeys({
-  operations,
-}: Pick<Services, 'operations'>): UserEndpoint<{ user_id: string }> {
+export function listPasskeys(services: PasskeyServices): UserEndpoint<{ user_id: string }> {
+  const operations = passkeyOperations(services)
   return {
     ...listPasskeysDescription,
     aboutUser: true,
     async handle({ tenant, environment, user }) {
-      const data = await operations.passkeys.list(tenant, { environment, userId: user.id })
+      const data = await operations.list(tenant, { environment, userId: user.id })
       return { status: 200, body: { user_id: user.id, data, has_more: false, next_cursor: null } }
     },
   }

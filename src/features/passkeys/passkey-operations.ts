@@ -1,16 +1,18 @@
 /** Operations on a user's passkeys that the API, the command line and the dashboard share: list and revoke, and cancel a recovery. */
-import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { DomainError } from '../lib/domain-error.js'
-import type { TenantRecord } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
-import { PASSKEY_DEFAULTS, passkeySettings } from '../tenants/passkey-settings.js'
-import type { Passkey, PasskeyVault } from '../users/passkey-vault.js'
-import { ownerOf, type TemplateVault } from '../users/template-vault.js'
-import { strongestOf } from '../verification/passkey-check.js'
-import { cancelRecovery } from '../verification/passkey-recovery.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import type { UserAddress } from './user-operations.js'
-import { inspectedPasskeyView, passkeyView } from './views.js'
+
+import type { UserAddress } from '../../admin/user-operations.js'
+import type { Services } from '../../api/services.js'
+import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { TenantRecord } from '../../storage/records.js'
+import type { Store } from '../../storage/store.js'
+import { PASSKEY_DEFAULTS, passkeySettings } from '../../tenants/passkey-settings.js'
+import { ownerOf, type TemplateVault } from '../../users/template-vault.js'
+import type { Outbox } from '../../webhooks/outbox.js'
+import { strongestOf } from './passkey-check.js'
+import { cancelRecovery } from './passkey-recovery.js'
+import { type Passkey, PasskeyVault } from './passkey-vault.js'
+import { inspectedPasskeyView, passkeyView } from './passkey-views.js'
 
 export class PasskeyOperations {
   constructor(
@@ -110,4 +112,15 @@ export class PasskeyOperations {
       { isAudited: environment === 'production' },
     )
   }
+}
+
+/** The operations over the parts of a service or of a command. */
+export function passkeyOperations({
+  operations,
+  store,
+  vault,
+  outbox,
+  clock,
+}: Pick<Services, 'operations' | 'store' | 'vault' | 'outbox' | 'clock'>): PasskeyOperations {
+  return new PasskeyOperations(operations.audited, store, vault, new PasskeyVault(vault, clock), outbox)
 }

@@ -1,15 +1,16 @@
 /** Proves that the person holds a passkey of the user: opens the assertion of a verify, checks it, and uses it up with the verdict. */
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
-import { DomainError } from '../lib/domain-error.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
-import { type PasskeySettings, passkeySettings } from '../tenants/passkey-settings.js'
-import { type Passkey, type PasskeyVault, userHandle } from '../users/passkey-vault.js'
-import type { Subject, TemplateVault } from '../users/template-vault.js'
-import type { CaptureInput, UserCall } from './call.js'
-import type { Challenge, ChallengeBook } from './challenge-book.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { Store, StoreTransaction } from '../../storage/store.js'
+import { type PasskeySettings, passkeySettings } from '../../tenants/passkey-settings.js'
+import type { Subject, TemplateVault } from '../../users/template-vault.js'
+import type { CaptureInput, UserCall } from '../../verification/call.js'
+import type { Challenge, ChallengeBook } from '../../verification/challenge-book.js'
+import type { Possession } from '../../verification/possession.js'
 import { passkeyChallenge } from './passkey-challenge.js'
-import { assertCounted, type CheckedAssertion, type Possession } from './passkey-check.js'
+import { assertCounted, type CheckedAssertion } from './passkey-check.js'
 import type { PasskeyChecks } from './passkey-checks.js'
+import { type Passkey, type PasskeyVault, userHandle } from './passkey-vault.js'
 
 /** Fields of a verify that are about passkeys. */
 export interface PasskeyInput {
@@ -65,9 +66,11 @@ export function requiredSettings(tenant: UserCall<unknown>['tenant']): PasskeySe
  */
 export async function openAssertion(
   { challenges, store }: Pick<PasskeyProofParts, 'challenges' | 'store'>,
-  { input, tenant, environment, user }: UserCall<CaptureInput & PasskeyInput>,
+  call: UserCall<CaptureInput>,
   action: string,
 ): Promise<OpenedAssertion | null> {
+  const { tenant, environment, user } = call
+  const input = call.input as CaptureInput & PasskeyInput
   const given = input.passkey_assertion
   if (!given) {
     if (input.require_passkey) throw new DomainError('passkey_required')

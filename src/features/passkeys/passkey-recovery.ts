@@ -3,19 +3,18 @@
  * the tenant's waiting time its verification id allows one registration. An approved verify with a passkey that is strong enough cancels it,
  * and so does the backend.
  */
-import type { Environment } from '../config/config.js'
-import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import type { SubjectRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
-import type { PasskeySettings } from '../tenants/passkey-settings.js'
-import type { PasskeyVault } from '../users/passkey-vault.js'
-import { ownerOf, type Subject } from '../users/template-vault.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import { type Possession, strongerOf, strongestOf } from './passkey-check.js'
+import type { Environment } from '../../config/config.js'
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { SubjectRecord } from '../../storage/records.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import type { PasskeySettings } from '../../tenants/passkey-settings.js'
+import { ownerOf, type Subject } from '../../users/template-vault.js'
+import type { Possession } from '../../verification/possession.js'
+import type { Outbox } from '../../webhooks/outbox.js'
+import { strongerOf, strongestOf } from './passkey-check.js'
+import type { PasskeyVault } from './passkey-vault.js'
 
-/** The `type` of the action whose approved verify begins a recovery. */
-export const RECOVER_ACTION = 'recover_passkey'
 /** How long a registration can follow once the waiting time is over. */
 const USABLE_MS = 7 * DAY_MS
 

@@ -1,11 +1,11 @@
 /** Reports a passkey that was refused because its counter did not grow: by webhook, with the passkey, and for the audit entry of the call. */
-import type { DomainError } from '../lib/domain-error.js'
-import type { StoreTransaction } from '../storage/store.js'
-import type { PasskeyVault } from '../users/passkey-vault.js'
-import { ownerOf, type TemplateVault } from '../users/template-vault.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import type { UserCall } from './call.js'
+import type { DomainError } from '../../lib/domain-error.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import { ownerOf, type TemplateVault } from '../../users/template-vault.js'
+import type { UserCall } from '../../verification/call.js'
+import type { Outbox } from '../../webhooks/outbox.js'
 import { CounterReversedError } from './passkey-proof.js'
+import type { PasskeyVault } from './passkey-vault.js'
 
 interface Parts {
   vault: TemplateVault

@@ -4,18 +4,18 @@
  * is over. A user who has a passkey, or had one, needs one at least as strong in that verdict.
  */
 import { randomBytes } from 'node:crypto'
-import type { Environment } from '../config/config.js'
-import { MINUTE_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import type { PasskeySettings } from '../tenants/passkey-settings.js'
-import type { PasskeyVault } from '../users/passkey-vault.js'
-import type { Subject } from '../users/template-vault.js'
-import { type Possession, strongerOf, strongestOf } from './passkey-check.js'
+import type { Environment } from '../../config/config.js'
+import { REGISTER_ACTION } from '../../contract/own-actions.js'
+import { MINUTE_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { PasskeySettings } from '../../tenants/passkey-settings.js'
+import type { Subject } from '../../users/template-vault.js'
+import type { Possession } from '../../verification/possession.js'
+import { strongerOf, strongestOf } from './passkey-check.js'
 import { assertRecovered } from './passkey-recovery.js'
+import type { PasskeyVault } from './passkey-vault.js'
 
-/** The `type` of the action to which the user's approved verify must be bound. */
-export const REGISTER_ACTION = 'register_passkey'
 /** How long after the verdict a registration can begin and end. */
 const PERMIT_MS = 10 * MINUTE_MS
 
@@ -33,11 +33,6 @@ export interface Registration {
   verificationId: string | undefined
   /** Milliseconds since the Unix epoch. */
   now: number
-}
-
-/** Whether an action is of this type. */
-export function isOfType(action: unknown, type: string): boolean {
-  return typeof action === 'object' && action !== null && 'type' in action && action.type === type
 }
 
 /**

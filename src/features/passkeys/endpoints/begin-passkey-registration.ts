@@ -1,20 +1,24 @@
 /** POST /v1/users/{user_id}/passkeys/registration: options with which a browser makes a passkey for a user. */
 
 import Type, { type Static } from 'typebox'
-import { isoTime } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import { companyOf } from '../tenants/capture-page-settings.js'
-import type { UserCall } from '../verification/call.js'
-import { creationOptions, passkeyChallenge } from '../verification/passkey-challenge.js'
-import { requiredSettings } from '../verification/passkey-proof.js'
-import { MAX_PASSKEYS } from '../verification/passkey-registration.js'
-import { assertRegistrable } from '../verification/registration-permit.js'
-import { type Commit, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { userPath } from './list-passkeys.js'
-import { CEREMONY_MS } from './passkey-assertion.js'
-import { challengeId, creationOptionsSchema, nonce, PASSKEYS, passkeyName } from './passkey-schemas.js'
-import { time } from './schemas.js'
-import type { Services } from './services.js'
+import {
+  type Commit,
+  type EndpointDescription,
+  SMALL_BODY_BYTES,
+  type UserEndpoint,
+} from '../../../api/endpoint.js'
+import { time, userPath } from '../../../api/schemas.js'
+import { isoTime } from '../../../lib/clock.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { companyOf } from '../../../tenants/capture-page-settings.js'
+import type { UserCall } from '../../../verification/call.js'
+import { creationOptions, passkeyChallenge } from '../passkey-challenge.js'
+import { requiredSettings } from '../passkey-proof.js'
+import { MAX_PASSKEYS } from '../passkey-registration.js'
+import { challengeId, creationOptionsSchema, nonce, PASSKEYS, passkeyName } from '../passkey-schemas.js'
+import type { PasskeyServices } from '../passkey-services.js'
+import { assertRegistrable } from '../registration-permit.js'
+import { CEREMONY_MS } from './begin-passkey-assertion.js'
 
 export const verificationIdField = Type.String({
   minLength: 1,
@@ -79,7 +83,7 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
 }
 
 type Input = Static<typeof body> & { user_id: string }
-type Parts = Pick<Services, 'vault' | 'store' | 'clock' | 'challenges' | 'passkeys'>
+type Parts = Pick<PasskeyServices, 'vault' | 'store' | 'clock' | 'challenges' | 'passkeys'>
 
 export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
   const { vault, store, clock, challenges, passkeys } = services

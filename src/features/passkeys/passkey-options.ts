@@ -1,18 +1,18 @@
 /** The options of a passkey in a challenge: to sign with the frames of a verify, or to be made with those of an enrollment. */
-import { SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import { companyOf } from '../tenants/capture-page-settings.js'
-import type { UserCall } from '../verification/call.js'
-import type { Purpose } from '../verification/challenge-book.js'
-import { creationOptions, passkeyChallenge, requestOptions } from '../verification/passkey-challenge.js'
-import { requiredSettings } from '../verification/passkey-proof.js'
-import { assertFirstPasskey } from '../verification/passkey-registration.js'
-import type { Services } from './services.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { companyOf } from '../../tenants/capture-page-settings.js'
+import type { UserCall } from '../../verification/call.js'
+import type { Purpose } from '../../verification/challenge-book.js'
+import { creationOptions, passkeyChallenge, requestOptions } from './passkey-challenge.js'
+import { requiredSettings } from './passkey-proof.js'
+import { assertFirstPasskey } from './passkey-registration.js'
+import type { PasskeyServices } from './passkey-services.js'
 
 /** How a capture uses a passkey, as a request names it. */
 export type PasskeyUse = 'required' | 'preferred' | 'register'
 
-type Parts = Pick<Services, 'vault' | 'store' | 'passkeys' | 'config'>
+type Parts = Pick<PasskeyServices, 'vault' | 'store' | 'passkeys' | 'config'>
 
 /** Makes the options for the nonce and the canonical action of a challenge. */
 type OptionsFor = (nonce: string, action: string | null) => Record<string, unknown> | null

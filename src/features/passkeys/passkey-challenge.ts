@@ -1,8 +1,8 @@
 /** Makes the options of WebAuthn, as JSON, by which a browser registers a passkey or lets it sign. */
 import { createHash } from 'node:crypto'
-import type { PasskeySettings } from '../tenants/passkey-settings.js'
-import { type Passkey, userHandle } from '../users/passkey-vault.js'
-import type { CalledUser } from './call.js'
+import type { PasskeySettings } from '../../tenants/passkey-settings.js'
+import type { CalledUser } from '../../verification/call.js'
+import { type Passkey, userHandle } from './passkey-vault.js'
 
 /** Algorithms of COSE that are accepted: EdDSA, ES256, RS256. */
 export const ALGORITHMS = [-8, -7, -257]

@@ -1,16 +1,16 @@
 /** Registers a passkey in the transaction of a call: the credential, its audit facts and its webhook. */
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
-import type { AuditFacts } from '../audit/audit-log.js'
-import { DomainError } from '../lib/domain-error.js'
-import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import type { PasskeySettings } from '../tenants/passkey-settings.js'
-import type { Passkey, PasskeyContent, PasskeyVault } from '../users/passkey-vault.js'
-import { ownerOf, type Subject } from '../users/template-vault.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import type { Call } from './call.js'
+import type { AuditFacts } from '../../audit/audit-log.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { PasskeySettings } from '../../tenants/passkey-settings.js'
+import { ownerOf, type Subject } from '../../users/template-vault.js'
+import type { Call } from '../../verification/call.js'
+import type { Outbox } from '../../webhooks/outbox.js'
 import { passkeyChallenge } from './passkey-challenge.js'
 import { strongestOf } from './passkey-check.js'
 import type { PasskeyChecks } from './passkey-checks.js'
+import type { Passkey, PasskeyContent, PasskeyVault } from './passkey-vault.js'
 
 /** Passkeys of one user: enough for every device, and few enough to be read with each verify. */
 export const MAX_PASSKEYS = 10

@@ -1,18 +1,13 @@
 /** POST /v1/users/{user_id}/passkeys: registers the passkey that a browser has made. */
 
 import Type, { type Static } from 'typebox'
-import { passkeyView } from '../admin/views.js'
-import { DomainError } from '../lib/domain-error.js'
-import { requiredSettings } from '../verification/passkey-proof.js'
-import {
-  type RegistrationInput,
-  registeredContent,
-  storePasskey,
-} from '../verification/passkey-registration.js'
-import { useRegistrationGrant } from '../verification/registration-permit.js'
-import type { EndpointDescription, UserEndpoint } from './endpoint.js'
-import { userPath } from './list-passkeys.js'
-import { registrationSubject, verificationIdField } from './passkey-registration.js'
+import type { EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
+import { userId, userPath } from '../../../api/schemas.js'
+import { spendChallenges } from '../../../api/spend-challenge.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { PASSKEY_ERRORS, PASSKEY_REFUSALS } from '../passkey-errors.js'
+import { requiredSettings } from '../passkey-proof.js'
+import { type RegistrationInput, registeredContent, storePasskey } from '../passkey-registration.js'
 import {
   challengeId,
   nonce,
@@ -21,10 +16,11 @@ import {
   passkeyName,
   passkeySchema,
   registrationResponse,
-} from './passkey-schemas.js'
-import { userId } from './schemas.js'
-import type { Services } from './services.js'
-import { PASSKEY_ERRORS, spendChallenges } from './spend-challenge.js'
+} from '../passkey-schemas.js'
+import type { PasskeyServices } from '../passkey-services.js'
+import { passkeyView } from '../passkey-views.js'
+import { useRegistrationGrant } from '../registration-permit.js'
+import { registrationSubject, verificationIdField } from './begin-passkey-registration.js'
 
 const body = Type.Object(
   {
@@ -76,7 +72,7 @@ export const registerPasskeyDescription: EndpointDescription = {
 
 type Input = Omit<Static<typeof body>, 'credential'> & RegistrationInput & { user_id: string }
 type Parts = Pick<
-  Services,
+  PasskeyServices,
   'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'passkeyChecks' | 'outbox'
 >
 
@@ -94,7 +90,7 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
         { id, nonce },
         registrationSubject(call, verificationId),
       )
-      return spendChallenges(challenges, [challenge], async () => {
+      return spendChallenges(challenges, [challenge], new Set(PASSKEY_REFUSALS), async () => {
         const content = await registeredContent(services, settings, input, nonce)
         return async (tx) => {
           const subject = await vault.find(tx, user.blindIndex, user.id)

@@ -1,12 +1,12 @@
 /** DELETE /v1/users/{user_id}/passkeys/recovery: cancels the recovery of a passkey. */
 
 import Type from 'typebox'
-import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { userPath } from './list-passkeys.js'
-import { PASSKEYS } from './passkey-schemas.js'
-import { userId } from './schemas.js'
-import type { Services } from './services.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
+import { userId, userPath } from '../../../api/schemas.js'
+import { OpenUnitOfWork } from '../../../audit/audited-unit-of-work.js'
+import { passkeyOperations } from '../passkey-operations.js'
+import { PASSKEYS } from '../passkey-schemas.js'
+import type { PasskeyServices } from '../passkey-services.js'
 
 const success = Type.Object(
   { user_id: userId, status: Type.Literal('cancelled') },
@@ -34,16 +34,15 @@ export const cancelPasskeyRecoveryDescription: EndpointDescription = {
   scopes: ['recover'],
 }
 
-export function cancelPasskeyRecovery({
-  operations,
-}: Pick<Services, 'operations'>): UserEndpoint<{ user_id: string }> {
+export function cancelPasskeyRecovery(services: PasskeyServices): UserEndpoint<{ user_id: string }> {
+  const operations = passkeyOperations(services)
   return {
     ...cancelPasskeyRecoveryDescription,
     aboutUser: true,
     async handle({ tenant, environment, user }) {
       return async (tx) => {
         const unit = new OpenUnitOfWork(tx)
-        await operations.passkeys.cancelRecovery(tenant, unit, { environment, userId: user.id })
+        await operations.cancelRecovery(tenant, unit, { environment, userId: user.id })
         return { status: 200, body: { user_id: user.id, status: 'cancelled' }, audit: unit.facts }
       }
     },

@@ -2,17 +2,16 @@
  * Checks what an authenticator answered (WebAuthn Level 3, sections 7.1 and 7.2). Each rule of this file has an error code of its own;
  * `@simplewebauthn/server` then checks the whole again, with the signature.
  */
+
 import { createHash } from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { DomainError } from '../lib/domain-error.js'
-import type { SubjectRecord } from '../storage/records.js'
-import { fingerprintOf, type PasskeySettings } from '../tenants/passkey-settings.js'
-import type { PasskeyContent } from '../users/passkey-vault.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { SubjectRecord } from '../../storage/records.js'
+import { fingerprintOf, type PasskeySettings } from '../../tenants/passkey-settings.js'
+import type { Possession } from '../../verification/possession.js'
 import { attestingRoot } from './passkey-attestation.js'
 import { ALGORITHMS } from './passkey-challenge.js'
-
-/** Proof of possession as the JWT names it (RFC 8176): a key in hardware, or one in software. */
-export type Possession = 'hwk' | 'swk'
+import type { PasskeyContent } from './passkey-vault.js'
 
 /** An answer that keeps to every rule. */
 export interface CheckedAssertion {

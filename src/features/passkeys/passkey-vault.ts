@@ -1,11 +1,11 @@
 /** Passkeys at rest: each credential is sealed under its user's data key, and is lost for ever with that key. */
 import { createHash } from 'node:crypto'
-import { prefixedId } from '../crypto/identifiers.js'
-import { open, sealWithin } from '../crypto/sealed-box.js'
-import type { Clock } from '../lib/clock.js'
-import type { PasskeyRecord, SubjectRecord } from '../storage/records.js'
-import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import type { Subject, TemplateVault } from './template-vault.js'
+import { prefixedId } from '../../crypto/identifiers.js'
+import { open, sealWithin } from '../../crypto/sealed-box.js'
+import type { Clock } from '../../lib/clock.js'
+import type { PasskeyRecord, SubjectRecord } from '../../storage/records.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { Subject, TemplateVault } from '../../users/template-vault.js'
 
 /** A WebAuthn credential as it is stored. Bytes are in base64url. */
 export interface PasskeyContent {

@@ -1,8 +1,8 @@
 /** Schemas of passkeys: the answers of authenticators, the options for browsers, and the passkeys of a user as callers see them. */
 
 import Type from 'typebox'
-import type { Topic } from './endpoint.js'
-import { NONCE_LENGTH, nullable, time } from './schemas.js'
+import type { Topic } from '../../api/endpoint.js'
+import { NONCE_LENGTH, nullable, time } from '../../api/schemas.js'
 
 export const PASSKEYS: Topic = {
   name: 'passkeys',
@@ -168,32 +168,6 @@ export const passkeySchema = Type.Object(
   },
   { title: 'Passkey', description: 'A passkey of a user. Its key never leaves the service.' },
 )
-
-/** Fields of a verify that are about passkeys. */
-export const passkeyFields = {
-  require_passkey: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description:
-        'Whether the call is refused without `passkey_assertion`. An assertion that is sent must be right in any case.',
-    }),
-  ),
-  passkey_assertion: Type.Optional(
-    Type.Object(
-      {
-        challenge_id: Type.Optional(challengeId),
-        nonce: Type.Optional(nonce),
-        credential: authenticationResponse,
-      },
-      {
-        title: 'PasskeyAssertion',
-        additionalProperties: false,
-        description:
-          'The signature of a passkey of the user for this action. With photos: also the `challenge_id` and `nonce` of `POST /v1/users/{user_id}/passkeys/assertion`. With `challenge`: the answer to the options in that challenge, and nothing else.',
-      },
-    ),
-  ),
-}
 
 /** The passkey of a verdict. */
 export const provenPasskey = Type.Object(

@@ -1,12 +1,12 @@
 /** DELETE /v1/users/{user_id}/passkeys/{passkey_id}: revokes a passkey. */
 
 import Type from 'typebox'
-import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { userPath } from './list-passkeys.js'
-import { PASSKEYS, passkeyId } from './passkey-schemas.js'
-import { userId } from './schemas.js'
-import type { Services } from './services.js'
+import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
+import { userId, userPath } from '../../../api/schemas.js'
+import { OpenUnitOfWork } from '../../../audit/audited-unit-of-work.js'
+import { passkeyOperations } from '../passkey-operations.js'
+import { PASSKEYS, passkeyId } from '../passkey-schemas.js'
+import type { PasskeyServices } from '../passkey-services.js'
 
 const success = Type.Object(
   { user_id: userId, passkey_id: passkeyId, status: Type.Literal('revoked') },
@@ -42,7 +42,8 @@ interface Input {
   passkey_id: string
 }
 
-export function revokePasskey({ operations }: Pick<Services, 'operations'>): UserEndpoint<Input> {
+export function revokePasskey(services: PasskeyServices): UserEndpoint<Input> {
+  const operations = passkeyOperations(services)
   return {
     ...revokePasskeyDescription,
     aboutUser: true,
@@ -50,7 +51,7 @@ export function revokePasskey({ operations }: Pick<Services, 'operations'>): Use
       return async (tx) => {
         const unit = new OpenUnitOfWork(tx)
         const { passkey_id } = input
-        await operations.passkeys.revoke(tenant, unit, { environment, userId: user.id }, passkey_id)
+        await operations.revoke(tenant, unit, { environment, userId: user.id }, passkey_id)
         return { status: 200, body: { user_id: user.id, passkey_id, status: 'revoked' }, audit: unit.facts }
       }
     },

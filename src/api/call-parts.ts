@@ -1,0 +1,130 @@
+/**
+ * What a feature adds to the three calls that take captures: fields of the body and of the answer, error codes, checks and writes. The calls
+ * know these shapes only, and a service without a feature has its fields nowhere.
+ */
+import type { TSchema } from 'typebox'
+import type { ErrorCode } from '../contract/error-codes.js'
+import type { DomainError } from '../lib/domain-error.js'
+import type { StoreTransaction } from '../storage/store.js'
+import type { Subject } from '../users/template-vault.js'
+import type { UserCall } from '../verification/call.js'
+import type { Challenge, Purpose } from '../verification/challenge-book.js'
+import type { Verdict, VerifyCall } from '../verification/decision-policy.js'
+import type { Possession } from '../verification/possession.js'
+import type { AuditFacts } from './endpoint.js'
+import type { Services } from './services.js'
+import type { VerdictField } from './verdict-fields.js'
+
+/** Schemas of fields by their names. */
+type Fields = Readonly<Record<string, TSchema>>
+
+/** Error codes that a part adds to a call. */
+interface Refusing {
+  errors: readonly ErrorCode[]
+  /** Those after which a challenge of the call is used up, like a capture that is refused: else it would give as many tries as somebody likes. */
+  spendingErrors?: readonly ErrorCode[]
+}
+
+/** A part of verifies. @template Evidence what it finds in a request */
+export interface VerifyPart<Evidence extends Proof = Proof> extends Refusing {
+  request: Fields
+  fields: ReadonlyArray<VerdictField<Evidence>>
+  create(services: Services): VerifyWork<Evidence>
+}
+
+/** Evidence besides the pictures. */
+export interface Proof {
+  /** Proof that the person holds a key; null for none. */
+  possession: Possession | null
+}
+
+/** Evidence that a request brings, of which nothing is checked yet. */
+export interface OpenedProof<Evidence extends Proof = Proof> {
+  /** A challenge that was made for this evidence; null for none. */
+  challenge: Challenge | null
+  /** Checks it, before the pictures count. @throws DomainError */
+  prove(): Promise<Evidence>
+}
+
+/** A part of verifies in one environment. */
+export interface VerifyWork<Evidence extends Proof = Proof> {
+  /** @param action in RFC 8785 canonical form @returns null for a request without such evidence @throws DomainError */
+  open(call: VerifyCall, action: string): Promise<OpenedProof<Evidence> | null>
+  /** Runs in the transaction that uses the challenges of a refused request up. @returns facts for its audit entry */
+  onRefused(tx: StoreTransaction, call: VerifyCall, error: DomainError): Promise<AuditFacts>
+  /** Runs in the transaction of each verdict. @returns further facts for its audit entry @throws DomainError, which takes the verdict back */
+  onVerdict(
+    tx: StoreTransaction,
+    call: VerifyCall,
+    verdict: Verdict,
+    evidence: Evidence | null,
+    made: { verificationId: string; at: number },
+  ): Promise<AuditFacts>
+}
+
+/** Work in the transaction of an enrollment. @returns members of the answer, and facts for the audit entry */
+export type EnrollWrite = (
+  tx: StoreTransaction,
+  subject: Subject,
+) => Promise<{ body: Record<string, unknown>; audit: AuditFacts }>
+
+type EnrollCall = UserCall<{ user_id: string; add?: boolean; challenge?: { nonce: string } }>
+
+/** A part of enrollments. */
+export interface EnrollPart extends Refusing {
+  request: Fields
+  /** Members of the answer: null where the part adds nothing to an enrollment. */
+  response: Fields
+  create(services: Services): {
+    /** Checks which fields of the body go together, before anything else. @throws DomainError invalid_request */
+    assertFits(call: EnrollCall): void
+    /** Checks what the request brings, before its pictures count. @returns null for nothing @throws DomainError */
+    prepare(call: EnrollCall): Promise<EnrollWrite | null>
+  }
+}
+
+/** A part of challenges. */
+export interface ChallengePart extends Refusing {
+  request: Fields
+  /** Members that the answer has only where they are asked for. */
+  response: Fields
+  create(services: Services): {
+    /**
+     * Reads what its members need, before the transaction of the challenge.
+     * @returns what makes them from the nonce and the canonical action; null where nothing is asked for
+     * @throws DomainError
+     */
+    prepare(
+      call: UserCall<{ user_id: string }>,
+      purpose: Purpose,
+    ): Promise<((nonce: string, action: string | null) => Record<string, unknown>) | null>
+  }
+}
+
+/** The parts of one kind of call that a service has. */
+export interface CallParts {
+  verify: readonly VerifyPart[]
+  enroll: readonly EnrollPart[]
+  challenge: readonly ChallengePart[]
+}
+
+export const NO_PARTS: CallParts = { verify: [], enroll: [], challenge: [] }
+
+/** The fields of all parts in the body of a call. */
+export function requestFields(parts: ReadonlyArray<{ request: Fields }>): Fields {
+  return Object.assign({}, ...parts.map(({ request }) => request))
+}
+
+/** The members of all parts in the answer. */
+export function responseFields(parts: ReadonlyArray<{ response: Fields }>): Fields {
+  return Object.assign({}, ...parts.map(({ response }) => response))
+}
+
+export function errorsOf(parts: readonly Refusing[]): ErrorCode[] {
+  return [...new Set(parts.flatMap(({ errors }) => errors))]
+}
+
+/** The errors of all parts after which a challenge is used up. */
+export function spendingErrorsOf(parts: readonly Refusing[]): ReadonlySet<ErrorCode> {
+  return new Set(parts.flatMap(({ spendingErrors = [] }) => spendingErrors))
+}

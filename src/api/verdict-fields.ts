@@ -1,0 +1,428 @@
+/**
+ * The fields of a verdict. Each is declared once, with the places where it goes; what stands in the response, the JWT, the audit entry, the
+ * kept verification and the observation follows from here.
+ */
+import Type, { type TSchema } from 'typebox'
+import { PACK_GRADES } from '../../models/pack/grades.js'
+import { acrOf } from '../contract/action-policy.js'
+import { DISPLAY_LOCALES } from '../contract/locales.js'
+import { CLAIM_ORDER, RESPONSE_ORDER } from '../contract/verdict-order.js'
+import { isoTime, SECOND_MS } from '../lib/clock.js'
+import type { UserCall } from '../verification/call.js'
+import type { Verdict, VerifyInput } from '../verification/decision-policy.js'
+import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
+import type { Possession } from '../verification/possession.js'
+import { qualityView } from '../verification/quality-views.js'
+import { REASONS } from '../verification/reasons.js'
+import { needsSecondApprover } from '../verification/second-approval.js'
+import type { VerdictTokens } from '../verification/verdict-token.js'
+import { includesQuality } from './include.js'
+import { captureIntegrityField, liveness, nullable, quality, time, userId } from './schemas.js'
+import { livenessView, scoreView } from './views.js'
+
+/** A verdict with all that its fields are made from. */
+export interface Reached {
+  call: UserCall<VerifyInput>
+  verdict: Verdict
+  verificationId: string
+  /** Time of the verdict, in milliseconds since the Unix epoch. */
+  at: number
+  /** Times of its JWT, in Unix seconds. */
+  issuedAt: number
+  expiresAt: number
+  /** Base URL of the environment. */
+  issuer: string
+  /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex. */
+  actionHash: string
+  /** Signs the response; the JWTs have no field made from them. */
+  tokens?: VerdictTokens
+  /** Whether the verdict has issued the production key. */
+  isKeyIssued?: boolean
+  /** Keyed digest of a text for the audit entry, so that nobody can check a guess at it after an erasure; undefined where no user is known. */
+  digestOf(text: string): string | undefined
+}
+
+/**
+ * Where a field can go besides the response: claims of the JWT, audit entry, kept facts, observation for log and metrics, or the audit entry of
+ * a call that gets no verdict because the policy is not met.
+ */
+export type Destination = 'jwt' | 'audit' | 'kept' | 'observed' | 'refused'
+
+/** @template Evidence what a part of the verify has found, where the field is that of a part */
+export interface VerdictField<Evidence = unknown> {
+  name: string
+  /** Schema in the response, which has null where there is no value; absent for a field that the response lacks. */
+  response?: TSchema
+  to?: readonly Destination[]
+  /** @returns undefined where the verdict has no such fact: only the response names it then */
+  value(reached: Reached, evidence: Evidence | null): unknown
+}
+
+/** The `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
+const NO_ACR = '0'
+
+const displayed = Type.Object(
+  {
+    hash: Type.String({
+      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
+    }),
+    locale: Type.Union(
+      DISPLAY_LOCALES.map((language) => Type.Literal(language)),
+      { description: 'Language of the text.' },
+    ),
+    version: Type.String({ description: 'Version of the template.' }),
+    source: nullable(
+      Type.Literal('challenge', {
+        description:
+          'Your own page was given the text with the challenge. Null where the hosted page showed it.',
+      }),
+    ),
+  },
+  { title: 'DisplayedText', description: 'Identifies the text that a person was shown.' },
+)
+
+const EVERYWHERE = ['jwt', 'audit', 'kept', 'observed'] as const
+const STATED = ['jwt', 'audit', 'kept'] as const
+const RECORDED = ['audit', 'kept'] as const
+const OF_POLICY = [...STATED, 'refused'] as const
+
+const policyOf = ({ verdict }: Reached) => verdict.terms.policy
+const isApproved = ({ verdict }: Reached) => verdict.reason === null
+const scoreOf = ({ verdict: { comparison } }: Reached) => {
+  const score = comparison?.score ?? null
+  return score === null ? null : scoreView(score)
+}
+const livenessOf = ({ verdict: { comparison } }: Reached): LivenessStatement =>
+  comparison?.sample.liveness ?? NOTHING_CHECKED
+const assessedOf = ({ verdict: { comparison } }: Reached) => comparison?.sample.assessed ?? null
+/** The verdict of the other person that an approval has used up. */
+const approvalOf = (reached: Reached) =>
+  isApproved(reached) && needsSecondApprover(reached.verdict.terms)
+    ? reached.call.input.approval_id
+    : undefined
+
+/** The core's fields. */
+export const VERDICT_FIELDS: readonly VerdictField[] = [
+  {
+    name: 'verification_id',
+    response: Type.String({ description: 'The `jti` of the JWT.' }),
+    to: ['audit'],
+    value: ({ verificationId }) => verificationId,
+  },
+  { name: 'user_id', response: userId, value: ({ call }) => call.input.user_id },
+  {
+    name: 'verdict',
+    response: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
+    to: EVERYWHERE,
+    value: (reached) => (isApproved(reached) ? 'approved' : 'rejected'),
+  },
+  {
+    name: 'reason',
+    response: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+    to: ['audit', 'kept', 'observed'],
+    value: ({ verdict }) => verdict.reason,
+  },
+  { name: 'reason', to: ['jwt'], value: ({ verdict }) => verdict.reason ?? undefined },
+  {
+    name: 'score',
+    response: nullable(
+      Type.Number({
+        description: 'Similarity; higher is more alike. Null when the images were not compared.',
+      }),
+    ),
+    to: ['audit', 'kept', 'observed'],
+    value: scoreOf,
+  },
+  // How near a rejection came would guide somebody who tries picture after picture, and a token may come to a browser.
+  {
+    name: 'score',
+    to: ['jwt'],
+    value: (reached) => (isApproved(reached) ? (scoreOf(reached) ?? undefined) : undefined),
+  },
+  {
+    name: 'threshold',
+    response: Type.Number({ description: 'Lowest score that is approved.' }),
+    to: ['audit', 'kept', 'observed'],
+    value: ({ verdict }) => scoreView(verdict.terms.point.threshold),
+  },
+  {
+    name: 'fmr',
+    response: Type.Number({
+      description:
+        'False match rate that the threshold reached on calibration data. It may differ from the configured one.',
+    }),
+    to: STATED,
+    value: ({ verdict }) => verdict.terms.point.fmr,
+  },
+  {
+    name: 'fmr_basis',
+    response: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
+      description:
+        'Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that.',
+    }),
+    to: STATED,
+    value: ({ verdict }) => verdict.terms.point.basis,
+  },
+  {
+    name: 'model_grade',
+    response: Type.Union(
+      PACK_GRADES.map((grade) => Type.Literal(grade)),
+      {
+        description:
+          'Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
+      },
+    ),
+    to: STATED,
+    value: ({ verdict }) => verdict.terms.point.grade,
+  },
+  { name: 'liveness', response: liveness, value: (reached) => livenessView(livenessOf(reached)) },
+  {
+    name: 'liveness',
+    to: ['jwt'],
+    value: (reached) => {
+      const { checked, passed, methods, score } = livenessView(livenessOf(reached))
+      return { checked, passed, methods, ...(isApproved(reached) ? { score } : {}) }
+    },
+  },
+  {
+    name: 'quality',
+    response: nullable(quality),
+    value: (reached) => {
+      const { input } = reached.call
+      const assessed = assessedOf(reached)
+      return assessed && qualityView([assessed], input, includesQuality(input))
+    },
+  },
+  {
+    name: 'quality',
+    to: ['observed'],
+    value: (reached) => assessedOf(reached)?.quality.score ?? null,
+  },
+  {
+    name: 'replay',
+    response: Type.Object(
+      { suspected: Type.Boolean() },
+      { description: 'Whether the capture was seen before within 24 hours.' },
+    ),
+    to: ['jwt'],
+    value: ({ verdict }) => ({ suspected: verdict.replaySuspected }),
+  },
+  { name: 'replay_suspected', to: RECORDED, value: ({ verdict }) => verdict.replaySuspected },
+  {
+    name: 'capture_integrity',
+    response: Type.Union([captureIntegrityField, Type.Null()], {
+      description: 'Null where no report was sent.',
+    }),
+    to: [...RECORDED, 'refused'],
+    value: ({ verdict }) => verdict.integrity ?? undefined,
+  },
+  {
+    name: 'signals',
+    to: ['observed'],
+    value: ({ verdict }) => verdict.integrity?.signals,
+  },
+  {
+    name: 'model',
+    response: Type.String(),
+    to: EVERYWHERE,
+    value: ({ verdict }) => verdict.terms.model,
+  },
+  {
+    name: 'display',
+    response: Type.Union([displayed, Type.Null()], {
+      description:
+        'The text that the hosted page showed the person for a typed action, or that your own page was given with the challenge. Null where there is none.',
+    }),
+    value: ({ call: { display } }) => display && { ...display, source: display.source ?? null },
+  },
+  { name: 'display_hash', to: ['jwt'], value: ({ call }) => call.display?.hash },
+  {
+    name: 'display_hash',
+    to: ['audit'],
+    value: ({ call, digestOf }) => call.display && digestOf(call.display.hash),
+  },
+  { name: 'display_locale', to: STATED, value: ({ call }) => call.display?.locale },
+  { name: 'display_version', to: STATED, value: ({ call }) => call.display?.version },
+  { name: 'display_source', to: ['jwt'], value: ({ call }) => call.display?.source },
+  {
+    name: 'verified_at',
+    response: time('When the verdict was reached.'),
+    value: ({ at }) => isoTime(at),
+  },
+  {
+    name: 'jwt',
+    response: Type.String({
+      description: 'The verdict, signed with the signing secret that the caller holds.',
+    }),
+    value: ({ tokens }) => tokens?.jwt,
+  },
+  {
+    name: 'jwt_next',
+    response: nullable(
+      Type.String({
+        description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
+      }),
+    ),
+    value: ({ tokens }) => tokens?.jwt_next,
+  },
+  {
+    name: 'jwt_public',
+    response: Type.String({
+      description:
+        'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
+    }),
+    value: ({ tokens }) => tokens?.jwt_public,
+  },
+  {
+    name: 'jwt_expires_at',
+    response: time('When the JWT expires.'),
+    value: ({ expiresAt }) => isoTime(expiresAt * SECOND_MS),
+  },
+  {
+    name: 'policy_hash',
+    response: nullable(
+      Type.String({
+        description: 'SHA-256 of the policy that was in force. Null where the tenant has none.',
+      }),
+    ),
+    to: OF_POLICY,
+    value: (reached) => policyOf(reached)?.hash,
+  },
+  {
+    name: 'policy_rule',
+    response: nullable(
+      Type.String({
+        description:
+          'Name of the rule of the policy that decided about this action. Null where the tenant has none.',
+      }),
+    ),
+    to: OF_POLICY,
+    value: (reached) => policyOf(reached)?.rule.name,
+  },
+  {
+    name: 'approval_id',
+    response: nullable(Type.String({ description: 'Other user’s verdict that it has used up.' })),
+    to: OF_POLICY,
+    value: approvalOf,
+  },
+  {
+    name: 'production_key',
+    response: nullable(
+      Type.Literal('issued', {
+        description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
+      }),
+    ),
+    value: ({ isKeyIssued }) => (isKeyIssued ? 'issued' : undefined),
+  },
+  { name: 'iss', to: ['jwt'], value: ({ issuer }) => issuer },
+  { name: 'aud', to: ['jwt'], value: ({ call }) => call.tenant.id },
+  { name: 'sub', to: ['jwt'], value: ({ call }) => call.input.user_id },
+  { name: 'iat', to: ['jwt'], value: ({ issuedAt }) => issuedAt },
+  { name: 'nbf', to: ['jwt'], value: ({ issuedAt }) => issuedAt },
+  { name: 'auth_time', to: ['jwt'], value: ({ issuedAt }) => issuedAt },
+  { name: 'exp', to: ['jwt'], value: ({ expiresAt }) => expiresAt },
+  { name: 'jti', to: ['jwt'], value: ({ verificationId }) => verificationId },
+  { name: 'txn', to: ['jwt'], value: ({ call }) => call.requestId },
+  { name: 'env', to: ['jwt'], value: ({ call }) => call.environment },
+  { name: 'action', to: ['jwt'], value: ({ call }) => call.input.action },
+  { name: 'action_hash', to: ['jwt'], value: ({ actionHash }) => actionHash },
+  { name: 'action_hash', to: ['audit'], value: ({ actionHash, digestOf }) => digestOf(actionHash) },
+  { name: 'nonce', to: ['jwt'], value: ({ call }) => call.input.nonce },
+  { name: 'capture_session', to: ['jwt', 'kept'], value: ({ call }) => call.captureSession?.id },
+  { name: 'capture_binding', to: ['jwt'], value: ({ call }) => call.captureSession?.binding },
+  {
+    name: 'amr',
+    to: ['jwt'],
+    value: ({ verdict: { reason, possession } }) => amrOf(reason, possession),
+  },
+  {
+    name: 'acr',
+    to: STATED,
+    value: (reached) => {
+      const { verdict, call } = reached
+      const isOfChallenge = call.input.challenge !== undefined
+      return isApproved(reached)
+        ? acrOf(livenessOf(reached).methods, isOfChallenge, verdict.possession)
+        : NO_ACR
+    },
+  },
+  { name: 'challenge_id', to: STATED, value: ({ call }) => call.input.challenge?.challenge_id },
+  { name: 'request_id', to: ['kept'], value: ({ call }) => call.requestId },
+  { name: 'subject', to: ['audit', 'refused'], value: ({ verdict }) => verdict.subject?.pseudonym },
+  { name: 'liveness_score', to: ['audit'], value: (reached) => livenessOf(reached).score },
+  {
+    name: 'liveness_methods',
+    to: ['audit'],
+    value: (reached) => {
+      const { methods } = livenessOf(reached)
+      return methods.length > 0 ? methods : undefined
+    },
+  },
+  { name: 'liveness_guidance', to: ['audit'], value: (reached) => livenessOf(reached).guidance ?? undefined },
+  { name: 'liveness_findings', to: ['audit'], value: (reached) => livenessOf(reached).findings ?? undefined },
+  { name: 'reference_followed', to: ['audit'], value: ({ verdict }) => verdict.followed ?? undefined },
+  {
+    name: 'reference_aged',
+    to: ['audit'],
+    value: ({ verdict: { aged } }) => (aged ? { similarity: scoreView(aged.similarity) } : undefined),
+  },
+  { name: 'effect', to: ['observed'], value: ({ verdict }) => verdict.effect },
+]
+
+/** The `amr` of a verdict. Only an approval claims possession: a rejection authenticates nobody. */
+export function amrOf(reason: Verdict['reason'], possession: Possession | null): string[] {
+  return reason === null && possession !== null ? ['face', possession] : ['face']
+}
+
+/** The places where a field goes. */
+type Place = Destination | 'response'
+
+/** Members that the response always has, with null where there is no value. */
+const isNullable = (place: Place) => place === 'response'
+
+/** The fields of the core and of the parts of a verify, in the order of each place. */
+export class VerdictFields {
+  private readonly byPlace: Record<Place, Array<VerdictField & { part: number }>>
+
+  /** @param parts the fields of each part, in the order in which their evidence is given later */
+  constructor(parts: ReadonlyArray<readonly VerdictField[]>) {
+    const all = [VERDICT_FIELDS, ...parts].flatMap((fields, index) =>
+      fields.map((field) => ({ ...field, part: index - 1 })),
+    )
+    const at = (place: Place) =>
+      all.filter(({ response, to }) => (place === 'response' ? response : to?.includes(place)))
+    this.byPlace = {
+      response: inOrder(at('response'), RESPONSE_ORDER),
+      jwt: inOrder(at('jwt'), CLAIM_ORDER),
+      ...{ audit: at('audit'), kept: at('kept'), observed: at('observed'), refused: at('refused') },
+    }
+  }
+
+  get schema(): TSchema {
+    const members = this.byPlace.response.map(({ name, response }) => [name, response!])
+    return Type.Object(Object.fromEntries(members), { title: 'VerifyResult' })
+  }
+
+  /** Names of all members that a verdict can have at one place. */
+  namesAt(place: Place): string[] {
+    return [...new Set(this.byPlace[place].map(({ name }) => name))]
+  }
+
+  /** The members of a verdict at one place. @param evidence of each part */
+  of(place: Place, reached: Reached, evidence: readonly unknown[]): Record<string, unknown> {
+    const members: Record<string, unknown> = {}
+    for (const { name, value, part } of this.byPlace[place]) {
+      const member = value(reached, part < 0 ? null : evidence[part])
+      if (member !== undefined || isNullable(place)) members[name] = member ?? null
+    }
+    return members
+  }
+}
+
+function inOrder<Field extends { name: string }>(fields: Field[], order: readonly string[]): Field[] {
+  const placeOf = ({ name }: Field) => {
+    const place = order.indexOf(name)
+    return place < 0 ? order.length : place
+  }
+  return fields.toSorted((one, other) => placeOf(one) - placeOf(other))
+}

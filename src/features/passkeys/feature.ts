@@ -1,0 +1,46 @@
+/** Passkeys: a second factor beside the face, bound to the same action. */
+import type { Feature } from '../feature.js'
+import {
+  beginPasskeyAssertion,
+  beginPasskeyAssertionDescription,
+} from './endpoints/begin-passkey-assertion.js'
+import {
+  beginPasskeyRegistration,
+  beginPasskeyRegistrationDescription,
+} from './endpoints/begin-passkey-registration.js'
+import {
+  cancelPasskeyRecovery,
+  cancelPasskeyRecoveryDescription,
+} from './endpoints/cancel-passkey-recovery.js'
+import { listPasskeys, listPasskeysDescription } from './endpoints/list-passkeys.js'
+import { registerPasskey, registerPasskeyDescription } from './endpoints/register-passkey.js'
+import { revokePasskey, revokePasskeyDescription } from './endpoints/revoke-passkey.js'
+import { challengePart, enrollPart, verifyPart } from './parts.js'
+import { passkeyServices } from './passkey-services.js'
+
+export const passkeys: Feature = {
+  name: 'passkeys',
+  descriptions: [
+    beginPasskeyRegistrationDescription,
+    registerPasskeyDescription,
+    listPasskeysDescription,
+    beginPasskeyAssertionDescription,
+    cancelPasskeyRecoveryDescription,
+    // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
+    revokePasskeyDescription,
+  ],
+  parts: { verify: verifyPart, enroll: enrollPart, challenge: challengePart },
+  attach: () => ({
+    endpoints(services) {
+      const own = passkeyServices(services)
+      return [
+        beginPasskeyRegistration(own),
+        registerPasskey(own),
+        listPasskeys(own),
+        beginPasskeyAssertion(own),
+        cancelPasskeyRecovery(own),
+        revokePasskey(own),
+      ]
+    },
+  }),
+}

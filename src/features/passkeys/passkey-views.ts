@@ -1,0 +1,30 @@
+/** Passkeys as callers and the dashboard see them. */
+import { optionalTime } from '../../admin/views.js'
+import { isoTime } from '../../lib/clock.js'
+import type { Passkey } from './passkey-vault.js'
+
+/** A passkey without its key. */
+export function passkeyView({ record, content }: Passkey) {
+  return {
+    passkey_id: record.id,
+    name: content.name,
+    synced: content.isSynced,
+    backed_up: content.isBackedUp,
+    aaguid: content.aaguid,
+    transports: content.transports,
+    created_at: isoTime(record.createdAt),
+    last_used_at: optionalTime(record.lastUsedAt),
+  }
+}
+
+/** A passkey with the state of its counter, for a person who looks for copies. */
+export function inspectedPasskeyView(passkey: Passkey) {
+  const { counter, counterReversedAt } = passkey.content
+  return {
+    ...passkeyView(passkey),
+    /** Number of signatures, as the authenticator counts them; 0 for one that does not count. */
+    counter,
+    /** When the passkey was last refused because its counter did not grow; null where it never was. */
+    counter_reversed_at: optionalTime(counterReversedAt ?? null),
+  }
+}
