@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { actionHash, MemoryReplayStore, VerdictError, verifyVerdict } from '../../src/client/index.js'
+import { actionHash, MemoryReplayStore, VerdictError, verifyVerdict } from '../../clients/node/index.js'
 import { signVerification } from '../../src/crypto/verification-jwt.js'
 import { checkAsync, damaged } from '../support/properties.js'
 
