@@ -20,16 +20,17 @@ type Fields = Readonly<Record<string, TSchema>>
 
 /** Error codes that a part adds to a call. */
 interface Refusing {
-  errors: readonly ErrorCode[]
+  errors?: readonly ErrorCode[]
   /** Those after which a challenge of the call is used up, like a capture that is refused: else it would give as many tries as somebody likes. */
   spendingErrors?: readonly ErrorCode[]
 }
 
 /** A part of verifies. @template Evidence what it finds in a request */
 export interface VerifyPart<Evidence extends Proof = Proof> extends Refusing {
-  request: Fields
+  request?: Fields
   fields: ReadonlyArray<VerdictField<Evidence>>
-  create(services: Services): VerifyWork<Evidence>
+  /** Absent for a part of fields only. */
+  create?(services: Services): VerifyWork<Evidence>
 }
 
 /** Evidence besides the pictures. */
@@ -49,11 +50,11 @@ export interface OpenedProof<Evidence extends Proof = Proof> {
 /** A part of verifies in one environment. */
 export interface VerifyWork<Evidence extends Proof = Proof> {
   /** @param action in RFC 8785 canonical form @returns null for a request without such evidence @throws DomainError */
-  open(call: VerifyCall, action: string): Promise<OpenedProof<Evidence> | null>
+  open?(call: VerifyCall, action: string): Promise<OpenedProof<Evidence> | null>
   /** Runs in the transaction that uses the challenges of a refused request up. @returns facts for its audit entry */
-  onRefused(tx: StoreTransaction, call: VerifyCall, error: DomainError): Promise<AuditFacts>
+  onRefused?(tx: StoreTransaction, call: VerifyCall, error: DomainError): Promise<AuditFacts>
   /** Runs in the transaction of each verdict. @returns further facts for its audit entry @throws DomainError, which takes the verdict back */
-  onVerdict(
+  onVerdict?(
     tx: StoreTransaction,
     call: VerifyCall,
     verdict: Verdict,
@@ -111,7 +112,7 @@ export interface CallParts {
 export const NO_PARTS: CallParts = { verify: [], enroll: [], challenge: [] }
 
 /** The fields of all parts in the body of a call. */
-export function requestFields(parts: ReadonlyArray<{ request: Fields }>): Fields {
+export function requestFields(parts: ReadonlyArray<{ request?: Fields }>): Fields {
   return Object.assign({}, ...parts.map(({ request }) => request))
 }
 
@@ -121,7 +122,7 @@ export function responseFields(parts: ReadonlyArray<{ response: Fields }>): Fiel
 }
 
 export function errorsOf(parts: readonly Refusing[]): ErrorCode[] {
-  return [...new Set(parts.flatMap(({ errors }) => errors))]
+  return [...new Set(parts.flatMap(({ errors = [] }) => errors))]
 }
 
 /** The errors of all parts after which a challenge is used up. */

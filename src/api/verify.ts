@@ -127,7 +127,7 @@ function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): v
 export function verify(services: Services, parts: readonly VerifyPart[]): UserEndpoint<VerifyInput> {
   const { vault, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
   const policy = new DecisionPolicy(services)
-  const works = parts.map((part) => part.create(services))
+  const works: VerifyWork[] = parts.map((part) => part.create?.(services) ?? {})
   const spendingErrors = spendingErrorsOf(parts)
   const verdictFields = new VerdictFields(parts.map(({ fields }) => fields))
 
@@ -142,12 +142,12 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
       const action = canonicalAction(input.action)
       const opened = await openChallenge(services, asked, { purpose: 'verify', action })
       const call = { ...asked, display: asked.display ?? opened?.challenge.display ?? undefined }
-      const proofs = await inTurn(works, (work) => work.open(call, action))
+      const proofs = await inTurn(works, async (work) => (await work.open?.(call, action)) ?? null)
       const used = [opened?.challenge, ...proofs.map((proof) => proof?.challenge)].filter(
         (one) => one != null,
       )
       const onRefused = async (tx: StoreTransaction, error: DomainError) =>
-        Object.assign({}, ...(await inTurn(works, (work) => work.onRefused(tx, call, error))))
+        Object.assign({}, ...(await inTurn(works, async (work) => work.onRefused?.(tx, call, error))))
       return spendChallenges(
         services.challenges,
         used,
@@ -211,8 +211,8 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
       const approved = reason === null
       if (approved && !replaySuspected && subject && isOfType(call.input.action, REPLACE_ACTION))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
-      const furtherFacts = await inTurn(works, (work, index) =>
-        work.onVerdict(tx, call, verdict, proofs[index] ?? null, { verificationId, at }),
+      const furtherFacts = await inTurn(works, async (work, index) =>
+        work.onVerdict?.(tx, call, verdict, proofs[index] ?? null, { verificationId, at }),
       )
       await services.verifications.keep(tx, {
         id: verificationId,
