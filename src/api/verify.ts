@@ -23,7 +23,14 @@ import { termsInForce, termsOf } from '../verification/verdict-terms.js'
 import { signVerdict } from '../verification/verdict-token.js'
 import type { VerificationFacts } from '../verification/verification-book.js'
 import { actionSchema, canonicalAction } from './action.js'
-import { errorsOf, type Proof, requestFields, spendingErrorsOf, type VerifyPart } from './call-parts.js'
+import {
+  errorsOf,
+  type Proof,
+  requestFields,
+  spendingErrorsOf,
+  type VerifyPart,
+  type VerifyWork,
+} from './call-parts.js'
 import {
   type AuditFacts,
   CAPTURE_ERRORS,
