@@ -29,7 +29,7 @@ const CAMPAIGNS = [
 const PAGES = ['test/**/*.browser.test.ts']
 
 /** Real time before a browser's camera, which nothing else may slow down: `npm run test:films`. */
-const FILMS = ['test/capture/verdict.test.ts', 'test/openid/films.test.ts']
+const FILMS = ['test/capture/verdict.test.ts', 'test/features/openid/films.test.ts']
 /** What only PostgreSQL has. */
 const POSTGRES = [
   'test/chaos/campaign.test.ts',
@@ -41,18 +41,18 @@ const CONTRACT = [
   'test/admin/inactive-users.test.ts',
   'test/audit/*.test.ts',
   'test/cli/calibrate-from-users.test.ts',
-  'test/capture-page/own-consent.test.ts',
+  'test/features/capture-sessions/own-consent.test.ts',
   'test/crypto/external-signer.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
   'test/dashboard/{models,people,second-factor,sessions,users}.test.ts',
   'test/idempotency/idempotency.test.ts',
   'test/jobs/audit-verification.test.ts',
   'test/tenants/api-keys.test.ts',
-  'test/keys/openid-key-rotation.test.ts',
+  'test/features/openid/openid-key-rotation.test.ts',
   'test/ledger/ledger.test.ts',
-  'test/openid/entra-method.test.ts',
-  'test/openid/keycloak.test.ts',
-  'test/openid/openid-okta.test.ts',
+  'test/features/openid/entra-method.test.ts',
+  'test/features/openid/keycloak.test.ts',
+  'test/features/openid/openid-okta.test.ts',
   'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,policy,public-verdict,rotate-signing,verify}.test.ts',
   'test/shadow/shadow.test.ts',
   'test/users/erasure-reach.test.ts',

@@ -16,8 +16,8 @@ const STEP = 100
 const SETTLED = 0.98
 /** A compiled module's imports that are followed when it is loaded. Types are gone, and `import()` waits until it is needed. */
 const LOADED = /^(?:import|export)\b[^'"]*?from ['"](\.[^'"]+)['"]|^import ['"](\.[^'"]+)['"]/gm
-/** Rooms that are not the service's core: console, pages, and the contract that these share with it. */
-const OUTSIDE = [...['admin', 'capture-page', 'cli', 'contract', 'dashboard', 'evidence']]
+/** Rooms that are not the service's core: features, console, and the contract that pages share with it. */
+const OUTSIDE = [...['admin', 'cli', 'contract', 'dashboard', 'evidence', 'features']]
 
 const ALL = 'All of `src`, without what is generated'
 const CORE = 'Its core: all but console, pages and contract'

@@ -11,7 +11,7 @@ const RANKS = [
   ['cli'],
   ['tools/evaluation', 'tools/pack-builders'],
   ['app'],
-  ['dashboard', 'capture-page', 'openid'],
+  ['dashboard'],
   ['features'],
   ['http'],
   ['api'],
@@ -39,7 +39,7 @@ const APART: Record<string, string[]> = {
 }
 /** The files of the capture component that rooms import which do not show it: the vocabulary of guidance. */
 const SHARED_WITH_CAPTURE = ['guidance-codes.js', 'guidance-texts.js']
-const SHOW_THE_COMPONENT = ['capture-page', 'dashboard']
+const SHOW_THE_COMPONENT = ['features', 'dashboard']
 const GENERATORS = 'tools/generators'
 /** Rooms that may install model packs; the others read packs. */
 const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
@@ -149,6 +149,17 @@ describe('imports', () => {
     expect(inCircle(between).map(show)).toEqual([])
   })
 
+  it('lead from one feature to another only to what that one exports on purpose', () => {
+    const featureOf = (path: string) => /^(.+?)\//.exec(relative(resolve(SRC, 'features'), path))?.[1]
+    const crossing = imports
+      .filter(({ from, to }) => from === 'features' && to === 'features')
+      .map((one) => ({ ...one, from: featureOf(one.file)!, to: featureOf(one.target)! }))
+      .filter(({ from, to }) => from && to && from !== to)
+    const others = crossing.filter(({ target }) => !target.endsWith('/exports.js'))
+    expect(others.map(show)).toEqual([])
+    expect(inCircle(crossing).map(show)).toEqual([])
+  })
+
   it('never run in a circle between the folders of models/ and of tools/pack-builders/', () => {
     const rooms = ['models', 'tools/pack-builders']
     const folderOf = (path: string) => dirname(relative(packageFile(), path))
@@ -212,7 +223,7 @@ describe('imports', () => {
       ({ target }) => sourceOf(target) === resolve(SRC, 'api', 'error-response.ts'),
     )
     expect(new Set(answering.map(({ from }) => from))).toEqual(
-      new Set(['api', 'capture-page', 'dashboard', 'http', 'openid']),
+      new Set(['api', 'dashboard', 'features', 'http']),
     )
     const headerNames = /'(?:Retry-After|WWW-Authenticate)'/
     const withHeaderNames = readdirSync(SRC, { recursive: true, encoding: 'utf8' })

@@ -52,9 +52,10 @@ it('has one working request for every endpoint', async () => {
   const requests = collection.item.flatMap((folder: { item: unknown[] }) => folder.item)
   expect(requests).toHaveLength(DESCRIPTIONS.length + Object.keys(DOCUMENT_OPERATIONS).length)
   // The erasure comes last, since the other requests need the user.
-  const isErasure = ({ request }: { request: { method: string } }) => Number(request.method === 'DELETE')
+  const isErasure = (raw: string) => Number(raw.endsWith('/v1/delete'))
+  type Request = { request: { url: { raw: string } } }
   for (const { name, request } of requests.toSorted(
-    (a: { request: { method: string } }, b: { request: { method: string } }) => isErasure(a) - isErasure(b),
+    (a: Request, b: Request) => isErasure(a.request.url.raw) - isErasure(b.request.url.raw),
   )) {
     const response = await fetch(filled(request.url.raw), {
       method: request.method,

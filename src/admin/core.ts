@@ -1,6 +1,5 @@
 /** The core of an installation: what commands and the service have in common. `app/core.ts` opens it. */
 import type { AuditLog } from '../audit/audit-log.js'
-import type { OpenIdKeyRotation } from '../keys/openid-key-rotation.js'
 import type { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import type { WorkingKeys } from '../keys/working-keys.js'
@@ -22,7 +21,6 @@ export interface Core {
   operations: Operations
   verdictKeys: VerdictKeyRing
   verdictKeyRotation: VerdictKeyRotation
-  openIdKeyRotation: OpenIdKeyRotation
   /** The master key under which the keyring is sealed. */
   masterKey: Buffer
 }

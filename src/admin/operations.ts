@@ -4,7 +4,6 @@ import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
-import { OpenIdClients } from '../tenants/openid-clients.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
@@ -17,7 +16,6 @@ import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
 import { ModelOperations } from './model-operations.js'
 import { ModelSweep } from './model-sweep.js'
-import { OpenIdOperations } from './openid-operations.js'
 import { PeopleOperations } from './people-operations.js'
 import { PolicyOperations } from './policy-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
@@ -61,7 +59,6 @@ export class Operations {
   readonly drift: DriftOperations
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
-  readonly openIdClients: OpenIdOperations
   readonly samples: UserSamples
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
@@ -85,7 +82,6 @@ export class Operations {
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
     this.exports = new ExportUser({ store, audited, users, vault, clock })
-    this.openIdClients = new OpenIdOperations(audited, new OpenIdClients(keys, tenancy, clock))
     this.samples = new UserSamples({ store, audited, vault })
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }

@@ -3,6 +3,7 @@
 import type { Operations } from '../admin/operations.js'
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Config, Environment } from '../config/config.js'
+import type { PublicListener } from '../config/listener-settings.js'
 import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
@@ -13,7 +14,6 @@ import type { TemplateVault } from '../users/template-vault.js'
 import type { Lockout } from '../verification/attempt-lockout.js'
 import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture-memory.js'
-import type { CaptureSessionBook } from '../verification/capture-session-book.js'
 import type { ChallengeBook } from '../verification/challenge-book.js'
 import type { ProductionKeyIssue } from '../verification/production-key.js'
 import type { SecondApproval } from '../verification/second-approval.js'
@@ -34,7 +34,6 @@ export interface Services {
     | 'replayPolicy'
     | 'requireLiveness'
     | 'challengeTtlSeconds'
-    | 'captureSessionTtlSeconds'
   >
   store: Store
   vault: TemplateVault
@@ -52,11 +51,8 @@ export interface Services {
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval
-  captureSessions: CaptureSessionBook
-  /** Origin of the hosted capture page; null where the page is not served. */
-  capturePage(): string | null
-  /** Origin of the OpenID provider, to which the capture page may always lead back; null where there is none. */
-  openidOrigin(): string | null
+  /** Origin under which browsers reach a listener of this service; null where it is not served. */
+  origin(listener: PublicListener): string | null
   idempotency: Pick<Idempotency, 'kept'>
   auditPages: AuditPages
   /** Signs the public verdicts of the environment. */

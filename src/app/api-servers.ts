@@ -42,8 +42,7 @@ export function createApiServer(
     issuer: () => listeners.url(environment),
     verdictSigner: () => core.verdictKeys.signer(environment),
     engineHealth: () => engine.health(),
-    capturePage: () => listeners.captureOrigin,
-    openidOrigin: () => listeners.openidOrigin,
+    origin: (listener) => listeners.origin(listener),
   }
   const endpoints = [
     ...coreEndpoints(services, partsOf(offered)),

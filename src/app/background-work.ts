@@ -1,5 +1,4 @@
 /** The work that a service does between requests: leader lease, membership, watches, retention, webhooks, saved counts. */
-import { UPLOAD_MS } from '../capture-page/upload-time.js'
 import { LeaderLease } from '../cluster/leader-lease.js'
 import { Membership } from '../cluster/membership.js'
 import { RequestLog } from '../dashboard/request-log.js'
@@ -19,27 +18,23 @@ import { ShadowRecorder } from '../shadow/shadow-recorder.js'
 import type { TenantRecord } from '../storage/records.js'
 import { decidingModel } from '../tenants/tenant-models.js'
 import { EngineProvider } from '../verification/engine-provider.js'
-import { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
 import { KeyWatch } from './key-watch.js'
 import type { ServiceResources } from './resources.js'
 
 export interface BackgroundWork {
-  /** What the features add to this service. */
+  /** The parts that the features add to this service. */
   features: readonly Attached[]
   /** The jobs of core and features, but the key watch, lease and membership, which begin and end in an order of their own. */
   jobs: Jobs
   leaderLease: LeaderLease
   clockWatch: ClockWatch
   membership: Membership
-  captureEvents: CaptureSessionEvents
   retention: RetentionJob
   keyWatch: KeyWatch
   verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
   webhooks: WebhookSender
-  /** Set where the OpenID provider has a listener, whose applications it serves. */
-  openIdCallbacks?: { start(): void; stop(): Promise<void> }
   traffic: Traffic
   requestLog: RequestLog
   driftRecorder: DriftRecorder
@@ -57,11 +52,6 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
   const leaderLease = new LeaderLease(store, log)
   const keyWatch = new KeyWatch(core, config, log)
   const reloadKeys = () => keyWatch.look()
-  const captureEvents = new CaptureSessionEvents(
-    { ...core, clock },
-    // A capture that was sent in time is uploaded and judged by then.
-    UPLOAD_MS + config.deadlineMs,
-  )
   core.audit.observeBreaks(({ tenantId, sealedSequence, foundSequence }) => {
     metrics.countAuditBreak()
     log.error(
@@ -84,7 +74,7 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
   const requestLog = new RequestLog({ ...core, clock, log, config })
   const retention = new RetentionJob(store, clock, log, leaderLease, {
     sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
-    beforeExpiry: [(isOn) => captureEvents.reportExpired(isOn), ...ofAll(features, 'beforeExpiry')],
+    beforeExpiry: ofAll(features, 'beforeExpiry'),
     afterExpiry: [
       requestLog.deleteOld,
       (isOn) => core.operations.inactiveUsers.run(isOn),
@@ -132,7 +122,6 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     leaderLease,
     clockWatch,
     membership: new Membership(store, log),
-    captureEvents,
     retention,
     keyWatch,
     verdictKeySchedule,
@@ -189,5 +178,4 @@ export async function startBackgroundWork(
   await work.membership.start(sharedSettings)
   await work.leaderLease.start()
   for (const step of STOP_STEPS) for (const job of work.jobs[step] ?? []) job.start()
-  work.openIdCallbacks?.start()
 }

@@ -2,6 +2,7 @@
 import { packFingerprint } from '../../models/pack/calibration.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
+import { urlVariable } from '../config/listener-settings.js'
 import type { ServiceListeners } from './listeners.js'
 
 const FINGERPRINT_CHARACTERS = 12
@@ -27,7 +28,8 @@ export function clusterSettings(
     COUNTERSIGN_PRODUCTION_URL: listeners.url('production'),
     COUNTERSIGN_SANDBOX_URL: listeners.url('sandbox'),
     COUNTERSIGN_ADMIN_URL: listeners.adminUrl,
-    COUNTERSIGN_CAPTURE_URL: listeners.captureOrigin ?? 'none',
-    COUNTERSIGN_OPENID_URL: listeners.openidOrigin ?? 'none',
+    ...Object.fromEntries(
+      listeners.ofFeatures.map((name) => [urlVariable(name), listeners.origin(name) ?? 'none']),
+    ),
   }
 }

@@ -14,7 +14,6 @@ import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '..
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import { EpochFolder } from '../keys/epoch-folder.js'
 import { loadEpochs } from '../keys/epochs.js'
-import { OpenIdKeyRotation } from '../keys/openid-key-rotation.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { WorkingKeys } from '../keys/working-keys.js'
@@ -64,7 +63,6 @@ export async function openCore(
     const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
     const verdictKeys = new VerdictKeyRing(keys, clock, external)
     const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })
-    const openIdKeyRotation = new OpenIdKeyRotation({ store, audit, keys, clock })
     return {
       store,
       keys,
@@ -77,7 +75,6 @@ export async function openCore(
       masterKey,
       verdictKeys,
       verdictKeyRotation,
-      openIdKeyRotation,
     }
   } catch (error) {
     await store.close()

@@ -2,39 +2,34 @@
 import {
   adminUrl,
   type Config,
-  captureOrigin,
   type Environment,
   environmentUrl,
   type ListenAddress,
-  openidOrigin,
-  SETTINGS,
-  type SettingName,
 } from '../config/config.js'
+import {
+  addressVariable,
+  type ListenerName,
+  originOf,
+  type PublicListener,
+} from '../config/listener-settings.js'
 import { AddressError, type Listener, type ListenerOptions } from '../http/listeners/listener.js'
 import { listenerBounds } from '../http/listeners/listener-bounds.js'
 import { listen, type Transport } from '../http/listeners/transport.js'
-
-export type ListenerName = Environment | 'admin' | 'metrics' | 'capture' | 'openid'
-
-const ADDRESS_SETTING = {
-  production: 'productionListen',
-  sandbox: 'sandboxListen',
-  admin: 'adminListen',
-  metrics: 'metricsListen',
-  capture: 'captureListen',
-  openid: 'openidListen',
-} as const satisfies Record<ListenerName, SettingName>
 
 export class ServiceListeners {
   private readonly byName: Partial<Record<ListenerName, Listener>> = {}
   /** The configuration with the port that the system chose wherever port 0 was asked for. */
   private withPorts: Config
 
-  /** @param sharesPorts other processes of this machine listen at the same addresses */
+  /**
+   * @param sharesPorts other processes of this machine listen at the same addresses
+   * @param ofFeatures listeners that the features of this service open where an address is configured for them
+   */
   constructor(
     private readonly config: Config,
     private readonly transport: Transport,
     private readonly sharesPorts: boolean,
+    readonly ofFeatures: readonly PublicListener[],
   ) {
     this.withPorts = config
   }
@@ -57,10 +52,10 @@ export class ServiceListeners {
         transport,
       )
       this.byName[name] = listener
-      this.withPorts = { ...this.withPorts, [ADDRESS_SETTING[name]]: listener.address }
+      this.withPorts = { ...this.withPorts, [`${name}Listen`]: listener.address }
       return listener
     } catch (error) {
-      throw error instanceof AddressError ? error.named(SETTINGS[ADDRESS_SETTING[name]].variable) : error
+      throw error instanceof AddressError ? error.named(addressVariable(name)) : error
     }
   }
 
@@ -73,20 +68,16 @@ export class ServiceListeners {
     return adminUrl(this.withPorts)
   }
 
-  /** Origin of the hosted capture page, or null where the page is not served. */
-  get captureOrigin(): string | null {
-    return captureOrigin(this.withPorts)
+  /** Origin under which browsers reach the listener of a feature; null where it is not served. */
+  origin(name: PublicListener): string | null {
+    return this.ofFeatures.includes(name) ? originOf(this.withPorts, name) : null
   }
 
-  /** Origin of the OpenID provider, or null where there is none. */
-  get openidOrigin(): string | null {
-    return openidOrigin(this.withPorts)
-  }
-
-  /** Addresses of the admin listener and, where they are configured, of metrics and of the capture page. */
-  get addresses(): Record<'metrics' | 'capture', ListenAddress | undefined> & { admin: ListenAddress } {
-    const { adminListen, metricsListen, captureListen } = this.withPorts
-    return { admin: adminListen, metrics: metricsListen, capture: captureListen }
+  /** Addresses of the admin listener and of the other listeners that are open. */
+  get addresses(): Partial<Record<ListenerName, ListenAddress>> & { admin: ListenAddress } {
+    const { byName, withPorts } = this
+    const open = Object.entries(byName).map(([name, { address }]) => [name, address])
+    return { ...Object.fromEntries(open), admin: withPorts.adminListen }
   }
 
   /** Takes no more connections anywhere. Resolves when none is left. */
@@ -97,5 +88,14 @@ export class ServiceListeners {
   /** Stops accepting on these listeners and closes them after the replies under way, or after `patienceMs`. */
   async close(names: readonly ListenerName[], patienceMs: number): Promise<void> {
     await Promise.all(names.map((name) => this.byName[name]?.close(patienceMs)))
+  }
+
+  /** Closes all listeners but these in the same way. */
+  closeAllBut(names: readonly ListenerName[], patienceMs: number): Promise<void> {
+    const open = Object.keys(this.byName) as ListenerName[]
+    return this.close(
+      open.filter((name) => !names.includes(name)),
+      patienceMs,
+    )
   }
 }

@@ -1,6 +1,4 @@
-/** Puts a handler behind each configured address: the APIs, the dashboard, the metrics and the hosted capture page. */
-import type { CaptureServer } from '../capture-page/capture-server.js'
-import { UPLOAD_MS } from '../capture-page/upload-time.js'
+/** Puts a handler behind each configured address: the APIs, the dashboard, the metrics and the listeners of features. */
 import { adminHosts, type Environment } from '../config/config.js'
 import { AdminApi } from '../dashboard/admin-api.js'
 import { adminHandler, metricsHandler } from '../dashboard/admin-server.js'
@@ -8,23 +6,21 @@ import { HostGuard } from '../dashboard/host-guard.js'
 import { sessionTimes } from '../dashboard/session-times.js'
 import { Sessions } from '../dashboard/sessions.js'
 import { SignIn } from '../dashboard/sign-in.js'
+import type { ListenHost } from '../features/feature.js'
 import type { ApiServer } from '../http/api-server.js'
 import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
-import { InternalApi } from '../http/internal-api.js'
 import { MAX_BROWSER_HEAD_BYTES } from '../http/listeners/framing.js'
-import type { IncomingRequest, Listener } from '../http/listeners/listener.js'
-import { listenerBounds } from '../http/listeners/listener-bounds.js'
+import type { Listener } from '../http/listeners/listener.js'
 import type { TlsFiles } from '../http/listeners/tls-files.js'
 import type { Readiness } from '../http/readiness.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
-import { OpenIdKeys } from '../keys/openid-keys.js'
-import type { BackgroundWork } from './background-work.js'
+import { type BackgroundWork, ofAll } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 import { type Certificates, tlsFiles } from './reload.js'
 import type { ServiceResources } from './resources.js'
 import { createRateLimiter, type SharedParts } from './shared-parts.js'
 
-/** Sandbox, dashboard and capture page together may use at most half of the memory for request bodies. */
+/** Sandbox, dashboard and features together may use at most half of the memory for request bodies. */
 const LESSER_PART = 0.5
 
 export interface ListeningParts {
@@ -40,7 +36,7 @@ export interface ListeningParts {
 }
 
 /**
- * Opens the APIs first, then the admin listener, the metrics listener and the capture page.
+ * Opens the APIs first, then the admin listener, the metrics listener and those of features.
  * @throws AddressError, ListenError; what was opened before stays open for the caller to close
  */
 export async function openListeners(parts: ListeningParts): Promise<void> {
@@ -64,8 +60,7 @@ export async function openListeners(parts: ListeningParts): Promise<void> {
   })
   const adminTls = tlsFiles(config, 'admin')
   const admin = await openAdmin(parts, lesser, adminTls)
-  await openCapturePage(parts, lesser)
-  await openOpenId(parts, lesser)
+  await openListenersOfFeatures(parts, lesser)
   certificates.add('api', [production, sandbox], tls)
   certificates.add('admin', admin, adminTls)
 }
@@ -139,62 +134,22 @@ function createAdminApi(parts: ListeningParts): AdminApi {
   })
 }
 
-/** Opens the hosted capture page, where an address for it is configured. Its code is loaded only then. */
-async function openCapturePage(
-  { resources, listeners, shared, servers, certificates }: ListeningParts,
-  bodies: BodyQuota,
-): Promise<void> {
+/** Opens the listeners of features. @param bodies the part of the memory for bodies that they may use */
+async function openListenersOfFeatures(parts: ListeningParts, bodies: BodyQuota): Promise<void> {
+  const { resources, work, listeners, shared, servers, certificates } = parts
   const { config } = resources
-  const address = config.captureListen
-  if (!address) return
-  const { CaptureServer } = await import('../capture-page/capture-server.js')
-  // Links to the page contain its port, so the page is made after its listener; nobody has a link before that.
-  let page: CaptureServer | undefined
-  const tls = tlsFiles(config, 'capture')
-  const { limits } = listenerBounds(config)
-  const listener = await listeners.open('capture', address, {
-    bodies,
-    tls,
-    maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
-    limits: { ...limits, requestMs: limits.headMs + UPLOAD_MS },
-    handler: (request) => page!.handle(request),
-  })
-  page = new CaptureServer({
-    ...shared,
+  const host: ListenHost = {
     apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
-    origin: () => listeners.captureOrigin!,
-  })
-  certificates.add('capture', [listener], tls)
-}
-
-/** Opens the OpenID provider, where an address for it is configured. Its library is loaded only then. */
-async function openOpenId(
-  { resources, work, listeners, shared, servers, certificates }: ListeningParts,
-  bodies: BodyQuota,
-): Promise<void> {
-  const { config } = resources
-  const address = config.openidListen
-  if (!address) return
-  const { OpenIdServer } = await import('../openid/openid-server.js')
-  const { Refusals } = await import('../openid/refusals.js')
-  const { CallbackSender } = await import('../openid/keycloak/callback-sender.js')
-  const apis = { production: servers.production.handle, sandbox: servers.sandbox.handle }
-  const { clients } = shared.operations.openIdClients
-  const refusals = new Refusals({ ...shared, clients, limiter: createRateLimiter(shared, shared.clock) })
-  const parts = { ...shared, clients, refusals, calls: new InternalApi({ ...shared, apis }) }
-  const server = new OpenIdServer({
-    ...parts,
-    openIdKeys: new OpenIdKeys(shared.store, shared.keys, shared.clock),
-    origin: () => listeners.openidOrigin!,
-  })
-  work.openIdCallbacks = new CallbackSender(parts)
-  const tls = tlsFiles(config, 'openid')
-  const handler = (request: IncomingRequest) => server.handle(request)
-  const listener = await listeners.open('openid', address, {
-    bodies,
-    tls,
-    handler,
-    maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
-  })
-  certificates.add('openid', [listener], tls)
+    addresses: shared.addresses,
+    visitors: shared.visitors,
+    newLimiter: () => createRateLimiter(shared, shared.clock),
+    async open(name, options) {
+      const address = config[`${name}Listen`]
+      if (!address) return
+      const tls = tlsFiles(config, name)
+      certificates.add(name, [await listeners.open(name, address, { ...options, bodies, tls })], tls)
+    },
+    origin: (name) => listeners.origin(name)!,
+  }
+  for (const listen of ofAll(work.features, 'listen')) await listen(host)
 }

@@ -1,6 +1,7 @@
 /** Applies a changed configuration to a running service: its log level and its certificates. All else needs a restart. */
 import type { Logger } from 'pino'
 import { type Config, SETTINGS, type SettingName } from '../config/config.js'
+import { CERTIFIED_LISTENERS, type CertifiedListener, certificateFiles } from '../config/listener-settings.js'
 import type { Listener } from '../http/listeners/listener.js'
 import { assertUsable, examineTls, type TlsFiles } from '../http/listeners/tls-files.js'
 import type { Clock } from '../lib/clock.js'
@@ -10,17 +11,15 @@ const RELOADED: ReadonlySet<SettingName> = new Set([
   'logLevel',
   'tlsCert',
   'tlsKey',
-  'adminTlsCert',
-  'adminTlsKey',
-  'captureTlsCert',
-  'captureTlsKey',
-  'openidTlsCert',
-  'openidTlsKey',
+  ...CERTIFIED_LISTENERS.flatMap((name) => [`${name}TlsCert`, `${name}TlsKey`] as const),
 ])
+
+/** Certificates by the listeners that present them: the APIs share one, and metrics have that of the dashboard. */
+const CERTIFICATES = ['api', ...CERTIFIED_LISTENERS] as const
 
 /** A certificate with the listeners that present it. */
 interface Certificate {
-  name: 'api' | 'admin' | 'capture' | 'openid'
+  name: 'api' | CertifiedListener
   listeners: Listener[]
   /** Undefined where the listeners serve plain HTTP. */
   files: TlsFiles | undefined
@@ -76,23 +75,17 @@ export class Certificates {
   }
 }
 
-/** Files of one certificate: of the APIs, of dashboard and metrics, or of the capture page. */
+/** Files of one certificate, with the authorities of callers where the APIs present it. */
 export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | undefined {
-  const { certFile, keyFile } = {
-    api: { certFile: config.tlsCert, keyFile: config.tlsKey },
-    admin: { certFile: config.adminTlsCert, keyFile: config.adminTlsKey },
-    capture: { certFile: config.captureTlsCert, keyFile: config.captureTlsKey },
-    openid: { certFile: config.openidTlsCert, keyFile: config.openidTlsKey },
-  }[name]
-  if (!certFile || !keyFile) return undefined
-  return name === 'api' ? { certFile, keyFile, clientCaFile: config.clientCa } : { certFile, keyFile }
+  const files = certificateFiles(config, name)
+  return files && name === 'api' ? { ...files, clientCaFile: config.clientCa } : files
 }
 
 /** Variables whose new value needs a restart. */
 export function awaitingRestart(began: Config, next: Config): string[] {
   const names = Object.keys(SETTINGS) as SettingName[]
   const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])
-  const turnsTls = (['api', 'admin', 'capture', 'openid'] as const).some(
+  const turnsTls = CERTIFICATES.some(
     (name) => (tlsFiles(began, name) === undefined) !== (tlsFiles(next, name) === undefined),
   )
   return names

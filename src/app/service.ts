@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
-import type { Config, Environment, ListenAddress } from '../config/config.js'
+import type { Config, Environment } from '../config/config.js'
+import type { PublicListener } from '../config/listener-settings.js'
 import type { OperatorPassword } from '../dashboard/operator-password.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { Transport } from '../http/listeners/transport.js'
@@ -47,7 +48,7 @@ export class Service {
     private readonly resources: ServiceResources,
     private readonly work: BackgroundWork,
   ) {
-    const { config, clock, log, core, engine, operatorPassword, transport, sharesPorts } = resources
+    const { config, clock, log, core, engine, operatorPassword, transport, sharesPorts, features } = resources
     this.config = config
     this.clock = clock
     this.log = log
@@ -58,7 +59,8 @@ export class Service {
     this.startedAt = clock.now()
     this.readiness = this.createReadiness()
     this.certificates = new Certificates(clock, log)
-    this.listeners = new ServiceListeners(config, transport, sharesPorts)
+    const listenersOfFeatures = features.flatMap(({ listener }) => listener ?? [])
+    this.listeners = new ServiceListeners(config, transport, sharesPorts, listenersOfFeatures)
   }
 
   /** Resolves when the engine is warm and all configured addresses listen. When it rejects, nothing is left running. */
@@ -151,18 +153,13 @@ export class Service {
     return this.listeners.adminUrl
   }
 
-  /** Origin of the OpenID provider, or null where there is none. */
-  get openidOrigin(): string | null {
-    return this.listeners.openidOrigin
+  /** Origin under which browsers reach the listener of a feature; null where it is not served. */
+  origin(listener: PublicListener): string | null {
+    return this.listeners.origin(listener)
   }
 
-  /** Origin of the hosted capture page, or null where the page is not served. */
-  get captureOrigin(): string | null {
-    return this.listeners.captureOrigin
-  }
-
-  /** Addresses of the admin listener and, where they are configured, of metrics and of the capture page. */
-  get addresses(): Record<'metrics' | 'capture', ListenAddress | undefined> & { admin: ListenAddress } {
+  /** Addresses of the admin listener and of the other listeners that are open. */
+  get addresses(): ServiceListeners['addresses'] {
     return this.listeners.addresses
   }
 

@@ -1,4 +1,4 @@
-/** The parts that the APIs of both environments, the dashboard and the capture page share. */
+/** The parts that the APIs of both environments, the dashboard and the listeners of features share. */
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -18,11 +18,9 @@ import type { Shadow } from '../shadow/shadow.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
-import { CaptureSessionBook } from '../verification/capture-session-book.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
 import { SecondApproval } from '../verification/second-approval.js'
-import type { CaptureSessionEvents } from '../webhooks/capture-session-events.js'
 import type { BackgroundWork } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 import type { ServiceResources } from './resources.js'
@@ -41,10 +39,8 @@ export interface SharedParts extends Core {
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval
-  captureEvents: CaptureSessionEvents
   /** Null where there is no candidate. */
   shadow: Shadow | null
-  captureSessions: CaptureSessionBook
   traffic: Traffic
   /** The OpenAPI document as JSON text, with the addresses at which the APIs really listen. */
   openApi: () => string
@@ -54,7 +50,7 @@ export interface SharedParts extends Core {
 
 export function createSharedParts(
   { config, clock, log, core, engine, transport, features }: ServiceResources,
-  { captureEvents, traffic, shadow }: BackgroundWork,
+  { traffic, shadow }: BackgroundWork,
   listeners: ServiceListeners,
 ): SharedParts {
   const { store, keys, vault } = core
@@ -74,9 +70,7 @@ export function createSharedParts(
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
     policies: new PolicyBook(),
     secondApproval: new SecondApproval(vault),
-    captureEvents,
     shadow,
-    captureSessions: new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS),
     traffic,
     openApi: openApiText(features, listeners),
     version: VERSION,

@@ -10,6 +10,8 @@ import type { ServiceResources } from './resources.js'
 
 /** How long replies under way may take beyond their own deadline. */
 const DRAIN_GRACE_MS = SECOND_MS
+/** They serve /readyz and metrics until all else has ended. */
+const LAST_LISTENERS = ['admin', 'metrics'] as const
 
 export interface ShutdownParts {
   resources: ServiceResources
@@ -24,7 +26,7 @@ export interface ShutdownParts {
 
 /**
  * 1. The APIs refuse further requests with `shutting_down`, and retention and audit verification begin nothing more.
- * 2. The listeners of the APIs and of the capture page stop accepting and answer what is under way.
+ * 2. The listeners of the APIs and of features stop accepting and answer what is under way.
  * 3. The engine drains: a worker inside ONNX Runtime must not be ended, since that would abort the process. Webhooks under way end.
  * 4. The lease and the membership are given up, so that another node takes over at once.
  * 5. The admin listener, which served /readyz and metrics until now, is closed.
@@ -38,16 +40,16 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   const ended = stopped('atOnce')
   work.keyWatch.stop()
   await parts.reloading()
-  await listeners.close(['production', 'sandbox', 'capture', 'openid'], config.deadlineMs + DRAIN_GRACE_MS)
+  await listeners.closeAllBut(LAST_LISTENERS, config.deadlineMs + DRAIN_GRACE_MS)
   await work.shadow?.stop()
   await stopped('answered')
   core.store.leave()
-  await Promise.all([engine.close(), stopped('drained'), work.openIdCallbacks?.stop()])
+  await Promise.all([engine.close(), stopped('drained')])
   await work.leaderLease.stop()
   await work.membership.stop()
   await readiness.stop()
   await ended
-  await listeners.close(['admin', 'metrics'], DRAIN_GRACE_MS)
+  await listeners.close(LAST_LISTENERS, DRAIN_GRACE_MS)
   await stopped('last')
   await core.store.close()
   await tracing?.stop()

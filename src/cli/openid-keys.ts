@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { verdictKeyViews } from '../admin/views.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
+import { OpenIdKeyRotation } from '../features/openid/openid-key-rotation.js'
 import { systemClock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
 import { action, type OutputOptions, print } from './lib/output.js'
@@ -42,11 +43,11 @@ export function registerOpenIdKeysCommands(openid: Command): void {
     .action(
       action(async (options: RotateOptions) => {
         const environments = options.environment ? [options.environment] : BOTH
-        const views = await withCore(async ({ store, openIdKeyRotation }) => {
-          await openIdKeyRotation.rotate(environments, COMMAND_LINE, {
+        const views = await withCore(async (core) => {
+          await new OpenIdKeyRotation({ ...core, clock: systemClock }).rotate(environments, COMMAND_LINE, {
             isEmergency: options.emergency === true,
           })
-          return viewsOf(store)
+          return viewsOf(core.store)
         })
         print(options, views, () => keyTable(views))
       }),

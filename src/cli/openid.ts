@@ -1,10 +1,15 @@
 /** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict. */
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { Core } from '../admin/core.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { isoTime } from '../lib/clock.js'
-import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../tenants/entra-tenant.js'
-import { messageRule } from '../tenants/keycloak-realm.js'
+import {
+  ENTRA_CLOUDS,
+  entraRedirectUri,
+  entraTenant,
+  entraUserId,
+} from '../features/openid/entra/entra-tenant.js'
+import { messageRule } from '../features/openid/keycloak/keycloak-realm.js'
 import {
   DEFAULT_ACR,
   HAND_OVERS,
@@ -13,12 +18,14 @@ import {
   OPENID_PROFILES,
   type OpenIdClient,
   type OpenIdProfile,
-} from '../tenants/openid-clients.js'
+} from '../features/openid/openid-clients.js'
+import { OpenIdOperations } from '../features/openid/openid-operations.js'
+import { isoTime, systemClock } from '../lib/clock.js'
+import type { TenantRecord } from '../storage/records.js'
 import { action, type OutputOptions, print, UsageError } from './lib/output.js'
 import { fields, listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
 import { registerOpenIdKeysCommands } from './openid-keys.js'
-import { operate } from './tenant/tenant-options.js'
 
 interface AddOptions extends OutputOptions {
   profile: OpenIdProfile | 'generic' | 'keycloak' | 'entra'
@@ -92,8 +99,8 @@ export function registerOpenIdCommands(openid: Command): void {
       action(async (tenant: string, name: string, options: AddOptions) => {
         const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
         const environment = options.sandbox ? 'sandbox' : 'production'
-        const made = await operate(tenant, ({ openIdClients }, found) =>
-          openIdClients.add(found, COMMAND_LINE, environment, {
+        const made = await operate(tenant, (operations, found) =>
+          operations.add(found, COMMAND_LINE, environment, {
             name,
             redirectUris: options.redirectUri ?? [],
             acr: options.acr,
@@ -130,9 +137,9 @@ export function registerOpenIdCommands(openid: Command): void {
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, options: OutputOptions) => {
-        const views = await withCore(async ({ tenancy, store, operations }) => {
-          const { id } = await tenancy.find(tenant)
-          return (await operations.openIdClients.clients.of(store.read, id)).map(clientView)
+        const views = await withCore(async (core) => {
+          const { id } = await core.tenancy.find(tenant)
+          return (await operationsOf(core).clients.of(core.store.read, id)).map(clientView)
         })
         print(options, views, () =>
           listing(
@@ -152,13 +159,21 @@ export function registerOpenIdCommands(openid: Command): void {
     .action(
       action(async (tenant: string, client: string, options: OutputOptions) => {
         const view = clientView(
-          await operate(tenant, ({ openIdClients }, found) =>
-            openIdClients.remove(found, COMMAND_LINE, client),
-          ),
+          await operate(tenant, (operations, found) => operations.remove(found, COMMAND_LINE, client)),
         )
         print(options, view, () => `Removed ${view.name} (${view.client_id}).`)
       }),
     )
+}
+
+const operationsOf = (core: Core) => new OpenIdOperations({ ...core, clock: systemClock })
+
+/** Works on the applications of a tenant that is not deleted. @throws TenancyError */
+function operate<T>(
+  name: string,
+  work: (operations: OpenIdOperations, tenant: TenantRecord) => Promise<T>,
+): Promise<T> {
+  return withCore(async (core) => work(operationsOf(core), await core.tenancy.findLive(name)))
 }
 
 /** @throws UsageError */

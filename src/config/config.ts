@@ -6,6 +6,7 @@ import { docPath } from '../lib/doc-path.js'
 import { ConfigError } from './config-error.js'
 import { defaultModelPack } from './default-model-pack.js'
 import { DEPRECATED_SETTINGS, type Deprecations, deprecationWarnings } from './deprecated-settings.js'
+import { originOf, urlHost } from './listener-settings.js'
 import { type ListenAddress, parseRate } from './parsers.js'
 import { isPostgresUrl } from './postgres-url.js'
 import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './settings.js'
@@ -116,7 +117,7 @@ export function resolveConfig(
     problems.push(
       `${variableOf('openidListen')} needs ${variableOf('captureListen')}: the OpenID provider sends people to the hosted capture page. Set an address for the page, or leave the provider out.`,
     )
-  const provider = openidOrigin(config)
+  const provider = originOf(config, 'openid')
   if (provider !== null && !isSafeReturn(provider))
     problems.push(
       `The OpenID provider would be at ${provider}, where every sign-in fails: the capture page leads people back only to https, or to localhost. Set ${variableOf('openidUrl')} to the https address that browsers reach. For a trial on this computer, use http://localhost or http://127.0.0.1.`,
@@ -199,20 +200,6 @@ export function adminUrl(config: Config): string {
   return config.adminUrl ?? `${config.adminTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`
 }
 
-/** Origin of the hosted capture page, or null where the page is not served. */
-export function captureOrigin({ captureListen, captureUrl, captureTlsCert }: Config): string | null {
-  if (!captureListen) return null
-  const { host, port } = captureListen
-  return captureUrl ?? new URL(`${captureTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
-}
-
-/** Origin of the OpenID provider, or null where there is none. */
-export function openidOrigin({ openidListen, openidUrl, openidTlsCert }: Config): string | null {
-  if (!openidListen) return null
-  const { host, port } = openidListen
-  return openidUrl ?? new URL(`${openidTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`).origin
-}
-
 /** Whether the capture page leads people back to the origin: by plain http only on this computer, as for the address of any tenant. */
 function isSafeReturn(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
@@ -225,9 +212,4 @@ export function adminHosts(config: Config): Set<string> {
   const listened = [adminListen, metricsListen].flatMap((address) => (address ? [address.host] : []))
   const names = ['localhost', new URL(adminUrl(config)).hostname, ...listened, ...named]
   return new Set(names.map((name) => name.toLowerCase()))
-}
-
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
 }

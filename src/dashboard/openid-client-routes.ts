@@ -1,15 +1,18 @@
 /** The routes for a tenant's applications at the OpenID provider. */
+
+import type { OpenIdClient } from '../features/openid/openid-clients.js'
+import { OpenIdOperations } from '../features/openid/openid-operations.js'
 import { isoTime } from '../lib/clock.js'
-import type { OpenIdClient } from '../tenants/openid-clients.js'
 import * as bodies from './bodies.js'
 import type { OpenIdClientView } from './contract.js'
+import type { DashboardServices } from './dashboard-services.js'
 import { asSecret, type TenantTable } from './route.js'
 
 export const OPENID_CLIENT_ROUTES = {
   'GET /openid-clients': {
     async answer({ services, tenant }) {
-      const { operations, store } = services.core
-      const clients = await operations.openIdClients.clients.of(store.read, tenant.id)
+      const { clients: known } = operationsOf(services)
+      const clients = await known.of(services.core.store.read, tenant.id)
       return { clients: clients.map(clientView), has_production: tenant.productionIssuedAt !== null }
     },
   },
@@ -20,7 +23,7 @@ export const OPENID_CLIENT_ROUTES = {
     body: bodies.newOpenIdClient,
     async answer({ services, tenant, actor, input }) {
       const { environment, name, redirect_uris: redirectUris, acr, profile, help_url: helpUrl } = input
-      const made = await services.core.operations.openIdClients.add(tenant, actor, environment, {
+      const made = await operationsOf(services).add(tenant, actor, environment, {
         name,
         redirectUris,
         acr,
@@ -35,11 +38,13 @@ export const OPENID_CLIENT_ROUTES = {
   'POST /openid-clients/remove': {
     body: bodies.openIdClientChoice,
     async answer({ services, tenant, actor, input: { client } }) {
-      await services.core.operations.openIdClients.remove(tenant, actor, client)
+      await operationsOf(services).remove(tenant, actor, client)
       return { removed: client }
     },
   },
 } satisfies Partial<TenantTable>
+
+const operationsOf = ({ core, clock }: DashboardServices) => new OpenIdOperations({ ...core, clock })
 
 function clientView(client: OpenIdClient): OpenIdClientView {
   const { record, name, redirectUris, acr, profile, helpUrl, keycloak, entra, secret } = client

@@ -9,13 +9,19 @@ import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
-import type { Config } from '../config/config.js'
+import type { Config, Environment } from '../config/config.js'
+import type { PublicListener } from '../config/listener-settings.js'
+import type { ApiServer } from '../http/api-server.js'
+import type { ClientAddresses } from '../http/listeners/client-address.js'
+import type { ListenerOptions } from '../http/listeners/listener.js'
+import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { Observation } from '../http/observation/observation.js'
 import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
+import type { RateLimiter } from '../tenants/rate-limiter.js'
 
 export interface Feature {
   /** In kebab case, as its folder is named. */
@@ -24,6 +30,8 @@ export interface Feature {
   readonly descriptions?: readonly EndpointDescription[]
   /** What it adds to verifies, enrollments and challenges. */
   readonly parts?: { verify?: VerifyPart; enroll?: EnrollPart; challenge?: ChallengePart }
+  /** The listener that it opens where an address is configured for it: its settings begin with this name. */
+  readonly listener?: PublicListener
   /** Builds its part of a service, before the first call. Where nothing of it is configured, it adds nothing. */
   attach?(host: FeatureHost): Attached | Promise<Attached>
 }
@@ -42,13 +50,37 @@ export interface FeatureHost extends Core {
   reloadKeys(): Promise<void>
 }
 
-/** What a feature adds to one service. */
+/** The parts that features open their listeners with. */
+export interface ListenHost {
+  /** The APIs of this service, which a page calls in the name of a key. */
+  apis: Record<Environment, ApiServer['handle']>
+  addresses: ClientAddresses
+  visitors: VisitorLimit
+  /** A limiter of its own for each use, so that nobody else can drive its buckets out of memory. */
+  newLimiter(): RateLimiter
+  /**
+   * Opens the listener at its configured address, with its certificate, within the memory for bodies that features share. Does nothing
+   * where no address is configured.
+   * @param options may set other time limits than the configured ones
+   * @throws AddressError, ListenError
+   */
+  open(name: PublicListener, options: FeatureListenerOptions): Promise<void>
+  /** Origin under which browsers reach a listener that is open. */
+  origin(name: PublicListener): string
+}
+
+export type FeatureListenerOptions = Pick<ListenerOptions, 'handler'> &
+  Partial<Pick<ListenerOptions, 'limits' | 'maxHeadBytes'>>
+
+/** The parts that a feature adds to one service. */
 export interface Attached {
   /** The endpoints of one environment, one for each description. */
   endpoints?(services: Services): AnyEndpoint[]
   /** Gets each answered request, after its answer. */
   observe?(request: Observation): void
   jobs?: Jobs
+  /** Opens its listener, after those of the core and before the jobs start. */
+  listen?(host: ListenHost): Promise<void>
   /** Runs each minute, as leader, before rows are deleted whose time is over. */
   beforeExpiry?: Upkeep
   /** Runs each minute, as leader, after such rows were deleted. */

@@ -2,12 +2,14 @@
 import type { CallParts } from '../api/call-parts.js'
 import type { EndpointDescription } from '../api/endpoint.js'
 import { coreDescriptions } from '../http/routing/routes.js'
+import { captureSessions } from './capture-sessions/feature.js'
 import { consent } from './consent/feature.js'
 import { epochKeys } from './epoch-keys/feature.js'
 import type { Feature } from './feature.js'
+import { openid } from './openid/feature.js'
 import { passkeys } from './passkeys/feature.js'
 
-export const FEATURES: readonly Feature[] = [passkeys, consent, epochKeys]
+export const FEATURES: readonly Feature[] = [captureSessions, passkeys, consent, epochKeys, openid]
 
 /** What features add to the calls of the core. */
 export function partsOf(features: readonly Feature[]): CallParts {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { openIdOperations } from '../support/openid-application.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -48,9 +49,9 @@ describe('an application', () => {
   })
 
   it('is shown with its profile and without a secret where it signs its requests', async () => {
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
     const acr = 'urn:countersign:acr:face-active'
-    await operations.openIdClients.add(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
+    await openIdOperations(running).add(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
       ...{ name: 'realm', redirectUris: [], acr, jwks: null },
       keycloak: { issuer: 'https://id.example/realms/a', url: 'https://id.example/realms/a', user: 'sub' },
     })

@@ -1,5 +1,6 @@
 /** Holds each feature to being one line of the list: without it, and without all of them, the service starts and keeps the promises of the law. */
 import { describe, expect, it } from 'vitest'
+import { addressVariable } from '../../src/config/listener-settings.js'
 import type { Feature } from '../../src/features/feature.js'
 import { FEATURES } from '../../src/features/index.js'
 import type { ApiClient } from '../support/client.js'
@@ -12,7 +13,7 @@ const action = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
 /** A path of each endpoint with some value for each parameter. */
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, 'some')
 
-/** What the interface promises of any service: its five endpoints, signed answers, idempotency, an audit log and a rotation. */
+/** Holds a service to the promises of every installation: its five endpoints, signed answers, idempotency, an audit log and a rotation. */
 async function expectTheLaw(running: TestService): Promise<void> {
   const tenant = await running.tenant()
   const production = await running.production(tenant)
@@ -74,6 +75,28 @@ describe('a service with some of its features', () => {
           const { body } = await tenant.sandbox.call(method, pathOf(path), json)
           expect(body.code === 'unknown_endpoint', path).toBe(!isThere)
         }
+    } finally {
+      await running.stop()
+    }
+  })
+
+  const withListener = FEATURES.flatMap(({ listener }) => listener ?? [])
+  const addresses = Object.fromEntries(
+    withListener.map((listener) => [addressVariable(listener), '127.0.0.1:0']),
+  )
+  it.each(withListener)('opens no listener “%s” without its feature, and the others serve', async (gone) => {
+    const features = FEATURES.filter(({ listener }) => listener !== gone)
+    const running = await startService(addresses, { features })
+    try {
+      const { service } = running
+      for (const listener of withListener) {
+        const isThere = listener !== gone
+        expect(listener in service.addresses, listener).toBe(isThere)
+        const origin = service.origin(listener)
+        expect(origin !== null, listener).toBe(isThere)
+        if (origin !== null) expect((await fetch(origin)).status, listener).toBe(404)
+      }
+      expect((await (await running.production(await running.tenant())).health()).status).toBe(200)
     } finally {
       await running.stop()
     }

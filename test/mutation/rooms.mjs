@@ -67,11 +67,14 @@ export const ROOMS = {
     tests: ['test/client/replay-store.test.ts'],
   },
   'hosted-page': {
-    mutate: ['src/capture-page/capture-flow.ts', 'src/capture-page/capture-outcome.ts'],
+    mutate: [
+      'src/features/capture-sessions/page/capture-flow.ts',
+      'src/features/capture-sessions/page/capture-outcome.ts',
+    ],
     tests: [
-      'test/capture-page/capture-limits.test.ts',
-      'test/capture-page/capture-outcome.test.ts',
-      'test/capture-page/capture-page.test.ts',
+      'test/features/capture-sessions/capture-limits.test.ts',
+      'test/features/capture-sessions/capture-outcome.test.ts',
+      'test/features/capture-sessions/capture-page.test.ts',
     ],
   },
   models: {
@@ -119,23 +122,23 @@ export const ROOMS = {
   },
   openid: {
     mutate: [
-      'src/openid/asked-acr.ts',
-      'src/openid/authorization-details.ts',
-      'src/openid/named-person.ts',
-      'src/openid/signed-requests.ts',
+      'src/features/openid/asked-acr.ts',
+      'src/features/openid/authorization-details.ts',
+      'src/features/openid/named-person.ts',
+      'src/features/openid/signed-requests.ts',
     ],
     tests: [
-      'test/openid/asked-acr.test.ts',
-      'test/openid/named-person.test.ts',
-      'test/openid/signed-requests.test.ts',
+      'test/features/openid/asked-acr.test.ts',
+      'test/features/openid/named-person.test.ts',
+      'test/features/openid/signed-requests.test.ts',
     ],
   },
   'proof-of-return': {
     mutate: [
-      'src/api/get-capture-session.ts',
-      'src/capture-page/session-changes.ts',
-      'src/verification/capture-session-book.ts',
+      'src/features/capture-sessions/get-capture-session.ts',
+      'src/features/capture-sessions/page/session-changes.ts',
+      'src/features/capture-sessions/capture-session-book.ts',
     ],
-    tests: ['test/capture-page/session-proof.test.ts'],
+    tests: ['test/features/capture-sessions/session-proof.test.ts'],
   },
 }

@@ -4,7 +4,8 @@ import { SignJWT } from 'jose'
 import type { AuditFacts } from '../../src/audit/audit-log.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
-import type { NewOpenIdClient, OpenIdClient } from '../../src/tenants/openid-clients.js'
+import type { NewOpenIdClient, OpenIdClient } from '../../src/features/openid/openid-clients.js'
+import { OpenIdOperations } from '../../src/features/openid/openid-operations.js'
 import type { TestService, TestTenant } from './service.js'
 
 export const REDIRECT = 'https://app.bank.example/callback'
@@ -15,6 +16,10 @@ export interface Answer {
   status: number
   body: Record<string, unknown>
 }
+
+/** The operations on applications, as the dashboard and commands have them. */
+export const openIdOperations = ({ service, clock }: TestService) =>
+  new OpenIdOperations({ ...service.core, clock })
 
 export class OpenIdApplication {
   readonly verifier = randomBytes(32).toString('base64url')
@@ -30,8 +35,8 @@ export class OpenIdApplication {
     settings: Partial<NewOpenIdClient> & { environment?: Environment } = {},
   ): Promise<OpenIdApplication> {
     const { environment = 'sandbox', ...more } = settings
-    const { operations, tenancy } = running.service.core
-    const client = await operations.openIdClients.add(
+    const { tenancy } = running.service.core
+    const client = await openIdOperations(running).add(
       await tenancy.find(tenant.id),
       COMMAND_LINE,
       environment,
@@ -44,7 +49,7 @@ export class OpenIdApplication {
       },
     )
     const path = environment === 'sandbox' ? '/sandbox' : ''
-    return new OpenIdApplication(`${running.service.openidOrigin}${path}`, client)
+    return new OpenIdApplication(`${running.service.origin('openid')}${path}`, client)
   }
 
   /** Pushes a request. @param more parameters in addition to those of a right request; undefined leaves one out */

@@ -43,7 +43,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/crypto/external-signer.test.ts': 'SoftHSM with pkcs11-tool, and Python with PyKCS11',
   'test/deployment/verdict-gateway.test.ts': 'nginx with its module for JavaScript',
   'test/client/gateway-examples.test.ts': 'Go, or Python with PyJWT and cryptography',
-  'test/openid/films.test.ts': 'Chromium',
+  'test/features/openid/films.test.ts': 'Chromium',
   'test/powerloss/campaign.test.ts': 'Linux with glibc and a C compiler',
   'test/supply-chain/supply-chain.test.ts': 'a registry that answers audits',
   'test/api/rotate-signing.test.ts': 'an address beside loopback',

@@ -17,7 +17,7 @@ import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../s
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { Keycloak } from '../support/keycloak.js'
-import { OpenIdApplication } from '../support/openid-application.js'
+import { OpenIdApplication, openIdOperations } from '../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../support/openid-browser.js'
 import { registered, usePasskeys } from '../support/passkeys.js'
 import { isOnPostgres } from '../support/postgres.js'
@@ -296,7 +296,7 @@ async function keepRareRows(
 /** Leaves a sign-in at the person, and in the sandbox a code that nobody has redeemed and an access token. */
 async function signIn(environment: 'production' | 'sandbox', userId: string): Promise<void> {
   const asking = await OpenIdApplication.register(running, tenant, { environment })
-  const open = () => new OpenIdBrowser(running.service.openidOrigin!)
+  const open = () => new OpenIdBrowser(running.service.origin('openid')!)
   await asking.push({ login_hint: userId })
   note('secret', linkOf((await open().open(await asking.ask(userId))).left!.href))
   if (environment === 'production') return
@@ -317,9 +317,9 @@ async function signIn(environment: 'production' | 'sandbox', userId: string): Pr
 
 /** Leaves a request of Keycloak that waits for the person. */
 async function askByKeycloak(environment: 'production' | 'sandbox', id: string): Promise<void> {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
   const { issuer } = keycloak
-  const { record } = await operations.openIdClients.add(
+  const { record } = await openIdOperations(running).add(
     await tenancy.find(tenant.id),
     COMMAND_LINE,
     environment,
@@ -334,7 +334,7 @@ async function askByKeycloak(environment: 'production' | 'sandbox', id: string):
     },
   )
   const path = environment === 'sandbox' ? '/sandbox' : ''
-  keycloak.channel = `${running.service.openidOrigin}${path}/keycloak/${record.id}`
+  keycloak.channel = `${running.service.origin('openid')}${path}/keycloak/${record.id}`
   const asked = await keycloak.ask({ user: { id, name: id }, message: WORDS })
   expect(asked.status).toBe(201)
   note('secret', asked.token)

@@ -107,10 +107,11 @@ export class Theatre {
   /** The addresses of the service, which has other ports in every run. */
   get origins(): Record<string, string> {
     const { service } = this.running
+    const page = service.origin('capture')
     return {
       [new URL(service.url('production')).origin]: 'http://production',
       [new URL(service.url('sandbox')).origin]: 'http://sandbox',
-      ...(service.captureOrigin ? { [service.captureOrigin]: 'http://page' } : {}),
+      ...(page ? { [page]: 'http://page' } : {}),
     }
   }
 

@@ -1,4 +1,4 @@
-/** Bundles the script of the hosted page, one file for each language, in dist/src/capture-page/page. `--watch` does so again on every change. */
+/** Bundles the script of the hosted page, one file for each language, in dist/src/features/capture-sessions/script. `--watch` does so again on every change. */
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import { build } from 'vite'
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja']
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
-const outDir = join(root, 'dist', 'src', 'capture-page', 'page')
+const outDir = join(root, 'dist', 'src', 'features', 'capture-sessions', 'script')
 
 rmSync(outDir, { recursive: true, force: true })
 for (const language of LANGUAGES)

@@ -2,13 +2,13 @@
 import { statSync } from 'node:fs'
 import {
   type Config,
-  captureOrigin,
   isPostgres,
   type Resolution,
   SETTINGS,
   type SettingName,
   sqliteFile,
 } from '../../config/config.js'
+import { originOf } from '../../config/listener-settings.js'
 import { isLoopbackHost } from '../../config/loopback-host.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../../http/listeners/tls-files.js'
@@ -75,7 +75,7 @@ function addressWarnings(config: Config): string[] {
   const urls = (['productionUrl', 'sandboxUrl'] as const)
     .filter((name) => config[name] !== undefined && !config[name].endsWith('/v1'))
     .map((name) => `${SETTINGS[name].variable} is ${config[name]}, which does not end in /v1.`)
-  const capture = captureOrigin(config)
+  const capture = originOf(config, 'capture')
   if (capture?.startsWith('http:') && !isLoopbackHost(new URL(capture).hostname))
     urls.push(
       `The hosted capture page is reached at ${capture}, but browsers allow cameras only on https pages: set ${SETTINGS.captureTlsCert.variable} and ${SETTINGS.captureTlsKey.variable}, or ${SETTINGS.captureUrl.variable} where TLS ends in front.`,

@@ -40,20 +40,21 @@ export async function announce(
   const open = openByDefault(resolveConfig())
   if (open) warnings.add(open)
   for (const warning of await service.packWarnings()) warnings.add(warning)
+  const [capture, openid] = [service.origin('capture'), service.origin('openid')]
   const where = {
     production: service.url('production'),
     sandbox: service.url('sandbox'),
     admin: service.adminUrl,
-    ...(service.captureOrigin === null ? {} : { capture: service.captureOrigin }),
-    ...(service.openidOrigin === null ? {} : { openid: service.openidOrigin }),
+    ...(capture === null ? {} : { capture }),
+    ...(openid === null ? {} : { openid }),
   }
   const { generated } = service.operatorPassword
   if (!options.json) {
-    const captures = where.capture ? `  Captures    ${where.capture}/capture/…\n` : ''
-    const openid = where.openid ? `  OpenID      ${where.openid} (sandbox: ${where.openid}/sandbox)\n` : ''
+    const captures = capture === null ? '' : `  Captures    ${capture}/capture/…\n`
+    const provider = openid === null ? '' : `  OpenID      ${openid} (sandbox: ${openid}/sandbox)\n`
     const several = processes > 1 ? `  Processes   ${processes}\n` : ''
     note(
-      `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${captures}${openid}  HTTP        ${service.transport.description}\n${several}`,
+      `\nCountersign ${VERSION} is ready.\n\n  Production  ${where.production}\n  Sandbox     ${where.sandbox}\n  Dashboard   ${where.admin}/\n${captures}${provider}  HTTP        ${service.transport.description}\n${several}`,
     )
     if (generated) {
       note(`The operator's password for the dashboard, shown only now:\n\n  ${generated}\n`)

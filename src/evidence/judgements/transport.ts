@@ -1,5 +1,6 @@
 /** Judges who can read what crosses the network: TLS of each listener. */
-import { type Config, captureOrigin } from '../../config/config.js'
+import type { Config } from '../../config/config.js'
+import { originOf } from '../../config/listener-settings.js'
 import { isLoopbackHost } from '../../config/loopback-host.js'
 import { type Evidence, type Judgement, met, notMet, partly } from '../evidence.js'
 
@@ -40,7 +41,7 @@ export const callerTransport: readonly Evidence[] = [
   {
     answer: ({ config }) => {
       const { captureListen, captureUrl } = config
-      const origin = captureOrigin(config)
+      const origin = originOf(config, 'capture')
       if (!captureListen || origin === null) return met('The hosted capture page is not served.')
       if (origin.startsWith('https:')) return met('The hosted capture page is reached by https.')
       const host = captureUrl === undefined ? captureListen.host : new URL(captureUrl).hostname
@@ -48,7 +49,7 @@ export const callerTransport: readonly Evidence[] = [
       return notMet('Other hosts reach the hosted capture page without TLS.', 'captureTlsCert', 'captureUrl')
     },
     settings: ['captureTlsCert', 'captureUrl'],
-    tests: 'capture-page/capture-page',
+    tests: 'features/capture-sessions/capture-page',
     documents: 'guides/hosted-page.md',
   },
 ]

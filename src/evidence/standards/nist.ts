@@ -18,7 +18,7 @@ export const NIST: Standard = {
       answer: partly(
         'A passkey with user verification signs in the same step, and the verdict names it. Your application must ask for it.',
       ),
-      tests: 'api/passkeys capture-page/passkey-session',
+      tests: 'api/passkeys features/capture-sessions/passkey-session',
       documents: 'guides/passkeys.md guides/step-up.md',
     }),
     line('nist-each', SECTION, 'The biometric is presented and compared for each authentication.', {
@@ -127,7 +127,7 @@ export const NIST: Standard = {
         answer: partly(
           'On the hosted page the person agrees and starts the camera. On a page of yours it is yours.',
         ),
-        tests: 'capture-page/capture-page.browser capture/capture.browser',
+        tests: 'features/capture-sessions/capture-page.browser capture/capture.browser',
         documents: 'guides/capture.md',
       },
     ),

@@ -49,7 +49,7 @@ export const PSD2: Standard = {
     ),
     line('psd2-4-3-a', 'Art. 4(3)(a)', 'A failure does not show which element was wrong.', {
       answer: partly("`reason` says to your backend what failed. What the payer sees is your page's."),
-      tests: 'capture-page/capture-outcome',
+      tests: 'features/capture-sessions/capture-outcome',
       documents: 'guides/step-up.md',
     }),
     line(
@@ -80,7 +80,7 @@ export const PSD2: Standard = {
       answer: partly(
         'The hosted page shows amount, currency, payee and account of a `payment` in its own words. On a page of yours, and for untyped actions, that is yours.',
       ),
-      tests: 'client/display-action capture-page/typed-action lib/readable-text',
+      tests: 'client/display-action features/capture-sessions/typed-action lib/readable-text',
       documents: 'guides/typed-actions.md guides/hosted-page.md threat-model.md#text-that-people-read',
     }),
     line('psd2-5-1-b', 'Art. 5(1)(b)', 'The code belongs to one amount and one payee.', {
@@ -111,7 +111,7 @@ export const PSD2: Standard = {
         answer: partly(
           'Responses are signed and actions hashed. A verdict has the hash of the text that the hosted page was sent; what a changed browser shows is not proven, and what your own page shows is yours.',
         ),
-        tests: 'capture-page/typed-action client/response-signature.properties http/responses',
+        tests: 'features/capture-sessions/typed-action client/response-signature.properties http/responses',
         documents: 'guides/typed-actions.md guides/step-up.md',
       },
     ),

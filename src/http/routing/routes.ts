@@ -1,12 +1,10 @@
 /** The table of contents of the core's API: its endpoints, in the order of the specification, then those beyond it. Features add theirs. */
 
 import type { CallParts } from '../../api/call-parts.js'
-import { createCaptureSession, createCaptureSessionDescription } from '../../api/capture-sessions.js'
 import { createChallenge, createChallengeDescription } from '../../api/challenges.js'
 import { deleteDescription, erase } from '../../api/delete.js'
 import type { AnyEndpoint, EndpointDescription } from '../../api/endpoint.js'
 import { enroll, enrollDescription } from '../../api/enroll.js'
-import { getCaptureSession, getCaptureSessionDescription } from '../../api/get-capture-session.js'
 import { getUser, getUserDescription } from '../../api/get-user.js'
 import { getVerification, getVerificationDescription } from '../../api/get-verification.js'
 import { guide, guideDescription } from '../../api/guidance.js'
@@ -27,8 +25,6 @@ export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [
   listAuditDescription,
   createChallengeDescription(parts.challenge),
   guideDescription,
-  createCaptureSessionDescription,
-  getCaptureSessionDescription,
   getVerificationDescription,
 ]
 
@@ -55,8 +51,6 @@ export function coreEndpoints(services: Services, parts: CallParts): AnyEndpoint
     listAudit(services),
     createChallenge(services, parts.challenge),
     guide(services),
-    createCaptureSession(services),
-    getCaptureSession(services),
     getVerification(services),
   ]
 }

@@ -16,20 +16,23 @@ overTransports((transport) => {
 
   const send = (origin: string, path: string, kib: number) =>
     fetch(origin + path, { headers: { Cookie: `sso=${'x'.repeat(kib * 1024)}` } })
-  const pages: Array<[string, string, number]> = [
-    ['captureOrigin', '/capture/cap_1.unknown', 404],
-    ['openidOrigin', '/.well-known/openid-configuration', 200],
-    ['adminUrl', '/livez', 200],
+  type Served = 'capture' | 'openid' | 'admin'
+  const originOf = (listener: Served) =>
+    listener === 'admin' ? running.service.adminUrl : running.service.origin(listener)!
+  const pages: Array<[Served, string, number]> = [
+    ['capture', '/capture/cap_1.unknown', 404],
+    ['openid', '/.well-known/openid-configuration', 200],
+    ['admin', '/livez', 200],
   ]
 
   it.each(pages)('takes 15 KiB of cookies at %s', async (listener, path, expected) => {
-    const origin = running.service[listener as 'adminUrl']
+    const origin = originOf(listener)
     for (const kib of [1, 4, 15])
       expect([kib, (await send(origin, path, kib)).status]).toEqual([kib, expected])
   })
 
   it.each(pages)('answers more cookies at %s with a page in each language', async (listener, path) => {
-    const response = await send(running.service[listener as 'adminUrl'], path, 17)
+    const response = await send(originOf(listener), path, 17)
     expect(response.status).toBe(431)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")

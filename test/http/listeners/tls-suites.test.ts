@@ -41,7 +41,7 @@ overTransports((transport) => {
       production: portOf(service.url('production')),
       sandbox: portOf(service.url('sandbox')),
       admin: portOf(service.adminUrl),
-      capture: portOf(service.captureOrigin!),
+      capture: portOf(service.origin('capture')!),
     }
   })
   afterAll(async () => {

@@ -30,7 +30,7 @@ async function statuses(count: number, origin: string, path: string, network: st
 }
 
 it('refuses the requests of a network that has sent too many to either listener, and no other network', async () => {
-  const [openid, page] = [running.service.openidOrigin!, running.service.captureOrigin!]
+  const [openid, page] = [running.service.origin('openid')!, running.service.origin('capture')!]
   const refused = (found: number[]) => found.indexOf(429)
   expect(refused(await statuses(6, openid, '/jwks', '192.0.2.1'))).toBe(-1)
   expect(refused(await statuses(6, page, '/capture/cap_1.unknown', '192.0.2.1'))).toBe(4)
@@ -58,7 +58,7 @@ it('counts no request with the credentials of an application, and none of a sess
   }
   // The whole way of a person takes seven of ten.
   running.clock.advance(10_000)
-  const browser = new OpenIdBrowser(running.service.openidOrigin!)
+  const browser = new OpenIdBrowser(running.service.origin('openid')!)
   const { left } = await browser.open(await application.ask('ada+match'))
   const back = await browser.open(await confirmAt(left!))
   expect((await application.redeem(back.left!.searchParams.get('code'))).status).toBe(200)

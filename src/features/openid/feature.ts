@@ -1,0 +1,42 @@
+/** The OpenID provider, by which applications, Keycloak and Entra ID ask for a verdict instead of calling the API. */
+import { InternalApi } from '../../http/internal-api.js'
+import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
+import type { Job } from '../../jobs/job.js'
+import type { Feature } from '../feature.js'
+import { OPENID_LISTENER } from './exports.js'
+
+export const openid: Feature = {
+  name: 'openid',
+  listener: OPENID_LISTENER,
+  attach(host) {
+    if (!host.config.openidListen) return {}
+    // It calls the API, which is there when the listener is opened.
+    let callbacks: Job | undefined
+    return {
+      jobs: { drained: [{ start: () => callbacks?.start(), stop: () => callbacks?.stop() }] },
+      async listen({ apis, addresses, visitors, newLimiter, open, origin }) {
+        const { OpenIdOperations } = await import('./openid-operations.js')
+        const { OpenIdServer } = await import('./openid-server.js')
+        const { OpenIdKeys } = await import('./openid-keys.js')
+        const { Refusals } = await import('./refusals.js')
+        const { CallbackSender } = await import('./keycloak/callback-sender.js')
+        const operations = new OpenIdOperations(host)
+        const { clients } = operations
+        const refusals = new Refusals({ ...host, clients, entries: operations, limiter: newLimiter() })
+        const parts = { ...host, clients, refusals, calls: new InternalApi({ ...host, apis }) }
+        callbacks = new CallbackSender(parts)
+        const server = new OpenIdServer({
+          ...parts,
+          addresses,
+          visitors,
+          openIdKeys: new OpenIdKeys(host.store, host.keys, host.clock),
+          origin: () => origin(OPENID_LISTENER),
+        })
+        await open(OPENID_LISTENER, {
+          maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
+          handler: (request) => server.handle(request),
+        })
+      },
+    }
+  },
+}

@@ -1,0 +1,279 @@
+/**
+ * The HTTP authentication channel of Keycloak (CIBA): Keycloak asks for a person, the tenant's backend gets the link to a capture session
+ * by webhook, and `CallbackSender` reports the result. The answer is the same for a person who is not enrolled: nobody is asked then.
+ */
+import type { Environment } from '../../../config/config.js'
+import type { InternalApi } from '../../../http/internal-api.js'
+import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js'
+import { type Clock, isoTime } from '../../../lib/clock.js'
+import type { OpenIdCallbackRecord } from '../../../storage/records.js'
+import type { Store } from '../../../storage/store.js'
+import type { TemplateVault } from '../../../users/template-vault.js'
+import { isSubscribedTo, type Outbox } from '../../../webhooks/outbox.js'
+import { type AskedAcr, askedAcr, captureFields } from '../asked-acr.js'
+import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
+import type { RefusalCode, Refusals } from '../refusals.js'
+import { callAs, refusalBy } from '../sign-in.js'
+import type { CallbackBook } from './callback-book.js'
+import { actionFor, type ChannelRequest, parseChannelRequest, userIdOf } from './channel-request.js'
+import type { KeycloakRealm } from './keycloak-realm.js'
+import {
+  issuerNamedBy,
+  type RealmRequest,
+  RealmTokenError,
+  type RealmTokens,
+  RealmUnreachableError,
+} from './realm-token.js'
+
+export interface AuthenticationChannelParts {
+  store: Store
+  clock: Clock
+  clients: OpenIdClients
+  calls: InternalApi
+  refusals: Pick<Refusals, 'record'>
+  outbox: Outbox
+  vault: TemplateVault
+  book: CallbackBook
+  tokens: RealmTokens
+}
+
+/** A realm that was checked, and the application of the OpenID provider that stands for it. */
+interface Known {
+  client: OpenIdClient
+  realm: KeycloakRealm
+  token: string
+  request: RealmRequest
+}
+
+interface Asked extends Known {
+  userId: string
+  action: unknown
+  message: string | null
+  asked: AskedAcr
+}
+
+/** Path of the page that the person sees at the end. */
+export const DONE_PATH = '/keycloak/done'
+export const LINK_EVENT = 'openid.link_ready'
+
+const CHANNEL = /^\/keycloak\/(oic_[0-9a-f]{32})$/
+/** Requests of one person that may be open at the same time: more would wear the person down until one is confirmed. */
+const MAX_OPEN = 3
+const TASK_MS = 10_000
+const MAX_BODY_BYTES = 16_384
+
+/** A request that is refused with a status that Keycloak takes for a failure: it takes only 201 for success. */
+class ChannelRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: RefusalCode,
+    readonly detail?: string,
+  ) {
+    super(code)
+  }
+}
+
+export class AuthenticationChannel {
+  constructor(
+    private readonly parts: AuthenticationChannelParts,
+    private readonly environment: Environment,
+    /** URL of the issuer, known once the listener is open. */
+    private readonly issuer: () => string,
+  ) {}
+
+  /** Whether this channel answers at the path, which is relative to the issuer. */
+  static handles(path: string): boolean {
+    return path === DONE_PATH || CHANNEL.test(path)
+  }
+
+  async handle(request: IncomingRequest, path: string): Promise<Reply> {
+    if (path === DONE_PATH)
+      return text(200, 'Done. You can close this page and go on where you began.\n', 'text/plain')
+    if (request.method !== 'POST')
+      return { ...failure(405, 'method_not_allowed'), headers: { ...JSON_HEADERS, Allow: 'POST' } }
+    const body = await request.body(performance.now() + TASK_MS, MAX_BODY_BYTES)
+    const [, clientId] = CHANNEL.exec(path)!
+    const noted: { userId?: string } = {}
+    try {
+      await this.take(clientId!, request, body, noted)
+      return text(201, '', 'application/json')
+    } catch (error) {
+      if (!(error instanceof ChannelRefusal)) throw error
+      const { code, detail } = error
+      await this.parts.refusals.record({ code, environment: this.environment, clientId, detail, ...noted })
+      return failure(error.status, code)
+    }
+  }
+
+  private async take(
+    clientId: string,
+    request: IncomingRequest,
+    body: Buffer,
+    noted: { userId?: string },
+  ): Promise<void> {
+    const known = await this.authenticated(clientId, request.headers.authorization)
+    const fields = parseChannelRequest(body)
+    if (!fields) throw new ChannelRefusal(400, 'request_not_valid', 'the body is no request of Keycloak')
+    const asked = askedFor(known, fields)
+    noted.userId = asked.userId
+    const captures = captureFields(asked.asked, known.client.acr)
+    if (!captures) throw new ChannelRefusal(422, 'acr_not_reached')
+    await this.assertLinkDeliverable(known.client)
+    const reserved = await this.reserved(known)
+    const answer = await callAs(this.parts.calls, known.client, request, {
+      method: 'POST',
+      path: '/v1/capture-sessions',
+      fields: {
+        user_id: asked.userId,
+        action: asked.action,
+        return_url: `${this.issuer()}${DONE_PATH}`,
+        // The link goes to the person's own device, and Keycloak asks on another.
+        browser: 'any',
+        // The browser at the client is not known: the page names the client, and since when.
+        began: {},
+        ...captures,
+      },
+    })
+    const isMade = answer.status === 201
+    if (isMade && (await this.sendLink(reserved, asked, answer.body as unknown as Link))) return
+    const { code, detail } = isMade ? TOO_MANY_OPEN : refusalBy(answer)
+    // A realm must not learn by the answer that this person is enrolled.
+    const status = isMade ? undefined : STATUS_OF_REFUSAL[code]
+    if (status !== undefined) throw new ChannelRefusal(status, code, detail)
+    // Keycloak waits in vain, as for a person who does not open the link. Only the operator learns why.
+    const { userId } = asked
+    const refusal = { code, detail, clientId: known.client.record.id, userId }
+    await this.parts.refusals.record({ ...refusal, environment: this.environment })
+  }
+
+  /** Finds the realm whose token this is. Every realm of one server posts to one address, so the realm may be another of the same tenant. */
+  private async authenticated(clientId: string, authorization: string | undefined): Promise<Known> {
+    const { clients, store, tokens } = this.parts
+    const named = await clients.find(store.read, clientId)
+    if (named?.record.environment !== this.environment) throw new ChannelRefusal(404, 'client_unknown')
+    const [, token] = /^bearer ([\w.-]+)$/i.exec(authorization ?? '') ?? []
+    if (!token) throw new ChannelRefusal(401, 'token_not_valid', 'the request has no bearer token')
+    const issuer = issuerNamedBy(token)
+    const client = [named, ...(await clients.of(store.read, named.record.tenantId))].find(
+      ({ keycloak, record }) => keycloak?.issuer === issuer && record.environment === this.environment,
+    )
+    if (!client?.keycloak) throw new ChannelRefusal(401, 'token_not_valid', 'no application has this realm')
+    try {
+      const request = await tokens.check(token, client.keycloak)
+      return { client, realm: client.keycloak, token, request }
+    } catch (error) {
+      if (error instanceof RealmTokenError) throw new ChannelRefusal(401, 'token_not_valid', error.message)
+      if (error instanceof RealmUnreachableError)
+        throw new ChannelRefusal(503, 'realm_unreachable', error.message)
+      throw error
+    }
+  }
+
+  /** The check comes before anything that depends on the person. */
+  private async assertLinkDeliverable({ record }: OpenIdClient): Promise<void> {
+    const endpoints = await this.parts.store.read.webhookEndpoints(record.tenantId)
+    const isTold = endpoints.some(
+      (endpoint) => endpoint.environment === record.environment && isSubscribedTo(endpoint, LINK_EVENT),
+    )
+    if (!isTold) throw new ChannelRefusal(422, 'link_not_deliverable')
+  }
+
+  private async reserved({ client, realm, request }: Known): Promise<OpenIdCallbackRecord> {
+    const { store, book } = this.parts
+    const { tenantId } = client.record
+    const reserved = await store.transaction({ tenantId, serializationKey: request.id }, (tx) =>
+      book.reserve(tx, tenantId, realm.issuer, request),
+    )
+    if (!reserved) throw new ChannelRefusal(409, 'token_used')
+    return reserved
+  }
+
+  /**
+   * Queues the link for the tenant's backend and the callback in one transaction: Keycloak gets its 201 only after that.
+   * @returns false where the person has too many open requests: then nobody gets the link
+   */
+  private sendLink(reserved: OpenIdCallbackRecord, asked: Asked, link: Link): Promise<boolean> {
+    const { store, clock, book, outbox, vault } = this.parts
+    const { client, request, token, userId, action } = asked
+    const { id: clientId, tenantId, environment } = client.record
+    const { expiresAt } = request
+    const requestedBy = request.client
+    const callback = { clientId, token, userId, requestedBy, action, asked: asked.asked, expiresAt }
+    const blindIndex = vault.blindIndex(tenantId, environment, userId)
+    return store.transaction({ tenantId }, async (tx) => {
+      if ((await tx.openCallbacksOf(blindIndex, clock.now())) >= MAX_OPEN) return false
+      const user = await tx.subjectWithoutReference(blindIndex)
+      // The person was erased meanwhile, and the session with the person: Keycloak waits in vain.
+      if (!user && environment === 'production') return true
+      const dataKey = user ? vault.dataKey(user) : null
+      const owner = { sessionId: link.session_id, blindIndex, dataKey }
+      await book.enqueue(tx, reserved, owner, callback, clock.now())
+      await outbox.put(tx, {
+        tenantId,
+        environment,
+        type: LINK_EVENT,
+        data: {
+          user_id: userId,
+          session_id: link.session_id,
+          url: link.url,
+          application: client.name,
+          requested_by: requestedBy,
+          message: asked.message,
+          expires_at: isoTime(Math.min(expiresAt, Date.parse(link.expires_at))),
+        },
+        ...(user && dataKey ? { subject: { blindIndex, id: user.id, dataKey } } : {}),
+      })
+      return true
+    })
+  }
+}
+
+const TOO_MANY_OPEN = {
+  code: 'rate_limited',
+  detail: `the person has ${MAX_OPEN} open requests`,
+} as const
+
+interface Link {
+  session_id: string
+  url: string
+  expires_at: string
+}
+
+/** Refusals that have nothing to do with the person. After any other, the answer is that for a person who is asked. */
+const STATUS_OF_REFUSAL: Partial<Record<RefusalCode, number>> = {
+  acr_not_reached: 422,
+  rate_limited: 503,
+  key_not_valid: 503,
+  unavailable: 503,
+}
+
+/** @throws ChannelRefusal */
+function askedFor(known: Known, fields: ChannelRequest): Asked {
+  if (fields.isConsentRequired) throw new ChannelRefusal(422, 'consent_required')
+  if (fields.bindingMessage === null && !known.realm.isMessageOptional)
+    throw new ChannelRefusal(400, 'action_not_valid', 'the request has no binding_message')
+  const action = actionFor(known.request, fields)
+  if (action === null)
+    throw new ChannelRefusal(400, 'action_not_valid', 'the page cannot show the client or its message')
+  return {
+    ...known,
+    userId: userIdOf(known.realm, known.request, fields),
+    action,
+    message: fields.bindingMessage,
+    asked: askedAcr(fields.acrValues ?? undefined, undefined, known.client.acr),
+  }
+}
+
+const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' }
+
+function failure(status: number, error: string): Reply {
+  return { status, headers: JSON_HEADERS, body: `${JSON.stringify({ error })}\n` }
+}
+
+function text(status: number, body: string, type: string): Reply {
+  return {
+    status,
+    headers: { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' },
+    body,
+  }
+}

@@ -1,0 +1,118 @@
+/** Limits of a capture session: nothing is accepted after its end, and its challenges are counted. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { answerTo } from '../../support/challenges.js'
+import { poll } from '../../support/command.js'
+import { base64 } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { childrenOf } from '../../support/process-tree.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+/** Most challenges of one session, as the documentation states. */
+const MAX_CHALLENGES = 15
+
+let running: TestService
+let tenant: TestTenant
+let blank: string
+/** Process id of the engine, or 0 when /proc does not show it. */
+let engine = 0
+let users = 0
+
+const children = () => (process.platform === 'linux' ? childrenOf(process.pid) : [])
+
+beforeAll(async () => {
+  const before = new Set(children())
+  const settings = {
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+    // A busy machine needs a long time for twenty frames.
+    COUNTERSIGN_DEADLINE_MS: '60000',
+  }
+  running = await startService(settings, { ownEngine: true })
+  engine = children().find((pid) => !before.has(pid)) ?? 0
+  tenant = await running.tenant()
+  await allowReturn(running, tenant)
+  blank = base64(await plain())
+})
+afterAll(() => running?.stop())
+
+async function opened() {
+  const { body } = await askForSession(tenant.sandbox, { user_id: `limited-${++users}+match` })
+  const visitor = new Visitor(body.url)
+  await visitor.open()
+  return { id: body.session_id as string, visitor }
+}
+const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+const framesFor = (steps: string[]) => answerTo({ challenge_id: '', nonce: '', steps }, blank)
+
+describe('a capture session that was cancelled', () => {
+  it('refuses a consent', async () => {
+    const { id, visitor } = await opened()
+    await visitor.post('cancel')
+    await visitor.agree()
+    expect(await look(id)).toMatchObject({ status: 'cancelled', consent: null, attempts: 0 })
+  })
+
+  it('refuses frames, even of a challenge that was issued before', async () => {
+    const { id, visitor } = await opened()
+    await visitor.agree()
+    const { body } = await visitor.post('challenge')
+    await visitor.post('cancel')
+    const { frames } = framesFor(body.challenge.steps)
+    await visitor.post('frames', { frames })
+    expect(await look(id)).toMatchObject({ status: 'cancelled', attempts: 0 })
+    expect((await visitor.status()).body.state).toBe('over')
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'stays cancelled though its frames were being judged when it was cancelled, and are approved later',
+    async () => {
+      const { id, visitor } = await opened()
+      await visitor.agree()
+      const { body } = await visitor.post('challenge')
+      const { frames } = framesFor(body.challenge.steps)
+      // The engine is stopped, so that the frames stay in flight as long as the test needs.
+      process.kill(engine, 'SIGSTOP')
+      try {
+        const judged = visitor.post('frames', { frames })
+        await poll(
+          async () => (await tenant.sandbox.health()).body.checks.engine.queue.running,
+          (tasks) => tasks > 0,
+        )
+        expect((await visitor.post('cancel')).body.state).toBe('over')
+        process.kill(engine, 'SIGCONT')
+        expect((await judged).status).toBe(200)
+        // The try was taken before the frames were judged.
+        expect(await look(id)).toMatchObject({ status: 'cancelled', attempts: 1 })
+      } finally {
+        process.kill(engine, 'SIGCONT')
+      }
+    },
+  )
+})
+
+describe('a capture session that is open', () => {
+  it('issues fifteen challenges and ends with the request for another', async () => {
+    const { id, visitor } = await opened()
+    await visitor.agree()
+    for (let asked = 1; asked <= MAX_CHALLENGES; asked++)
+      expect((await visitor.post('challenge')).body.state).toBe('challenge')
+    expect((await visitor.post('challenge')).body.state).toBe('over')
+    expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0 })
+  })
+})
+
+describe('the page of one session', () => {
+  it('is loaded 20 times at once and then once in 5 seconds, and other sessions go on', async () => {
+    const [{ visitor }, other] = [await opened(), await opened()]
+    const statuses = new Set<number>()
+    for (let load = 1; load < 20; load++) statuses.add((await visitor.open()).status)
+    expect([...statuses]).toEqual([200])
+    const refused = await visitor.open()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+    expect((await other.visitor.open()).status).toBe(200)
+    expect((await visitor.status()).status).toBe(200)
+    running.clock.advance(5000)
+    expect((await visitor.open()).status).toBe(200)
+  })
+})

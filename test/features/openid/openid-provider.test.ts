@@ -1,0 +1,287 @@
+/** The OpenID provider with a foreign relying party: `openid-client` asks, a person goes through the capture page, an ID token comes back. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { decodeJwt } from 'jose'
+import * as openid from 'openid-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import type { OpenIdClient } from '../../../src/features/openid/openid-clients.js'
+import { freePorts } from '../../../src/http/listeners/free-port.js'
+import { packageFile } from '../../../src/lib/package-root.js'
+import { leash } from '../../support/leash.js'
+import { openIdOperations } from '../../support/openid-application.js'
+import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+const REDIRECT = 'https://app.bank.example/callback'
+const PAYMENT = {
+  type: 'payment',
+  amount: '1250.00',
+  currency: 'EUR',
+  payee: { name: 'Grace Hopper', account: 'DE89370400440532013000' },
+}
+
+let running: TestService
+let tenant: TestTenant
+let application: OpenIdClient
+let config: openid.Configuration
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+  })
+  tenant = await running.tenant()
+  const found = (await running.service.core.tenancy.find(tenant.id))!
+  application = await openIdOperations(running).add(found, COMMAND_LINE, 'sandbox', {
+    name: 'portal',
+    redirectUris: [REDIRECT],
+    acr: 'urn:countersign:acr:face-active',
+    jwks: null,
+  })
+  config = await openid.discovery(
+    new URL(`${running.service.origin('openid')}/sandbox`),
+    application.record.id,
+    undefined,
+    openid.ClientSecretBasic(application.secret!),
+    { execute: [openid.allowInsecureRequests] },
+  )
+})
+afterAll(() => running?.stop())
+
+async function ask(login_hint: string, more: Record<string, string> = {}) {
+  const verifier = openid.randomPKCECodeVerifier()
+  const nonce = openid.randomNonce()
+  const state = openid.randomState()
+  const url = await openid.buildAuthorizationUrlWithPAR(config, {
+    ...{ redirect_uri: REDIRECT, scope: 'openid', login_hint, nonce, state },
+    ...{ code_challenge: await openid.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+    ...more,
+  })
+  const redeem = (back: URL) =>
+    openid.authorizationCodeGrant(config, back, {
+      ...{ pkceCodeVerifier: verifier, expectedNonce: nonce, expectedState: state, idTokenExpected: true },
+    })
+  return { url: url.href, redeem }
+}
+
+const newBrowser = () => new OpenIdBrowser(running.service.origin('openid')!)
+const signIn = (url: string, browser = newBrowser()) => browser.signIn(url)
+const errorIn = ({ searchParams }: URL) => searchParams.get('error')
+
+describe('a relying party', () => {
+  it('gets an ID token about one verdict of the person whom it named', async () => {
+    const { url, redeem } = await ask('openid-ada+match')
+    const tokens = await redeem(await signIn(url))
+    const claims = tokens.claims()!
+    expect(claims).toMatchObject({
+      iss: `${running.service.origin('openid')}/sandbox`,
+      sub: 'openid-ada+match',
+      aud: application.record.id,
+      acr: 'urn:countersign:acr:face-active',
+      amr: ['face'],
+      auth_time: expect.any(Number),
+    })
+    expect(decodeJwt(claims.verdict as string)).toMatchObject({
+      sub: 'openid-ada+match',
+      verdict: 'approved',
+      action: { type: 'login', application: 'portal' },
+    })
+  })
+
+  it('has the person confirm the action of authorization_details, to which the verdict is bound', async () => {
+    const { url, redeem } = await ask('openid-pay+match', {
+      authorization_details: JSON.stringify([PAYMENT]),
+    })
+    const claims = (await redeem(await signIn(url))).claims()!
+    expect(decodeJwt(claims.verdict as string)).toMatchObject({
+      action: PAYMENT,
+      display_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+  })
+
+  it.each([
+    ['no valid payment', [{ ...PAYMENT, amount: 'much' }], /amount/],
+    ['two actions', [PAYMENT, PAYMENT], /exactly one action/],
+    ['an unknown type', [{ type: 'transfer_of_power' }], /transfer_of_power|type/],
+  ])('is refused at once with authorization_details of %s', async (_what, details, why) => {
+    await expect(
+      ask('openid-pay+match', { authorization_details: JSON.stringify(details) }),
+    ).rejects.toMatchObject({
+      error: 'invalid_authorization_details',
+      error_description: expect.stringMatching(why),
+    })
+  })
+
+  it('cannot name a person in the browser’s address: the request must be pushed', async () => {
+    const address = openid.buildAuthorizationUrl(config, {
+      ...{ redirect_uri: REDIRECT, scope: 'openid', login_hint: 'openid-ada+match' },
+      ...{
+        code_challenge: await openid.calculatePKCECodeChallenge('x'.repeat(43)),
+        code_challenge_method: 'S256',
+      },
+    })
+    const { left } = await newBrowser().open(address.href)
+    expect(left && errorIn(left)).toBe('invalid_request')
+  })
+
+  it('gets the same error for a person who is rejected, unknown, or not named', async () => {
+    const errors = []
+    for (const hint of ['openid-eve+no_match', 'openid-nobody', '']) {
+      const { url } = await ask(hint)
+      const { searchParams } = await signIn(url)
+      errors.push([searchParams.get('error'), searchParams.get('error_description')])
+    }
+    expect(errors).toEqual(Array(3).fill(['access_denied', 'The person was not confirmed.']))
+  })
+
+  it('gets an error of its own when it insists on an acr that cannot be had', async () => {
+    for (const value of ['urn:example:acr:phr', 'urn:countersign:acr:face-active-hwk']) {
+      const claims = JSON.stringify({ id_token: { acr: { essential: true, values: [value] } } })
+      const { url } = await ask('openid-acr+match', { claims })
+      expect([value, errorIn(await signIn(url))]).toEqual([value, 'unmet_authentication_requirements'])
+    }
+  })
+
+  it('gets another acr than the one that it would like', async () => {
+    const { url, redeem } = await ask('openid-acr+match', { acr_values: 'urn:example:acr:phr' })
+    expect((await redeem(await signIn(url))).claims()!.acr).toBe('urn:countersign:acr:face-active')
+  })
+
+  it('gets no verdict without a person', async () => {
+    const { url } = await ask('openid-ada+match', { prompt: 'none' })
+    expect(errorIn(await signIn(url))).toBe('login_required')
+  })
+
+  it('redeems a code once, with the verifier of the request', async () => {
+    const first = await ask('openid-once+match')
+    const second = await ask('openid-twice+match')
+    const back = await signIn(first.url)
+    await expect(second.redeem(back)).rejects.toMatchObject({ code: expect.stringContaining('INVALID') })
+    await expect(first.redeem(back)).resolves.toBeDefined()
+    await expect(first.redeem(back)).rejects.toMatchObject({ error: 'invalid_grant' })
+  })
+
+  it('is refused with a wrong secret, another redirect address, or at the issuer of production', async () => {
+    const other = (secret: string, issuer: string) =>
+      openid.discovery(new URL(issuer), application.record.id, undefined, openid.ClientSecretBasic(secret), {
+        execute: [openid.allowInsecureRequests],
+      })
+    const push = async (as: openid.Configuration, redirect_uri: string) =>
+      openid.buildAuthorizationUrlWithPAR(as, {
+        ...{ redirect_uri, scope: 'openid', login_hint: 'openid-ada+match' },
+        ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      })
+    const issuer = running.service.origin('openid')!
+    const wrong = await other('wrong', `${issuer}/sandbox`)
+    await expect(push(wrong, REDIRECT)).rejects.toMatchObject({ status: 401 })
+    await expect(push(config, `${REDIRECT}/`)).rejects.toMatchObject({ error: 'invalid_request' })
+    const production = await other(application.secret!, issuer)
+    await expect(push(production, REDIRECT)).rejects.toMatchObject({ status: 401 })
+  })
+})
+
+describe('a browser', () => {
+  it('needs a fresh verdict for each request', async () => {
+    const browser = newBrowser()
+    const first = await ask('openid-fresh+match')
+    await first.redeem(await signIn(first.url, browser))
+    const second = await ask('openid-fresh+match')
+    const { left } = await browser.open(second.url)
+    expect(left!.pathname).toMatch(/^\/capture\//)
+  })
+
+  it('gets the same session of the capture page in a second tab', async () => {
+    const browser = newBrowser()
+    const { url } = await ask('openid-tab+match')
+    const { left } = await browser.open(url)
+    expect((await browser.open(browser.interaction)).left!.href).toBe(left!.href)
+  })
+
+  it('is sent back to the capture page when it returns too early', async () => {
+    const browser = newBrowser()
+    const { url } = await ask('openid-early+match')
+    const { left } = await browser.open(url)
+    expect((await browser.open(`${browser.interaction}/done`)).left!.href).toBe(left!.href)
+  })
+
+  it('cannot go on where another one began', async () => {
+    const browser = newBrowser()
+    const { url } = await ask('openid-other+match')
+    const { left } = await browser.open(url)
+    const back = await confirmAt(left!)
+    const stranger = await newBrowser().open(back)
+    expect([stranger.status, stranger.left, stranger.text.split(':')[0]]).toEqual([
+      400,
+      null,
+      'invalid_request',
+    ])
+    expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
+  })
+})
+
+describe('docs/examples/openid', () => {
+  it('pays when the person has confirmed the payment, and not when another face was shown', async () => {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    const { core } = running.service
+    const found = (await core.tenancy.find(tenant.id))!
+    const bank = await openIdOperations(running).add(found, COMMAND_LINE, 'sandbox', {
+      ...{ name: 'bank', redirectUris: [`http://localhost:${port}/callback`] },
+      ...{ acr: 'urn:countersign:acr:face-active', jwks: null },
+    })
+    const program = spawn(
+      process.execPath,
+      [...leash(), packageFile('docs', 'examples', 'openid', 'step-up.mjs')],
+      {
+        env: {
+          ...process.env,
+          ISSUER: `${running.service.origin('openid')}/sandbox`,
+          CLIENT_ID: bank.record.id,
+          CLIENT_SECRET: bank.secret!,
+          PORT: String(port),
+        },
+      },
+    )
+    try {
+      expect(String((await once(program.stdout, 'data'))[0])).toContain(`http://localhost:${port}/pay`)
+      const pay = async (user: string) => {
+        const begun = await fetch(`http://localhost:${port}/pay?user=${encodeURIComponent(user)}`, {
+          redirect: 'manual',
+        })
+        const answer = await fetch(await signIn(begun.headers.get('location')!))
+        return [answer.status, await answer.text()]
+      }
+      expect(await pay('ada+match')).toEqual([
+        200,
+        'paid, confirmed by ada+match (urn:countersign:acr:face-active)\n',
+      ])
+      expect(await pay('eve+no_match')).toEqual([403, 'not paid: access_denied\n'])
+    } finally {
+      program.kill()
+    }
+  })
+})
+
+describe('an application that was removed', () => {
+  it('is refused at once, as is the API key in whose name it asked', async () => {
+    const { core } = running.service
+    const found = (await core.tenancy.find(tenant.id))!
+    const gone = await openIdOperations(running).add(found, COMMAND_LINE, 'sandbox', {
+      ...{ name: 'old', redirectUris: [REDIRECT], acr: 'urn:countersign:acr:face', jwks: null },
+    })
+    await openIdOperations(running).remove(found, COMMAND_LINE, gone.record.id)
+    const as = await openid.discovery(
+      new URL(`${running.service.origin('openid')}/sandbox`),
+      gone.record.id,
+      undefined,
+      openid.ClientSecretBasic(gone.secret!),
+      { execute: [openid.allowInsecureRequests] },
+    )
+    await expect(
+      openid.buildAuthorizationUrlWithPAR(as, { redirect_uri: REDIRECT, scope: 'openid' }),
+    ).rejects.toMatchObject({ status: 401 })
+    const keys = await core.store.read.apiKeys(tenant.id)
+    expect(keys.find(({ id }) => id === gone.record.keyId)!.revokedAt).not.toBeNull()
+  })
+})

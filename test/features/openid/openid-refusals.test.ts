@@ -1,0 +1,436 @@
+/** Every refusal of the OpenID provider ends in an error of the protocol and in an entry of the tenant's audit log. */
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { REFUSAL_CODES } from '../../../src/features/openid/refusals.js'
+import { HOUR_MS } from '../../../src/lib/clock.js'
+import { packageFile } from '../../../src/lib/package-root.js'
+import { Visitor } from '../../support/capture-page.js'
+import { base64, face, landscape } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { OpenIdApplication, REDIRECT, refusalsOf } from '../../support/openid-application.js'
+import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+
+let running: TestService
+let tenant: TestTenant
+let application: OpenIdApplication
+
+beforeAll(async () => {
+  running = await startService({
+    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
+    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+  })
+})
+beforeEach(async () => {
+  tenant = await running.tenant()
+  application = await OpenIdApplication.register(running, tenant)
+})
+afterAll(() => running?.stop())
+
+const newBrowser = () => new OpenIdBrowser(running.service.origin('openid')!)
+
+/** Codes in the audit log of the tenant. */
+async function codes() {
+  return (await refusalsOf(running, tenant.id)).map(({ code }) => code)
+}
+
+/** Goes from a request to the relying party. */
+async function signIn(hint: string, more: Record<string, string> = {}, browser = newBrowser()) {
+  const { left } = await browser.open(await application.ask(hint, more))
+  if (!left!.pathname.startsWith('/capture/')) return left!
+  return (await browser.open(await confirmAt(left!))).left!
+}
+
+const errorOf = (stand: { left: URL | null }) => stand.left?.searchParams.get('error')
+
+describe('a request of an application', () => {
+  it('refuses a wrong secret', async () => {
+    const { status, body } = await application.push({ login_hint: 'ada+match' }, { secret: 'wrong' })
+    expect([status, body.error]).toEqual([401, 'invalid_client'])
+    const [entry] = await refusalsOf(running, tenant.id)
+    expect(entry).toMatchObject({
+      event: 'openid_refused',
+      code: 'client_not_authenticated',
+      client: application.client.record.id,
+      environment: 'sandbox',
+      actor: 'openid',
+    })
+    expect(JSON.stringify(entry)).not.toContain('wrong')
+  })
+
+  it('refuses an application at the issuer of the other environment', async () => {
+    const astray = new OpenIdApplication(running.service.origin('openid')!, application.client)
+    expect((await astray.push()).status).toBe(401)
+    expect(await codes()).toEqual(['client_of_other_environment'])
+  })
+
+  it('refuses a redirect address that differs in one character', async () => {
+    const { status } = await application.push({ redirect_uri: `${REDIRECT}/` })
+    expect(status).toBe(400)
+    const stand = await newBrowser().open(
+      application.authorize({ ...application.request(), redirect_uri: 'https://evil.example/' }),
+    )
+    expect([stand.status, stand.left]).toEqual([400, null])
+    expect(await codes()).toEqual(['redirect_uri_not_registered', 'redirect_uri_not_registered'])
+  })
+
+  it.each([
+    ['pkce_missing', { code_challenge: undefined, code_challenge_method: undefined }],
+    ['pkce_missing', { code_challenge_method: 'plain' }],
+    ['request_not_valid', { response_type: 'token' }],
+    ['request_not_valid', { scope: 'profile' }],
+    ['action_not_valid', { authorization_details: '[{"type":"payment"}]' }],
+  ])('refuses it with the code %s', async (code, more) => {
+    const { status } = await application.push({ login_hint: 'ada+match', ...more })
+    expect([status, await codes()]).toEqual([400, [code]])
+  })
+
+  it('refuses a request in the address of the browser', async () => {
+    const address = application.authorize({ ...application.request(), login_hint: 'ada+match' })
+    expect(errorOf(await newBrowser().open(address))).toBe('invalid_request')
+    expect(await codes()).toEqual(['request_not_pushed'])
+  })
+
+  it('refuses a pushed request that is used a second time, or never was', async () => {
+    const address = await application.ask('ada+match')
+    const browser = newBrowser()
+    const { left } = await browser.open(address)
+    const back = (await browser.open(await confirmAt(left!))).left!
+    expect(back.searchParams.get('code')).toBeTruthy()
+    for (const visitor of [browser, newBrowser()]) {
+      expect(errorOf(await visitor.open(address))).toBe('invalid_request_uri')
+    }
+    const request_uri = 'urn:ietf:params:oauth:request_uri:never'
+    const client_id = application.client.record.id
+    expect(errorOf(await browser.open(application.authorize({ client_id, request_uri })))).toBe(
+      'invalid_request_uri',
+    )
+    expect(await codes()).toEqual(Array(3).fill('request_uri_not_valid'))
+  })
+
+  it('refuses the pushed request of another application', async () => {
+    const other = await OpenIdApplication.register(running, tenant)
+    const { searchParams } = new URL(await application.ask('ada+match'))
+    const client_id = other.client.record.id
+    const stolen = other.authorize({ client_id, request_uri: searchParams.get('request_uri')! })
+    const stand = await newBrowser().open(stolen)
+    expect(stand.left?.pathname ?? '').not.toMatch(/capture/)
+    expect(await codes()).toHaveLength(1)
+  })
+
+  it('refuses a code that is redeemed twice, by another application, at another address or with another verifier', async () => {
+    const other = await OpenIdApplication.register(running, tenant)
+    const codeFor = async (user: string) => (await signIn(user)).searchParams.get('code')
+    const used = await codeFor('ada+match')
+    expect((await application.redeem(used)).status).toBe(200)
+    expect((await application.redeem(used)).body.error).toBe('invalid_grant')
+    const { record, secret } = other.client
+    expect(
+      (await application.redeem(await codeFor('bob+match'), {}, { id: record.id, secret: secret! })).body
+        .error,
+    ).toBe('invalid_grant')
+    const elsewhere = { redirect_uri: 'https://evil.example/' }
+    expect((await application.redeem(await codeFor('cai+match'), elsewhere)).body.error).toBe('invalid_grant')
+    const guessed = { code_verifier: 'x'.repeat(43) }
+    expect((await application.redeem(await codeFor('dee+match'), guessed)).body.error).toBe('invalid_grant')
+    expect(await codes()).toEqual([
+      'code_not_valid',
+      'code_not_valid',
+      'code_not_valid',
+      'pkce_verifier_wrong',
+    ])
+  })
+
+  it('redeems a code once where it is redeemed several times at once', async () => {
+    const code = (await signIn('ada+match')).searchParams.get('code')
+    const answers = await Promise.all([1, 2, 3, 4].map(() => application.redeem(code)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400])
+  })
+
+  it('refuses an application that asks not to disturb the person', async () => {
+    const stand = await newBrowser().open(await application.ask('ada+match', { prompt: 'none' }))
+    expect([errorOf(stand), await codes()]).toEqual(['login_required', ['person_needed']])
+  })
+})
+
+describe('a request about a person', () => {
+  it.each([
+    ['user_unknown', 'nobody', {}, 'access_denied'],
+    ['user_not_named', '', {}, 'access_denied'],
+    ['user_rejected', 'eve+no_match', {}, 'access_denied'],
+    [
+      'acr_not_reached',
+      'ada+match',
+      { claims: '{"id_token":{"acr":{"essential":true,"value":"urn:example:acr:phr"}}}' },
+      'unmet_authentication_requirements',
+    ],
+  ])('refuses it with the code %s', async (code, hint, more, error) => {
+    const back = await signIn(hint, more)
+    expect([back.searchParams.get('error'), await codes()]).toEqual([error, [code]])
+  })
+
+  it('refuses a person who cancels', async () => {
+    const browser = newBrowser()
+    const { left } = await browser.open(await application.ask('ada+match'))
+    const visitor = new Visitor(left!.href)
+    await visitor.open()
+    const { body } = await visitor.post('cancel')
+    expect(errorOf(await browser.open(body.return_url))).toBe('access_denied')
+    expect(await refusalsOf(running, tenant.id)).toMatchObject([
+      { code: 'user_gave_up', capture_session: expect.stringMatching(/^cap_/) },
+    ])
+  })
+
+  it.each([
+    ['an unknown person', 'nobody'],
+    ['a rejected person', 'eve+no_match'],
+  ])('shows %s the address of help, and then answers the application', async (_who, hint) => {
+    const helpUrl = 'https://help.bank.example/face?a=1&b="2"'
+    application = await OpenIdApplication.register(running, tenant, { helpUrl })
+    const browser = newBrowser()
+    let stand = await browser.open(await application.ask(hint, { ui_locales: 'de' }))
+    if (stand.left) stand = await browser.open(await confirmAt(stand.left))
+    expect(stand).toMatchObject({ status: 200, left: null })
+    expect(stand.text).toContain('href="https://help.bank.example/face?a=1&amp;b=&quot;2&quot;"')
+    expect(stand.text).toContain('<html lang="de">')
+    const [, back = ''] = /<a href="([^"]+)">Zurück/.exec(stand.text) ?? []
+    expect(errorOf(await browser.open(back))).toBe('access_denied')
+  })
+
+  it('refuses an application whose API key was revoked', async () => {
+    const { tenancy } = running.service.core
+    const { name } = application.client
+    const found = await tenancy.find(tenant.id)
+    await running.service.core.store.transaction({ tenantId: tenant.id }, (tx) =>
+      tenancy.revokeNamedKey(tx, found, 'sandbox', `openid.${name}`),
+    )
+    expect((await signIn('ada+match')).searchParams.get('error')).toBe('temporarily_unavailable')
+    expect(await codes()).toEqual(['key_not_valid'])
+  })
+})
+
+describe('a browser', () => {
+  it('refuses a browser at each step where another one began, which can go on', async () => {
+    const browser = newBrowser()
+    const { left } = await browser.open(await application.ask('ada+match'))
+    const back = await confirmAt(left!)
+    for (const address of [browser.interaction, back]) {
+      const stand = await newBrowser().open(address)
+      expect([stand.status, stand.left]).toEqual([400, null])
+    }
+    const uid = browser.interaction.split('/').at(-1)!
+    const resumed = await newBrowser().open(`${application.issuer}/auth/${uid}`)
+    expect([resumed.status, resumed.left]).toEqual([400, null])
+    expect(await codes()).toEqual(Array(3).fill('opened_elsewhere'))
+    expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
+  })
+
+  it('refuses the browser that began where the person confirmed in another one, which nothing brings the answer', async () => {
+    const began = newBrowser()
+    const { left } = await began.open(await application.ask('ada+match', { ui_locales: 'de' }))
+    const back = await confirmAt(left!)
+    const own = new URL(await confirmAt((await newBrowser().open(await application.ask('eve+match'))).left!))
+    const { searchParams } = new URL(back)
+    const id = searchParams.get('capture_session')!
+    const done = `${began.interaction}/done`
+    for (const query of [
+      '',
+      `?capture_session=${id}`,
+      `?capture_session=${id}&capture_proof=${'A'.repeat(43)}`,
+      `?capture_session=${id}&capture_proof=${own.searchParams.get('capture_proof')}`,
+      `?capture_session=${id}&capture_proof=no`,
+      own.search,
+    ]) {
+      const stand = await began.open(done + query)
+      expect([stand.status, stand.left, query]).toEqual([403, null, query])
+      expect(stand.text).toContain('Gehen Sie zum anderen Browser zurück')
+    }
+    // The page of the link gives this browser no proof either.
+    const page = new Visitor(left!.href)
+    expect([(await page.open()).status, (await page.status()).status]).toEqual([403, 403])
+    expect(await codes()).toEqual(Array(6).fill('confirmed_elsewhere'))
+    // Nothing is over: with the proof, the same browser goes on.
+    expect((await began.open(back)).left!.searchParams.get('code')).toBeTruthy()
+  })
+
+  it('refuses a browser that goes back into a sign-in that is over', async () => {
+    const browser = newBrowser()
+    const { left } = await browser.open(await application.ask('ada+match'))
+    const back = await confirmAt(left!)
+    expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
+    for (const address of [back, browser.interaction]) {
+      const stand = await browser.open(address)
+      expect([stand.status, stand.left, stand.text]).toEqual([
+        400,
+        null,
+        expect.stringContaining('Begin again'),
+      ])
+    }
+    expect(running.logText()).toContain('interaction_over')
+  })
+
+  it('lets two sign-ins in two tabs end each with its own person', async () => {
+    const browser = newBrowser()
+    const first = await browser.open(await application.ask('ada+match', { state: 'one' }))
+    const second = await browser.open(await application.ask('bob+match', { state: 'two' }))
+    const [one, two] = [await confirmAt(first.left!), await confirmAt(second.left!)]
+    for (const [back, state] of [
+      [two, 'two'],
+      [one, 'one'],
+    ] as const)
+      expect((await browser.open(back)).left!.searchParams.get('state')).toBe(state)
+    expect(await codes()).toEqual([])
+  })
+
+  it('ignores the capture session of another person', async () => {
+    const browser = newBrowser()
+    const ada = await browser.open(await application.ask('ada+match'))
+    const approved = new URL(await confirmAt(ada.left!))
+    const eve = await browser.open(await application.ask('eve+no_match'))
+    const exchanged = `${browser.interaction}/done${approved.search}`
+    expect((await browser.open(exchanged)).left!.href).toBe(eve.left!.href)
+  })
+})
+
+describe('a person who is not confirmed', () => {
+  /** Returns the pages and answers of a browser from request to answer, without the parts that differ for every request. */
+  async function seen(hint: string, picture: () => Promise<Buffer> = plain) {
+    const browser = newBrowser()
+    const { left } = await browser.open(await application.ask(hint))
+    const visitor = new Visitor(left!.href)
+    const { status, text } = await visitor.open()
+    const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(text) ?? []
+    const steps: unknown[] = [status, main, (await visitor.agree()).body.state]
+    let body: { state: string; message?: string; return_url?: string } = { state: 'again' }
+    for (let tries = 0; body.state === 'again'; tries++) {
+      expect(tries).toBeLessThan(4)
+      body = (await visitor.capture(base64(await picture()))).body
+      const { return_url: _url, message = '', ...rest } = body
+      // The advice names the movement that failed, and the movements of each challenge are others.
+      const advice = /(?:Turn your head|Raise or lower your chin) a little further\./
+      steps.push({ ...rest, message: message.replace(advice, 'Move further.') })
+    }
+    const back = (await browser.open(body.return_url!)).left!
+    return [...steps, back.searchParams.get('error'), back.searchParams.get('error_description')]
+  }
+
+  it('sees the same in the sandbox, whether rejected, locked out or unknown', async () => {
+    const rejected = await seen('eve+no_match')
+    expect(rejected).toHaveLength(8)
+    expect(await seen('nobody')).toEqual(rejected)
+    expect(await codes()).toEqual(['user_rejected', 'user_unknown'])
+  })
+
+  it('sees the same in production, whether rejected, locked out or unknown', async () => {
+    const api = await running.production(tenant)
+    application = await OpenIdApplication.register(running, tenant, { environment: 'production' })
+    const photo = base64(await face('ada'))
+    const enrolled = await api.call('POST', '/v1/enroll', {
+      user_id: 'ada',
+      image: photo,
+      consent: { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() },
+    })
+    expect(enrolled.status).toBe(201)
+    const grace = () => face('grace')
+    const unknown = await seen('nobody', grace)
+    const rejected = await seen('ada', grace)
+    expect(rejected).toEqual(unknown)
+    // A picture without a face is advised on in the same way.
+    expect(await seen('ada', landscape)).toEqual(await seen('nobody', landscape))
+    for (let more = 0; (await codes()).at(-1) !== 'user_locked_out'; more++) {
+      expect(more).toBeLessThan(5)
+      expect(await seen('ada', grace)).toEqual(unknown)
+    }
+    expect((await codes()).slice(0, 2)).toEqual(['user_unknown', 'user_rejected'])
+    const [first, second] = await refusalsOf(running, tenant.id)
+    expect([first!.subject, second!.subject]).toEqual([undefined, expect.any(String)])
+  })
+})
+
+describe('a person who is erased', () => {
+  it('ends a sign-in that had begun: nothing of it is left', async () => {
+    const consent = { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() }
+    const image = base64(await face('ada'))
+    const enrolled = await tenant.sandbox.call('POST', '/v1/enroll', { user_id: 'ada+match', image, consent })
+    expect(enrolled.status).toBe(201)
+    const browser = newBrowser()
+    const { left } = await browser.open(await application.ask('ada+match'))
+    const back = await confirmAt(left!)
+    const erased = await tenant.sandbox.call('DELETE', '/v1/delete', { user_id: 'ada+match' })
+    expect(erased.status).toBe(200)
+    const opened = await browser.open(back)
+    expect([opened.left, opened.status]).toEqual([null, 400])
+  })
+})
+
+describe('a tenant', () => {
+  it('cannot ask for a user of another tenant', async () => {
+    const other = await running.tenant()
+    const api = await running.production(other)
+    const photo = base64(await face('ada'))
+    await api.call('POST', '/v1/enroll', {
+      user_id: 'ada',
+      image: photo,
+      consent: { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() },
+    })
+    await running.production(tenant)
+    application = await OpenIdApplication.register(running, tenant, { environment: 'production' })
+    expect((await signIn('ada')).searchParams.get('error')).toBe('access_denied')
+    expect(await codes()).toEqual(['user_unknown'])
+    expect(await refusalsOf(running, other.id)).toEqual([])
+  })
+})
+
+describe('rate limits', () => {
+  it('hold for the tenant as at the API', async () => {
+    const slow = await startService({
+      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_RATE_LIMIT: '0.01/s',
+    })
+    try {
+      const asked = await slow.tenant()
+      application = await OpenIdApplication.register(slow, asked)
+      const open = async () =>
+        new OpenIdBrowser(slow.service.origin('openid')!).open(await application.ask('ada+match'))
+      expect((await open()).left!.pathname).toMatch(/^\/capture\//)
+      expect(errorOf(await open())).toBe('temporarily_unavailable')
+      const found = await refusalsOf(slow, asked.id)
+      expect(found.map(({ code }) => code)).toEqual(['rate_limited'])
+    } finally {
+      await slow.stop()
+    }
+  })
+})
+
+describe('the audit log', () => {
+  it('is not filled by anyone who knows a client id, and counts what it leaves out once an hour', async () => {
+    const elsewhere = application.authorize({
+      ...application.request(),
+      redirect_uri: 'https://evil.example/',
+    })
+    const unpushed = application.authorize({ ...application.request(), login_hint: 'ada+match' })
+    const unsent = application.authorize({ client_id: application.client.record.id, request_uri: 'urn:x' })
+    for (let sent = 0; sent < 10; sent++) {
+      await application.push({}, { secret: 'wrong' })
+      for (const address of [elsewhere, unpushed, unsent]) await newBrowser().open(address)
+    }
+    expect(await codes()).toHaveLength(30)
+    // A refusal of the application's own request has its entry all the same.
+    await signIn('nobody')
+    expect((await codes()).slice(30)).toEqual(['user_unknown'])
+    running.clock.advance(HOUR_MS)
+    await application.push({}, { secret: 'wrong' })
+    await application.push({}, { secret: 'wrong' })
+    const entries = await refusalsOf(running, tenant.id)
+    expect(entries).toHaveLength(32)
+    expect(entries.at(-1)).toMatchObject({ code: 'client_not_authenticated', count: 11 })
+  })
+
+  it('has only codes that the guide explains', async () => {
+    const guide = await readFile(packageFile('docs', 'guides', 'openid.md'), 'utf8')
+    const rows = [...guide.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, meaning]) => [code, meaning])
+    expect(rows).toEqual(expect.arrayContaining(Object.entries(REFUSAL_CODES)))
+  })
+})
