@@ -29,7 +29,13 @@ import { goConstants, goWireTypes } from '../tools/generators/go-sdk.js'
 import { pythonConstants, pythonWireTypes } from '../tools/generators/python-sdk.js'
 import { serviceTexts } from '../tools/generators/sdk-constants.js'
 import { supplyChainPage } from '../tools/generators/supply-chain-page.js'
-import { exampleClaims, exampleToken, FIELDS, tableUnder, withExample } from '../tools/generators/verdict-page.js'
+import {
+  exampleClaims,
+  exampleToken,
+  FIELDS,
+  tableUnder,
+  withExample,
+} from '../tools/generators/verdict-page.js'
 import { wireTypes } from '../tools/generators/wire-types.js'
 import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
 
