@@ -54,7 +54,7 @@ const CONTRACT = [
   'test/features/openid/keycloak.test.ts',
   'test/features/openid/openid-okta.test.ts',
   'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,policy,public-verdict,rotate-signing,verify}.test.ts',
-  'test/shadow/shadow.test.ts',
+  'test/features/insight/shadow/shadow.test.ts',
   'test/users/erasure-reach.test.ts',
   'test/verification/{changing-models,lockout,replays}.test.ts',
 ]

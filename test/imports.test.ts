@@ -15,9 +15,9 @@ const RANKS = [
   ['features'],
   ['http'],
   ['api'],
-  ['admin', 'evidence', 'shadow'],
+  ['admin', 'evidence'],
   ['verification'],
-  ['webhooks', 'keys', 'jobs', 'drift'],
+  ['webhooks', 'keys', 'jobs'],
   ['cluster'],
   ['tenants', 'idempotency', 'users', 'audit', 'biometrics'],
   ['storage', 'crypto'],
@@ -43,6 +43,10 @@ const SHOW_THE_COMPONENT = ['features', 'dashboard']
 const GENERATORS = 'tools/generators'
 /** Rooms that may install model packs; the others read packs. */
 const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
+/** Rooms that may show what features know; the core names no feature. */
+const SHOW_FEATURES = ['cli', 'dashboard']
+/** The list of features, and the type that each of them has. */
+const FEATURE_LIST = ['features/feature.ts', 'features/index.ts']
 
 const SRC = packageFile('src')
 const MODELS = packageFile('models')
@@ -216,6 +220,24 @@ describe('imports', () => {
       ({ from, target }) => from !== 'biometrics' && decoders.includes(sourceOf(target)),
     )
     expect(outside.map(show)).toEqual([])
+  })
+
+  it('reach features only by their list, from app and generators, and from the console, which shows what they know', () => {
+    const into = between.filter(({ to }) => to === 'features')
+    const isOfList = ({ from, target }: Import) =>
+      ['app', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
+    expect(into.filter(isOfList).length).toBeGreaterThan(0)
+    const others = into.filter((one) => !isOfList(one) && !SHOW_FEATURES.includes(one.from))
+    expect(others.map(show)).toEqual([])
+  })
+
+  it("lead to a feature's declaration from the list of features only", () => {
+    const declarations = imports.filter(({ target }) =>
+      /^features\/.+\/feature\.ts$/.test(relative(SRC, sourceOf(target))),
+    )
+    expect(declarations.length).toBeGreaterThan(0)
+    const list = resolve(SRC, 'features', 'index.ts')
+    expect(declarations.filter(({ file }) => file !== list).map(show)).toEqual([])
   })
 
   it('reach HTTP statuses and headers only from rooms that answer over HTTP', () => {

@@ -1,6 +1,6 @@
 /** The result of the cluster suite: its tables, charts, notes and summary. */
 import { availableParallelism } from 'node:os'
-import { SAVE_MS } from '../../src/dashboard/traffic.js'
+import { SAVE_MS } from '../../src/features/insight/traffic/traffic.js'
 import type { SuiteOptions } from '../suite.js'
 import type { ClusterDatabase, SavedByDashboard } from './cluster-database.js'
 import { type Round, type Summary, summarise } from './cluster-round.js'

@@ -10,7 +10,6 @@ import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { AgeingOperations } from './ageing-operations.js'
-import { DriftOperations } from './drift-operations.js'
 import { ExportUser } from './export-user.js'
 import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
@@ -56,13 +55,13 @@ export class Operations {
   readonly models: ModelOperations
   readonly modelSweep: ModelSweep
   readonly ageing: AgeingOperations
-  readonly drift: DriftOperations
   readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
   readonly samples: UserSamples
 
   constructor({ store, audit, keys, tenancy, secrets, vault, outbox, clock }: OperationParts) {
     const audited = new AuditedUnitOfWork(store, audit)
+    this.audited = audited
     this.tenants = new TenantOperations(audited, tenancy, clock)
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
@@ -77,7 +76,6 @@ export class Operations {
     this.models = new ModelOperations(audited, store, clock)
     this.modelSweep = new ModelSweep({ store, audited, models: this.models, vault, clock })
     this.ageing = new AgeingOperations(audited, store, vault)
-    this.drift = new DriftOperations(audited, clock)
     const policies = new PolicyBook()
     const { users } = this
     this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })

@@ -7,7 +7,6 @@ import type { PublicListener } from '../config/listener-settings.js'
 import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
-import type { Shadow } from '../shadow/shadow.js'
 import type { Store } from '../storage/store.js'
 import type { PolicyBook } from '../tenants/policy-book.js'
 import type { TemplateVault } from '../users/template-vault.js'
@@ -20,6 +19,7 @@ import type { SecondApproval } from '../verification/second-approval.js'
 import type { UserQuota } from '../verification/user-quota.js'
 import type { VerdictLifetime } from '../verification/verdict-token.js'
 import type { VerificationBook } from '../verification/verification-book.js'
+import type { WatchVerify } from '../verification/verify-watch.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { AuditPages } from './audit-pages.js'
 
@@ -46,8 +46,8 @@ export interface Services {
   verdictLifetime: VerdictLifetime
   productionKeyIssue: ProductionKeyIssue
   verifications: VerificationBook
-  /** Shows verifies to a candidate; null in the sandbox, and where there is no candidate. */
-  shadow: Shadow | null
+  /** They look at each verify; none in the sandbox. */
+  watchers: readonly WatchVerify[]
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval

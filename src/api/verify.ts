@@ -184,9 +184,9 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
   ): Promise<Commit> {
     const { tenant } = call
     const asked = await termsOf(services, store.read, call)
-    const shadowed = services.shadow?.watch(call, evidence, asked)
+    const watched = services.watchers.map((watch) => watch(call, evidence, asked))
     const examination = await policy.examine(call, evidence, asked)
-    shadowed?.examined(examination)
+    for (const one of watched) one.examined(examination)
 
     // They stay the same where the transaction runs again because its verdict had to wait for a signature.
     let signing: Signing | undefined

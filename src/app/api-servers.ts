@@ -29,7 +29,7 @@ import type { SharedParts } from './shared-parts.js'
 export function createApiServer(
   environment: Environment,
   { core, metrics, tracing, features: offered }: ServiceResources,
-  { features, keyWatch, membership, traffic, requestLog, driftRecorder }: BackgroundWork,
+  { features, keyWatch, membership }: BackgroundWork,
   listeners: ServiceListeners,
   parts: SharedParts,
 ): ApiServer {
@@ -39,6 +39,7 @@ export function createApiServer(
     ...parts,
     environment,
     ...(isSandbox ? sandboxParts(parts) : productionParts(core, parts)),
+    watchers: isSandbox ? [] : ofAll(features, 'watch'),
     issuer: () => listeners.url(environment),
     verdictSigner: () => core.verdictKeys.signer(environment),
     engineHealth: () => engine.health(),
@@ -60,9 +61,6 @@ export function createApiServer(
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },
     observe: (observation) => {
       metrics.observe(observation)
-      traffic.observe(observation)
-      requestLog.observe(observation)
-      driftRecorder.observe(observation)
       for (const observe of observers) observe(observation)
     },
     tracing,
@@ -91,10 +89,9 @@ type EnvironmentParts = Pick<
   | 'productionKeyIssue'
   | 'verifications'
   | 'auditPages'
-  | 'shadow'
 >
 
-function productionParts(core: Core, { config, clock, provider, shadow }: SharedParts): EnvironmentParts {
+function productionParts(core: Core, { config, clock, provider }: SharedParts): EnvironmentParts {
   const { store, vault } = core
   const attempts = config.lockoutAttempts ?? defaultAttempts(provider.passiveLiveness !== null)
   const isSameCapture = (model: string, a: Float32Array, b: Float32Array) =>
@@ -108,7 +105,6 @@ function productionParts(core: Core, { config, clock, provider, shadow }: Shared
     productionKeyIssue: NO_KEY_ISSUE,
     verifications: new AuditedVerifications(store, vault),
     auditPages: new StoredAuditPages(store.read, (tenantId) => auditBreak(core, tenantId)),
-    shadow,
   }
 }
 
@@ -122,6 +118,5 @@ function sandboxParts({ config, engine, provider, clock, store }: SharedParts): 
     productionKeyIssue: SANDBOX_KEY_ISSUE,
     verifications: new SandboxVerifications(store, clock, config.sandboxRetentionDays * DAY_MS),
     auditPages: NO_AUDIT_PAGES,
-    shadow: null,
   }
 }

@@ -1,10 +1,6 @@
 /** The work that a service does between requests: leader lease, membership, watches, retention, webhooks, saved counts. */
 import { LeaderLease } from '../cluster/leader-lease.js'
 import { Membership } from '../cluster/membership.js'
-import { RequestLog } from '../dashboard/request-log.js'
-import { Traffic } from '../dashboard/traffic.js'
-import { DriftRecorder } from '../drift/drift-recorder.js'
-import { DriftWatch } from '../drift/drift-watch.js'
 import type { Attached } from '../features/feature.js'
 import { AuditVerification } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
@@ -12,12 +8,6 @@ import { type Jobs, STOP_STEPS } from '../jobs/job.js'
 import { RetentionJob } from '../jobs/retention.js'
 import { VerdictKeySchedule } from '../keys/verdict-key-schedule.js'
 import { DAY_MS } from '../lib/clock.js'
-import { candidateOf } from '../shadow/candidate.js'
-import { Shadow } from '../shadow/shadow.js'
-import { ShadowRecorder } from '../shadow/shadow-recorder.js'
-import type { TenantRecord } from '../storage/records.js'
-import { decidingModel } from '../tenants/tenant-models.js'
-import { EngineProvider } from '../verification/engine-provider.js'
 import { WebhookSender } from '../webhooks/webhook-sender.js'
 import { KeyWatch } from './key-watch.js'
 import type { ServiceResources } from './resources.js'
@@ -35,20 +25,12 @@ export interface BackgroundWork {
   verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
   webhooks: WebhookSender
-  traffic: Traffic
-  requestLog: RequestLog
-  driftRecorder: DriftRecorder
-  driftWatch: DriftWatch
-  shadowRecorder: ShadowRecorder
-  /** Null where there is no candidate. */
-  shadow: Shadow | null
 }
 
 /** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
 export async function createBackgroundWork(resources: ServiceResources): Promise<BackgroundWork> {
   const { config, clock, log, core, engine, metrics, features: offered } = resources
   const { store } = core
-  const modelOf = (tenant: TenantRecord) => decidingModel(tenant, engine.pack.modelId, engine.packs)
   const leaderLease = new LeaderLease(store, log)
   const keyWatch = new KeyWatch(core, config, log)
   const reloadKeys = () => keyWatch.look()
@@ -71,12 +53,10 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     reloadKeys,
   }
   const features = await Promise.all(offered.map((feature) => feature.attach?.(host) ?? {}))
-  const requestLog = new RequestLog({ ...core, clock, log, config })
   const retention = new RetentionJob(store, clock, log, leaderLease, {
     sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
     beforeExpiry: ofAll(features, 'beforeExpiry'),
     afterExpiry: [
-      requestLog.deleteOld,
       (isOn) => core.operations.inactiveUsers.run(isOn),
       (isOn) => core.operations.modelSweep.advance(isOn),
       ...ofAll(features, 'afterExpiry'),
@@ -100,21 +80,9 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     observe: metrics.countWebhookAttempt,
   })
   const clockWatch = new ClockWatch(clock, log)
-  const traffic = new Traffic(store, clock, log)
-  const driftRecorder = new DriftRecorder({ store, clock, log, modelOf })
-  const driftWatch = new DriftWatch({
-    store,
-    clock,
-    log,
-    leaderLease,
-    modelOf,
-    calibrationOf: (model) => engine.packs.get(model)?.calibration,
-  })
-  const shadowRecorder = new ShadowRecorder({ store, clock, log })
   const ownJobs: Jobs = {
-    atOnce: [retention, auditVerification, driftWatch],
+    atOnce: [retention, auditVerification],
     drained: [webhooks, verdictKeySchedule, clockWatch],
-    last: [traffic, requestLog, driftRecorder, shadowRecorder],
   }
   return {
     features,
@@ -127,12 +95,6 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     verdictKeySchedule,
     auditVerification,
     webhooks,
-    traffic,
-    requestLog,
-    driftRecorder,
-    driftWatch,
-    shadowRecorder,
-    shadow: createShadow(resources, shadowRecorder),
   }
 }
 
@@ -146,25 +108,6 @@ export function ofAll<K extends keyof Attached>(
 
 function joined(all: readonly Jobs[]): Jobs {
   return Object.fromEntries(STOP_STEPS.map((step) => [step, all.flatMap((jobs) => jobs[step] ?? [])]))
-}
-
-function createShadow(
-  { config, core, engine, log, metrics }: ServiceResources,
-  recorder: ShadowRecorder,
-): Shadow | null {
-  const candidate = candidateOf(config, engine.packs.values())
-  if (!candidate) return null
-  return new Shadow({
-    candidate,
-    config,
-    log,
-    recorder,
-    vault: core.vault,
-    store: core.store,
-    provider: new EngineProvider(engine),
-    observer: metrics.shadow,
-    hasPlace: () => engine.hasSparePlace,
-  })
 }
 
 /**

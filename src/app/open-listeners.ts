@@ -131,6 +131,7 @@ function createAdminApi(parts: ListeningParts): AdminApi {
     countRefusal: metrics.countDashboardRefusal,
     operatingPoint: (fmr) => shared.provider.operatingPoint(fmr),
     startedAt,
+    console: Object.assign({}, ...ofAll(work.features, 'console')),
   })
 }
 

@@ -12,7 +12,6 @@ import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
 import type { Tracing } from '../http/observation/tracing.js'
 import { type Clock, systemClock } from '../lib/clock.js'
-import { assertKnownBounds } from '../shadow/candidate.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { openCore } from './core.js'
 import { serviceEngineOptions } from './engine-options.js'
@@ -59,6 +58,7 @@ export async function closeResources({ core, engine, tracing }: ServiceResources
 export async function openResources(config: Config, options: ServiceOptions = {}): Promise<ServiceResources> {
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config)
+  const features = options.features ?? FEATURES
   const pack = await loadModelPack(modelPackDir(config))
   const following = await Promise.all(followingPackDirs(config).map(loadModelPack))
   const acceptPacks = options.acceptsAnyPack
@@ -68,7 +68,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   for (const one of following) assertMayFollow(one, config.fmr, acceptPacks)
   for (const one of [pack, ...following])
     assertLivenessServed(one, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
-  assertKnownBounds(config)
+  for (const feature of features) feature.assertSettings?.(config)
   const transport = await chooseTransport(config.http)
   const core = isPostgres(config)
     ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
@@ -97,7 +97,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
       operatorPassword,
       transport,
       sharesPorts: options.place !== undefined,
-      features: options.features ?? FEATURES,
+      features,
     }
   } catch (error) {
     await core.store.close()

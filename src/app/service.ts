@@ -86,7 +86,7 @@ export class Service {
     // Before the first call: the keys may have been changed while the engine started.
     await work.keyWatch.start()
     this.showStateInMetrics()
-    const shared = createSharedParts(resources, work, listeners)
+    const shared = createSharedParts(resources, listeners)
     const production = createApiServer('production', resources, work, listeners, shared)
     const sandbox = createApiServer('sandbox', resources, work, listeners, shared)
     this.servers.push(production, sandbox)
@@ -119,7 +119,6 @@ export class Service {
     metrics.watchStore(core.store)
     metrics.watchReadiness(readiness)
     metrics.watchClock({ jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })
-    metrics.watchDrift(work.driftWatch)
     metrics.watchModelMigration(() =>
       work.leaderLease.current() ? core.operations.modelSweep.progress : null,
     )

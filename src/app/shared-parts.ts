@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
-import type { Traffic } from '../dashboard/traffic.js'
 import type { Feature } from '../features/feature.js'
 import { descriptionsWith } from '../features/index.js'
 import { WrongKeys } from '../http/authentication/wrong-keys.js'
@@ -14,14 +13,12 @@ import { buildOpenApi } from '../http/openapi/openapi.js'
 import { Idempotency } from '../idempotency/idempotency.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
-import type { Shadow } from '../shadow/shadow.js'
 import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
 import { ChallengeBook } from '../verification/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
 import { SecondApproval } from '../verification/second-approval.js'
-import type { BackgroundWork } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 import type { ServiceResources } from './resources.js'
 
@@ -39,9 +36,6 @@ export interface SharedParts extends Core {
   challenges: ChallengeBook
   policies: PolicyBook
   secondApproval: SecondApproval
-  /** Null where there is no candidate. */
-  shadow: Shadow | null
-  traffic: Traffic
   /** The OpenAPI document as JSON text, with the addresses at which the APIs really listen. */
   openApi: () => string
   version: string
@@ -50,7 +44,6 @@ export interface SharedParts extends Core {
 
 export function createSharedParts(
   { config, clock, log, core, engine, transport, features }: ServiceResources,
-  { traffic, shadow }: BackgroundWork,
   listeners: ServiceListeners,
 ): SharedParts {
   const { store, keys, vault } = core
@@ -70,8 +63,6 @@ export function createSharedParts(
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
     policies: new PolicyBook(),
     secondApproval: new SecondApproval(vault),
-    shadow,
-    traffic,
     openApi: openApiText(features, listeners),
     version: VERSION,
     transport,

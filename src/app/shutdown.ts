@@ -41,7 +41,6 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   work.keyWatch.stop()
   await parts.reloading()
   await listeners.closeAllBut(LAST_LISTENERS, config.deadlineMs + DRAIN_GRACE_MS)
-  await work.shadow?.stop()
   await stopped('answered')
   core.store.leave()
   await Promise.all([engine.close(), stopped('drained')])

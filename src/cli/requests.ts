@@ -1,6 +1,6 @@
 /** `countersign requests`: the request log of the dashboard, in the shell. */
 import type { Command } from 'commander'
-import { explained, MAX_NAMED, requestFacts, subjectOf } from '../dashboard/request-routes.js'
+import { explained, MAX_NAMED, requestFacts, subjectOf } from '../features/insight/requests/request-view.js'
 import type { RequestRecord } from '../storage/records.js'
 import { LAST_REQUEST_ID } from '../storage/request-store.js'
 import { action, note, type OutputOptions, print, UsageError } from './lib/output.js'

@@ -14,13 +14,17 @@ import type { AuditEventName } from '../audit/audit-events.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { ActionPolicy, PolicyRule } from '../contract/action-policy.js'
-import type { DriftView } from '../drift/drift-view.js'
+import type { DriftView } from '../features/insight/drift/drift-view.js'
+import type { RequestFacts } from '../features/insight/requests/request-view.js'
+import type { TrafficView, TrafficWindow } from '../features/insight/traffic/traffic-view.js'
 import type { inspectedPasskeyView } from '../features/passkeys/passkey-views.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { RegistrationPolicy, SyncedPolicy } from '../tenants/passkey-settings.js'
 import type * as bodies from './bodies.js'
 
-export type { Environment }
+export type { Percentiles } from '../features/insight/traffic/latency-counts.js'
+export type { TrafficSlot } from '../features/insight/traffic/traffic-view.js'
+export type { Environment, TrafficView, TrafficWindow }
 
 /** A key, a secret, a password or a link that signs in. The type of a route demands `givesSecret` where its answer holds one. */
 export type Secret = string & { readonly isSecret: true }
@@ -556,63 +560,12 @@ export interface DriftList {
   models: DriftView[]
 }
 
-export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const
-export type TrafficWindow = (typeof TRAFFIC_WINDOWS)[number]
+export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const satisfies readonly TrafficWindow[]
 
 export interface TrafficQuery {
   /** Window of the chart; an hour by default. */
   window?: TrafficWindow
 }
-
-export interface TrafficView {
-  window: TrafficWindow
-  /** Milliseconds since the epoch. */
-  now: number
-  step_ms: number
-  span_ms: number
-  score_bins: number
-  /** Totals of the whole window. */
-  environments: Record<Environment, TrafficTotal>
-  /** Oldest first; steps without a request are left out. */
-  slots: TrafficSlot[]
-}
-
-/** The requests of one environment within a window. */
-export interface TrafficTotal {
-  latencies: LatencyView
-  /** Errors by their code. */
-  codes: Record<string, number>
-  /** Rejections by their reason. */
-  reasons: Record<string, number>
-}
-
-/** One step of a window. */
-export interface TrafficSlot extends Record<Environment, TrafficCount> {
-  /** Start, in milliseconds since the epoch. */
-  at: number
-  /** Requests by the signing secret that the caller named; `unnamed` for requests that named none. */
-  signingKeys: Record<string, number>
-}
-
-/** The requests of one environment within one step. */
-export interface TrafficCount {
-  requests: number
-  /** Requests that were answered with a status of 400 or more. */
-  errors: number
-  /** Errors with status 429. */
-  limited: number
-  approved: number
-  rejected: number
-  latencies: LatencyView
-  /** Verdicts by score: bin i counts scores from i / score_bins. Production only: the sandbox invents its scores. */
-  scores: number[]
-}
-
-/** Latencies by kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
-export type LatencyView = Record<string, Record<string, Percentiles>>
-
-/** `[p50, p95, p99]` in milliseconds. */
-export type Percentiles = [number, number, number]
 
 /** The verdict of a verify; for every other event, whether it was `done` or `failed`. */
 export const AUDIT_OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
@@ -668,26 +621,7 @@ export interface VerificationQuery {
   id: string
 }
 
-export interface RequestView {
-  request_id: string
-  at: string
-  environment: Environment
-  endpoint: string
-  status: number
-  /** Error code, or reason of a rejection. */
-  code: string | null
-  verdict: 'approved' | 'rejected' | null
-  /** Whether the answer was the stored one of an earlier request. */
-  is_replay: boolean
-  duration_ms: number
-  key_id: string | null
-  address: string | null
-  client_request_id: string | null
-  verification_id: string | null
-  /** Pseudonym of the user. */
-  subject: string | null
-  /** Id of the user, in the sandbox only. */
-  user_id: string | null
+export interface RequestView extends RequestFacts {
   /** Meaning of the error code, with the address of its page; null when the request was not refused. */
   error: { message: string; remedy: string; doc_url: string } | null
 }

@@ -6,6 +6,7 @@ import type { AuditLog } from '../audit/audit-log.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config, Environment } from '../config/config.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
+import type { ConsoleParts } from '../features/feature.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { IncomingRequest, WholeReply } from '../http/listeners/listener.js'
 import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
@@ -19,7 +20,6 @@ import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import type { Sessions } from './sessions.js'
 import type { SignIn } from './sign-in.js'
-import type { Traffic } from './traffic.js'
 
 /** The parts of the installation that the dashboard reads and changes. */
 export interface DashboardCore {
@@ -64,7 +64,8 @@ export interface DashboardServices {
   engine: Engine
   sessions: Sessions
   signIn: SignIn
-  traffic: Traffic
+  /** The parts that come from features. */
+  console: ConsoleParts
   rateLimiter: RateLimiter
   addresses: ClientAddresses
   /** Handles a request as the listener of each environment's API does. */

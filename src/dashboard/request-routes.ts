@@ -1,10 +1,8 @@
 /** The routes that show the request log, and the verifications that its entries name. */
 
-import type { Environment } from '../config/config.js'
-import { ERRORS, type ErrorCode } from '../contract/error-codes.js'
-import { earliestRequestId, timeOfRequestId } from '../crypto/identifiers.js'
+import { earliestRequestId } from '../crypto/identifiers.js'
+import { explained, MAX_NAMED, requestFacts, subjectOf } from '../features/insight/requests/request-view.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
-import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { RequestRecord } from '../storage/records.js'
 import { LAST_REQUEST_ID, type RequestListing } from '../storage/request-store.js'
@@ -13,7 +11,6 @@ import { outcomeOf, parseOutcome, parseTime } from './audit-query.js'
 import * as bodies from './bodies.js'
 import type { AuditOutcome, RequestView } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
-import { openUser } from './request-log.js'
 import type { TenantTable } from './route.js'
 
 /** Entries of one page: as many as a person can look through, also on a phone. */
@@ -22,11 +19,9 @@ const PAGE = 20
 const READ_AT_ONCE = 200
 /** Most entries that are searched for one page. The next page continues the search. */
 const MAX_SEARCHED = 5000
-/** Most requests that one id can name: its own, and replays of the same verification. */
-export const MAX_NAMED = 50
 const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-type LogKeys = Parameters<typeof openUser>[0]
+type LogKeys = Parameters<typeof requestFacts>[1]
 
 type Urls = ReturnType<DashboardServices['urls']>
 
@@ -95,18 +90,6 @@ export const REQUEST_ROUTES = {
   },
 } satisfies Partial<TenantTable>
 
-/** The pseudonym of a user in the request log; null for one who is not enrolled in production. */
-export async function subjectOf(
-  { vault, store }: Pick<DashboardServices['core'], 'vault' | 'store'>,
-  tenantId: string,
-  environment: Environment,
-  userId: string,
-): Promise<string | null> {
-  const blindIndex = vault.blindIndex(tenantId, environment, userId)
-  if (environment === 'sandbox') return blindIndex.toString('hex')
-  return (await vault.find(store.read, blindIndex, userId))?.pseudonym ?? null
-}
-
 /** @returns the entries, and the request id at which the next page begins, or null at the end of the log */
 async function newestMatching(
   store: StoreReader,
@@ -145,35 +128,6 @@ function requestView(record: RequestRecord, keys: LogKeys, urls: Urls): RequestV
     ...requestFacts(record, keys),
     error: error && { ...error, doc_url: new URL(`${ERRORS_PATH}#${code}`, urls[environment]).href },
   }
-}
-
-/** The facts of a request that the log holds. */
-export function requestFacts(record: RequestRecord, keys: LogKeys): Omit<RequestView, 'error'> {
-  const { requestId, environment, endpoint, status, code, verdict } = record
-  return {
-    request_id: requestId,
-    at: isoTime(timeOfRequestId(requestId)),
-    environment,
-    endpoint,
-    status,
-    code,
-    verdict,
-    is_replay: record.isReplay === 1,
-    duration_ms: record.durationMs,
-    key_id: record.keyId,
-    address: record.address,
-    client_request_id: record.clientRequestId,
-    verification_id: record.verificationId,
-    subject: record.subject,
-    user_id: openUser(keys, record),
-  }
-}
-
-/** Meaning of an error code and the next step; null for any other answer. An earlier version may have used a code that no longer exists. */
-export function explained({ status, code }: RequestRecord): { message: string; remedy: string } | null {
-  if (status < 400 || code === null || !Object.hasOwn(ERRORS, code)) return null
-  const { message, remedy } = ERRORS[code as ErrorCode]
-  return { message, remedy }
 }
 
 /** @throws DomainError invalid_request */

@@ -8,10 +8,11 @@ import {
   secretView,
   tenantStatus,
 } from '../admin/views.js'
-import { driftViews } from '../drift/drift-view.js'
+import { driftViews, servedModels } from '../features/insight/drift/drift-view.js'
+import { restartDrift } from '../features/insight/drift/restart-drift.js'
+import { trafficView } from '../features/insight/traffic/traffic-view.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
-import { decidingModel } from '../tenants/tenant-models.js'
 import * as bodies from './bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from './contract.js'
 import type { DashboardServices } from './dashboard-services.js'
@@ -47,7 +48,8 @@ export const TENANT_ROUTES = {
   'GET /traffic': {
     async answer({ services, tenant, query }) {
       const window = TRAFFIC_WINDOWS.find((name) => name === query.get('window')) ?? 'hour'
-      return services.traffic.view(tenant.id, window)
+      const { trafficOf = async () => trafficView(window, services.clock.now(), []) } = services.console
+      return trafficOf(tenant.id, window)
     },
   },
 
@@ -57,17 +59,18 @@ export const TENANT_ROUTES = {
       const models = await driftViews(tenant, {
         read: core.store.read,
         now: clock.now(),
-        calibrationOf: (model) => engine.packs.get(model)?.calibration,
-        modelOf: (one) => decidingModel(one, engine.pack.modelId, engine.packs),
+        ...servedModels(engine),
       })
       return { models }
     },
   },
 
   'POST /drift/restart': {
-    answer: async ({ services, tenant, actor }) => ({
-      since: isoTime(await services.core.operations.drift.restart(tenant, actor)),
-    }),
+    async answer({ services, tenant, actor }) {
+      const since = services.clock.now()
+      await restartDrift(services.core.operations, tenant, actor, since)
+      return { since: isoTime(since) }
+    },
   },
 
   'POST /keys/reveal': {

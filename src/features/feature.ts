@@ -22,6 +22,8 @@ import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
+import type { WatchVerify } from '../verification/verify-watch.js'
+import type { TrafficConsole } from './insight/traffic/traffic-view.js'
 
 export interface Feature {
   /** In kebab case, as its folder is named. */
@@ -32,6 +34,11 @@ export interface Feature {
   readonly parts?: { verify?: VerifyPart; enroll?: EnrollPart; challenge?: ChallengePart }
   /** The listener that it opens where an address is configured for it: its settings begin with this name. */
   readonly listener?: PublicListener
+  /**
+   * Looks at its settings before anything is opened.
+   * @throws ConfigError
+   */
+  assertSettings?(config: Config): void
   /** Builds its part of a service, before the first call. Where nothing of it is configured, it adds nothing. */
   attach?(host: FeatureHost): Attached | Promise<Attached>
 }
@@ -78,6 +85,8 @@ export interface Attached {
   endpoints?(services: Services): AnyEndpoint[]
   /** Gets each answered request, after its answer. */
   observe?(request: Observation): void
+  /** Looks at each verify of production. */
+  watch?: WatchVerify
   jobs?: Jobs
   /** Opens its listener, after those of the core and before the jobs start. */
   listen?(host: ListenHost): Promise<void>
@@ -85,4 +94,8 @@ export interface Attached {
   beforeExpiry?: Upkeep
   /** Runs each minute, as leader, after such rows were deleted. */
   afterExpiry?: Upkeep
+  console?: ConsoleParts
 }
+
+/** The dashboard asks this process for it, since the database does not have it. Each part is missing without its feature. */
+export type ConsoleParts = Partial<TrafficConsole>

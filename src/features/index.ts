@@ -6,10 +6,11 @@ import { captureSessions } from './capture-sessions/feature.js'
 import { consent } from './consent/feature.js'
 import { epochKeys } from './epoch-keys/feature.js'
 import type { Feature } from './feature.js'
+import { insight } from './insight/feature.js'
 import { openid } from './openid/feature.js'
 import { passkeys } from './passkeys/feature.js'
 
-export const FEATURES: readonly Feature[] = [captureSessions, passkeys, consent, epochKeys, openid]
+export const FEATURES: readonly Feature[] = [captureSessions, passkeys, consent, epochKeys, openid, insight]
 
 /** What features add to the calls of the core. */
 export function partsOf(features: readonly Feature[]): CallParts {

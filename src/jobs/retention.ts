@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { LeaderLease } from '../cluster/leader-lease.js'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
+import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { Store } from '../storage/store.js'
 
@@ -12,10 +12,6 @@ import type { Store } from '../storage/store.js'
 const JUMP_MS = MINUTE_MS
 /** How long the clock must run without a jump before rows are deleted again. */
 const DOUBT_MS = HOUR_MS
-
-/** How long traffic counts are kept: a little longer than the hour and the week that the dashboard's charts show. */
-const MINUTES_KEPT_MS = 2 * HOUR_MS
-const HOURS_KEPT_MS = 8 * DAY_MS
 
 /** Rows of one transaction: other writers wait while it runs. */
 const SANDBOX_USERS_AT_ONCE = 50
@@ -102,10 +98,9 @@ export class RetentionJob {
     const isOn = () => !this.isStopped && this.leaderLease.current() !== null
     const { sandboxRetentionMs, beforeExpiry = [], afterExpiry = [] } = this.options
     for (const work of beforeExpiry) await work(isOn, now)
-    const trafficBefore = { minute: now - MINUTES_KEPT_MS, hour: now - HOURS_KEPT_MS }
     // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
     while (!this.isStopped && this.leaderLease.current()) {
-      const isMore = await this.store.transaction('rows', (tx) => tx.deleteExpired(now, trafficBefore))
+      const isMore = await this.store.transaction('rows', (tx) => tx.deleteExpired(now))
       if (!isMore) break
     }
     await this.eraseUnusedSandboxUsers(now - sandboxRetentionMs)

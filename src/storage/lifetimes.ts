@@ -9,6 +9,8 @@ import type { Connection } from './connection.js'
 const LATE_MS = HOUR_MS
 /** How long counts of verifies are kept. A comparison needs the last 35 days. */
 const COUNTS_KEPT_MS = 100 * DAY_MS
+/** How long counts of traffic are kept: a little longer than the hour and the week that the dashboard's charts show. */
+const TRAFFIC_KEPT_MS = { minute: 2 * HOUR_MS, hour: 8 * DAY_MS }
 
 /** Condition that finds the rows of a user by the blind index, for each kind of column that a table refers to its user by. */
 const OF_USER = {
@@ -30,8 +32,14 @@ export interface Lifetime {
   user: keyof typeof OF_USER | 'cascade' | 'own' | null
   /** Whether the end of a tenant deletes its rows by their `tenant_id`. */
   endsWithTenant?: boolean
-  /** The rows that time ends: those whose column `at` lies at least `keptMs` back (default: 0), if `when` is true of them as well. */
-  expires?: { at: string; keptMs?: number; when?: string }
+  expires?: Expiry | readonly Expiry[]
+}
+
+/** The rows that time ends: those whose column `at` lies at least `keptMs` back (default: 0), if `when` is true of them as well. */
+interface Expiry {
+  at: string
+  keptMs?: number
+  when?: string
 }
 
 const EXPIRING = { at: 'expires_at' }
@@ -106,8 +114,16 @@ export const LIFETIMES: readonly Lifetime[] = [
        OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))`,
     },
   },
-  // How long counts of traffic are kept depends on the length of their intervals, which the job knows.
-  { name: 'traffic', key: ['tenant_id', 'resolution', 'at'], user: null, endsWithTenant: true },
+  {
+    name: 'traffic',
+    key: ['tenant_id', 'resolution', 'at'],
+    user: null,
+    endsWithTenant: true,
+    expires: [
+      { at: 'at', keptMs: TRAFFIC_KEPT_MS.minute, when: "resolution = 'minute'" },
+      { at: 'at', keptMs: TRAFFIC_KEPT_MS.hour, when: "resolution = 'hour'" },
+    ],
+  },
   {
     name: 'drift',
     key: ['tenant_id', 'model', 'at'],
@@ -138,9 +154,9 @@ export const EXPIRED_AT_ONCE = 250
 export function endings(database: Connection) {
   const tables = LIFETIMES.toReversed()
   /** Deletes in the order of an index: otherwise PostgreSQL would start each batch by reading the dead rows of the batches before. */
-  const expire = <P extends unknown[]>({ name, key }: Lifetime, at: string, when: string) =>
-    database.prepare<P>(
-      `WITH expired AS (SELECT ${key.join(', ')} FROM ${name} WHERE ${at} <= ? ${when} ORDER BY ${at}
+  const expire = ({ name, key }: Lifetime, { at, when }: Expiry) =>
+    database.prepare<[number]>(
+      `WITH expired AS (SELECT ${key.join(', ')} FROM ${name} WHERE ${at} <= ? ${when ? `AND ${when}` : ''} ORDER BY ${at}
          LIMIT ${EXPIRED_AT_ONCE} ${database.skipLocked ?? ''})
        DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT * FROM expired)`,
     )
@@ -152,11 +168,11 @@ export function endings(database: Connection) {
   const ofTenant = tables
     .filter(({ endsWithTenant }) => endsWithTenant)
     .map(({ name }) => database.prepare<[string]>(`DELETE FROM ${name} WHERE tenant_id = ?`))
-  const old = tables.flatMap((table) => {
-    const { at, keptMs = 0, when } = table.expires ?? {}
-    return at ? [{ keptMs, statement: expire<[number]>(table, at, when ? `AND ${when}` : '') }] : []
-  })
-  const traffic = tables.find(({ name }) => name === 'traffic')!
-  const oldTraffic = expire<[number, string]>(traffic, 'at', 'AND resolution = ?')
-  return { ofUser, ofTenant, old, oldTraffic }
+  const old = tables.flatMap((table) =>
+    [table.expires ?? []].flat().map((expiry) => ({
+      keptMs: expiry.keptMs ?? 0,
+      statement: expire(table, expiry),
+    })),
+  )
+  return { ofUser, ofTenant, old }
 }

@@ -508,13 +508,10 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     },
     putAuditVerification: async ({ state, mac }) => void sql.putAuditVerification.run(state, mac),
     setLastBackup: async (at) => void sql.setLastBackup.run(at),
-    deleteExpired: async (now, trafficBefore) => {
-      const deleted = await Promise.all([
-        ...ending.old.map(({ keptMs, statement }) => statement.run(now - keptMs)),
-        ...Object.entries(trafficBefore).map(([resolution, before]) =>
-          ending.oldTraffic.run(before, resolution),
-        ),
-      ])
+    deleteExpired: async (now) => {
+      const deleted = await Promise.all(
+        ending.old.map(({ keptMs, statement }) => statement.run(now - keptMs)),
+      )
       return deleted.some(({ changes }) => changes === EXPIRED_AT_ONCE)
     },
   }

@@ -379,11 +379,11 @@ export interface StoreTransaction
   /** Inserts the counts of an interval, or replaces them. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes rows that time ends, as `lifetimes.ts` says, and counted traffic from before these times. Limits the number of rows, because other writers wait meanwhile, and leaves out rows
-   * that another transaction holds.
+   * Deletes rows that time ends, as `lifetimes.ts` says. Limits the number of rows, because other writers wait meanwhile, and leaves out
+   * rows that another transaction holds.
    * @returns whether more rows may have expired
    */
-  deleteExpired(now: number, trafficBefore: Record<TrafficResolution, number>): Promise<boolean>
+  deleteExpired(now: number): Promise<boolean>
 }
 
 export interface CommitReport {

@@ -1,7 +1,7 @@
 /** `countersign models shadow`: the counts of a candidate, as the service keeps them, by tenant and day. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ShadowCounts } from '../../src/features/insight/shadow/shadow-counts.js'
 import { DAY_MS } from '../../src/lib/clock.js'
-import type { ShadowCounts } from '../../src/shadow/shadow-counts.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { type Workplace, workplace } from '../support/command.js'
 

@@ -1,9 +1,9 @@
 /** The page Drift in a real browser: an alarm, and a tenant without verifies. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { DriftRecorder } from '../../src/drift/drift-recorder.js'
+import { DriftRecorder } from '../../src/features/insight/drift/drift-recorder.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
-import { SimulatedVerifies } from '../drift/simulated-verifies.js'
+import { SimulatedVerifies } from '../features/insight/drift/simulated-verifies.js'
 import { CHROMIUM } from '../support/browser.js'
 import type { TestTenant } from '../support/service.js'
 import { checkPage, PageTests, VIEWPORTS } from './page-tests.js'

@@ -74,9 +74,7 @@ await verifyAll(ROUNDS, users.slice(2))
 await atOnce(users.slice(0, 2), enrol)
 for (const tenant of tenants) await core.operations.keys.rotateSigning(tenant, COMMAND_LINE, true)
 await changeMasterKey()
-await core.store.transaction('installation', (tx) =>
-  tx.deleteExpired(Date.now() + 2 * DAY_MS, { minute: 0, hour: 0 }),
-)
+await core.store.transaction('installation', (tx) => tx.deleteExpired(Date.now() + 2 * DAY_MS))
 await atOnce(users.slice(3, 5), erase)
 await verifyAll(1, users.slice(0, 2))
 

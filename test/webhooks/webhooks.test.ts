@@ -342,8 +342,7 @@ describe('a delivery that is not taken', () => {
     await settled('delivered')
     const { store } = running.service.core
     const now = running.clock.now()
-    const forget = (at: number) =>
-      store.transaction('installation', (tx) => tx.deleteExpired(at, { minute: 0, hour: 0 }))
+    const forget = (at: number) => store.transaction('installation', (tx) => tx.deleteExpired(at))
     await forget(now + 7 * DAY_MS - 1)
     expect(await deliveries()).toHaveLength(1)
     await forget(now + 7 * DAY_MS)
@@ -377,8 +376,7 @@ describe('a suspended tenant', () => {
     await arrived(1)
     expect(received.map(({ event }) => event.tenant_id)).toEqual([other.id])
     running.clock.advance(8 * DAY_MS)
-    const forget = () =>
-      store.transaction('installation', (tx) => tx.deleteExpired(running.clock.now(), { minute: 0, hour: 0 }))
+    const forget = () => store.transaction('installation', (tx) => tx.deleteExpired(running.clock.now()))
     await forget()
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: 0 }])
     await lifecycle().resume(await record(), COMMAND_LINE)

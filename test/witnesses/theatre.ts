@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import type { BackgroundWork } from '../../src/app/background-work.js'
 import type { ServiceResources } from '../../src/app/resources.js'
 import type { Observation } from '../../src/http/observation/observation.js'
+import type { StopStep } from '../../src/jobs/job.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import { base64, type FaceName, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
@@ -87,17 +88,17 @@ export class Theatre {
 
   /** Ends what would delete, deliver and save at any moment, in the middle of a call that is recorded. */
   private async endBackgroundWork(): Promise<void> {
-    const { work } = this
-    work.retention.stop()
-    const parts = [work.webhooks, work.auditVerification, work.verdictKeySchedule, work.clockWatch]
-    await Promise.all([...parts, work.driftWatch].map((part) => part.stop()))
+    for (const step of ['atOnce', 'drained'] as const) await this.end(step)
     await this.save()
   }
 
   /** Writes what a service saves seconds after its answers: the request log and the counts of the charts. */
-  async save(): Promise<void> {
-    const { requestLog, traffic, driftRecorder } = this.work
-    for (const part of [requestLog, traffic, driftRecorder]) await part.stop()
+  save(): Promise<void> {
+    return this.end('last')
+  }
+
+  private async end(step: StopStep): Promise<void> {
+    for (const job of this.work.jobs[step] ?? []) await job.stop()
   }
 
   private get work(): BackgroundWork {

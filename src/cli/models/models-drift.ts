@@ -3,8 +3,9 @@ import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, followingPackDirs, modelPackDir } from '../../config/config.js'
-import type { DriftComparison, DriftState } from '../../drift/drift-report.js'
-import { type DriftView, type DriftViewParts, driftViews } from '../../drift/drift-view.js'
+import type { DriftComparison, DriftState } from '../../features/insight/drift/drift-report.js'
+import { type DriftView, type DriftViewParts, driftViews } from '../../features/insight/drift/drift-view.js'
+import { restartDrift } from '../../features/insight/drift/restart-drift.js'
 import { isoTime, systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { tenantModels } from '../../tenants/tenant-models.js'
@@ -56,7 +57,9 @@ export function registerDriftCommand(models: Command): void {
 async function restart(name: string | undefined, options: OutputOptions): Promise<void> {
   const since = await withCore(async ({ operations, tenancy }) => {
     const tenant = name === undefined ? null : await tenancy.findLive(name)
-    return isoTime(await operations.drift.restart(tenant, COMMAND_LINE))
+    const now = systemClock.now()
+    await restartDrift(operations, tenant, COMMAND_LINE, now)
+    return isoTime(now)
   })
   print(
     options,

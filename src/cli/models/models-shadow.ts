@@ -1,8 +1,8 @@
 /** `countersign models shadow`: prints what the candidate in shadow would have decided, by tenant and day. */
 import type { Command } from 'commander'
-import type { Histogram } from '../../drift/drift-counts.js'
+import type { Histogram } from '../../features/insight/histogram.js'
+import { type ShadowView, shadowViews } from '../../features/insight/shadow/shadow-view.js'
 import { DAY_MS, systemClock } from '../../lib/clock.js'
-import { type ShadowView, shadowViews } from '../../shadow/shadow-view.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { type Cell, listing } from '../lib/style.js'
 import { withCore } from '../lib/with-core.js'

@@ -1,7 +1,7 @@
 /** The drift of a tenant: its latest verifies next to those of the month before. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { DriftSide, DriftView } from '../../drift/drift-view.js'
+import type { DriftSide, DriftView } from '../../features/insight/drift/drift-view.js'
 import { callTenant, tenantAddress } from './api.js'
 import { Chart } from './chart.js'
 import { byDay, type Distribution, shares } from './drift-series.js'

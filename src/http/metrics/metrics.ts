@@ -23,10 +23,8 @@ import type { Transport } from '../listeners/transport.js'
 import type { Observation } from '../observation/observation.js'
 import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
 import { type ClockSources, watchClock } from './clock-metrics.js'
-import { type DriftSource, watchDrift } from './drift-metrics.js'
 import { engineMetrics } from './engine-metrics.js'
 import { watchModelMigration } from './model-migration-metrics.js'
-import { ShadowMetrics } from './shadow-metrics.js'
 import { watchStore } from './store-metrics.js'
 import { TenantMetrics } from './tenant-metrics.js'
 import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
@@ -45,7 +43,8 @@ export interface MetricsPlace {
 }
 
 export class Metrics {
-  private readonly registry = new Registry()
+  /** Features add metrics of their own. */
+  readonly registry = new Registry()
   private readonly registers = [this.registry]
   readonly engine = engineMetrics(this.registry)
   private readonly requests = new Counter({
@@ -87,7 +86,6 @@ export class Metrics {
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
   } satisfies Record<Effect, Counter>
   private readonly tenants: TenantMetrics
-  readonly shadow: ShadowMetrics
   private readonly webhooks = new Counter({
     name: 'countersign_webhook_attempts_total',
     help: 'Attempts to deliver a webhook by outcome: delivered, retried later, or given up.',
@@ -112,12 +110,11 @@ export class Metrics {
    * @param place undefined where only one process serves
    */
   constructor(
-    private readonly tenantLimit: number,
+    readonly tenantLimit: number,
     private readonly place?: MetricsPlace,
   ) {
     if (place) this.registry.setDefaultLabels({ process: place.name })
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
-    this.shadow = new ShadowMetrics(this.registry, (name) => this.tenants.labelOf(name))
     collectDefaultMetrics({ register: this.registry })
     for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
     for (const environment of ['production', 'sandbox']) {
@@ -196,10 +193,6 @@ export class Metrics {
     watchClock(this.registry, sources)
   }
 
-  watchDrift(source: DriftSource): void {
-    watchDrift(this.registry, source, this.tenantLimit)
-  }
-
   watchModelMigration(progress: () => MigrationStatus | null): void {
     watchModelMigration(this.registry, progress, this.tenantLimit)
   }
@@ -207,6 +200,9 @@ export class Metrics {
   watchUpkeep(upkeep: Upkeep): void {
     watchUpkeep(this.registry, upkeep)
   }
+
+  /** The label of a tenant that may have series of its own, or the label of all others. */
+  readonly tenantLabel = (name: string): string => this.tenants.labelOf(name)
 
   readonly observe = (request: Observation): void => {
     const { environment, endpoint, status, code, durationMs, timings, verdict, reason, effect } = request

@@ -46,7 +46,7 @@ overStores((stores) => {
 
     it('are deleted one hour after their end', async () => {
       await fill(session('cap_1'), session('cap_2', { expiresAt: AT + 101 }))
-      const expire = (now: number) => write((tx) => tx.deleteExpired(now, { minute: 0, hour: 0 }))
+      const expire = (now: number) => write((tx) => tx.deleteExpired(now))
       await expire(AT + HOUR_MS + 99)
       expect(await read().captureSession('cap_1')).toBeDefined()
       await expire(AT + HOUR_MS + 100)

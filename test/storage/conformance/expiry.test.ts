@@ -33,9 +33,7 @@ overStores((stores) => {
   const read = () => stores.store.read
   const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
     stores.store.transaction('installation', work)
-  /** Deletes expired rows, with retention periods for traffic that have not ended. */
-  const expire = (traffic: Partial<Record<TrafficResolution, number>> = {}, now = NOW) =>
-    write((tx) => tx.deleteExpired(now, { minute: -1, hour: -1, ...traffic }))
+  const expire = (now = NOW) => write((tx) => tx.deleteExpired(now))
   const fill = (work: (tx: StoreTransaction) => Promise<void>) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
@@ -50,7 +48,7 @@ overStores((stores) => {
       for (let i = 0; i < MANY; i++) {
         await tx.insertCapture(capture(`${i}`, { seenAt: AT - DAY_MS + i }))
         await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
-        await tx.putTraffic({ tenantId: 'ten_a', resolution: 'minute', at: AT + i, counts: '{}' })
+        await tx.putTraffic({ tenantId: 'ten_a', resolution: 'minute', at: i, counts: '{}' })
       }
       await tx.insertIdempotencyRecord(keptResponse('in force', { expiresAt: NOW + 1, subjectId: null }))
     })
@@ -70,7 +68,7 @@ overStores((stores) => {
       await insertMany()
       const traffic = async () => (await read().traffic('ten_a', 'minute', 0)).length
       const left = [await traffic()]
-      while (await expire({ minute: AT + MANY })) left.push(await traffic())
+      while (await expire()) left.push(await traffic())
       expect(left.length).toBeGreaterThan(2)
       expect(left).toEqual(left.toSorted((a, b) => b - a))
       expect(await traffic()).toBe(0)
@@ -118,7 +116,7 @@ overStores((stores) => {
           await tx.insertCapture(capture(`digest ${seenAt - AT}`, { seenAt, sealed: Buffer.alloc(0) }))
         }
       })
-      await expire({}, AT + DAY_MS)
+      await expire(AT + DAY_MS)
       const left = (await newestCaptures(read(), 'sub_ada', 0, 10)).map(({ digest }) => digest.toString())
       expect(left).toEqual(['capture of ada', 'seen 1'])
       const digests = ['digest 0', 'digest 1'].map((digest) =>
@@ -184,17 +182,17 @@ overStores((stores) => {
       expect(await left('ten_b')).toEqual(['b later'])
     })
 
-    it('deletes counted traffic up to a separate time for each resolution', async () => {
+    it('deletes counted minutes after two hours, and counted hours after eight days', async () => {
       await fill(async (tx) => {
         for (const resolution of ['minute', 'hour'] as const)
-          for (const at of [9, 10, 19, 20])
-            await tx.putTraffic({ tenantId: 'ten_a', resolution, at, counts: '{}' })
+          for (const keptMs of [8 * DAY_MS, 8 * DAY_MS - 1, 2 * HOUR_MS, 2 * HOUR_MS - 1])
+            await tx.putTraffic({ tenantId: 'ten_a', resolution, at: NOW - keptMs, counts: '{}' })
       })
-      await expire({ minute: 19, hour: 9 })
+      await expire()
       const left = async (resolution: TrafficResolution) =>
-        (await read().traffic('ten_a', resolution, 0)).map(({ at }) => at)
-      expect(await left('minute')).toEqual([20])
-      expect(await left('hour')).toEqual([10, 19, 20])
+        (await read().traffic('ten_a', resolution, 0)).map(({ at }) => NOW - at)
+      expect(await left('minute')).toEqual([2 * HOUR_MS - 1])
+      expect(await left('hour')).toEqual([8 * DAY_MS - 1, 2 * HOUR_MS, 2 * HOUR_MS - 1])
     })
 
     it('deletes counted verifies after 100 days', async () => {
@@ -222,7 +220,7 @@ overStores((stores) => {
       await write((tx) =>
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('s'), createdAt: 1, generation: 0 }),
       )
-      await write((tx) => tx.deleteExpired(NOW, { minute: NOW, hour: NOW }))
+      await write((tx) => tx.deleteExpired(NOW))
       expect(await read().tenants()).toHaveLength(2)
       expect(await read().subject(bytes('ada'))).toBeDefined()
       expect(await read().keyrings()).toHaveLength(1)

@@ -54,7 +54,7 @@ overStores((stores) => {
           (found) => found !== undefined,
         )
       expect(await left()).toEqual([false, false, false, true, false])
-      await write((tx) => tx.deleteExpired(AT + 1, { hour: 0, minute: 0 }))
+      await write((tx) => tx.deleteExpired(AT + 1))
       expect(await left()).toEqual([false, false, false, false, false])
     })
   })
@@ -158,7 +158,7 @@ overStores((stores) => {
       })
       await write((tx) => tx.eraseSubject(bytes('ada')))
       await write((tx) => tx.closeTenant('ten_b', AT))
-      await write((tx) => tx.deleteExpired(AT, { hour: 0, minute: 0 }))
+      await write((tx) => tx.deleteExpired(AT))
       expect(await due(AT)).toEqual(['left'])
     })
   })

@@ -76,9 +76,7 @@ overStores((stores) => {
       await stores.store.transaction({ tenantId: 'ten_a' }, (tx) => tx.eraseSubject(bytes('ada')))
       expect(await left()).toEqual(['ver_2', 'ver_3', 'ver_4'])
       // An approval stays for an hour after its end, as a challenge does, so that a late caller learns why it does not count.
-      await stores.store.transaction('rows', (tx) =>
-        tx.deleteExpired(AT + 1000 + 3_600_000, { minute: 0, hour: 0 }),
-      )
+      await stores.store.transaction('rows', (tx) => tx.deleteExpired(AT + 1000 + 3_600_000))
       expect(await left()).toEqual(['ver_3', 'ver_4'])
       await stores.store.transaction({ tenantId: 'ten_b' }, (tx) => tx.closeTenant('ten_b', AT))
       expect(await left()).toEqual(['ver_3'])

@@ -114,7 +114,7 @@ overStores((stores) => {
       })
       const later = AT + 7_200_000
       const deleteAll = async (store: Store) => {
-        const some = (tx: StoreTransaction) => tx.deleteExpired(later, { minute: 0, hour: 0 })
+        const some = (tx: StoreTransaction) => tx.deleteExpired(later)
         while (await store.transaction('rows', some));
       }
       await Promise.all([stores.store, stores.store, await stores.open()].map(deleteAll))

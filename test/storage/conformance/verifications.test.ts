@@ -126,7 +126,7 @@ overStores((stores) => {
         await tx.eraseSubject(bytes('ada'))
       })
       expect([await isKept('1'), await isKept('2'), await isKept('3')]).toEqual([false, true, true])
-      await write((tx) => tx.deleteExpired(AT + 10, { minute: 0, hour: 0 }))
+      await write((tx) => tx.deleteExpired(AT + 10))
       expect([await isKept('2'), await isKept('3')]).toEqual([false, true])
       await write((tx) => tx.closeTenant('ten_a', AT))
       expect([await isKept('3'), await isKept('b', 'ten_b')]).toEqual([false, true])

@@ -5,9 +5,9 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AuditLog } from '../../../src/audit/audit-log.js'
 import { newKeys } from '../../../src/crypto/service-keys.js'
-import { RequestLog } from '../../../src/dashboard/request-log.js'
-import { Traffic } from '../../../src/dashboard/traffic.js'
 import { CaptureSessionEvents } from '../../../src/features/capture-sessions/capture-session-events.js'
+import { RequestLog } from '../../../src/features/insight/requests/request-log.js'
+import { Traffic } from '../../../src/features/insight/traffic/traffic.js'
 import type { Observation } from '../../../src/http/observation/observation.js'
 import { AuditVerification } from '../../../src/jobs/audit-verification.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
@@ -132,7 +132,7 @@ overPostgres(() => {
     const verification = new AuditVerification({ ...parts, audit: new AuditLog(keys, clock) }, 0)
     const config = { requestLogDays: 7, requestLogEntries: 100 }
     const requestLog = new RequestLog({ ...parts, config })
-    const traffic = new Traffic(node, clock, log)
+    const traffic = new Traffic({ store: node, clock, log })
     const request = {
       ...{
         requestId: NEW_REQUEST,

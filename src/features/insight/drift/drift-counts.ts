@@ -1,0 +1,72 @@
+/** Counts of the verifies within a time, as histograms without users. Counts of several times, and of several services, can be added up. */
+import { ERRORS } from '../../../contract/error-codes.js'
+import { addCounts, binOf, type Histogram, increase } from '../histogram.js'
+
+/** The histograms that are compared. */
+export const MEASURES = ['scores', 'quality', 'outcomes'] as const
+export type Measure = (typeof MEASURES)[number]
+
+export interface DriftCounts extends Record<Measure, Histogram> {
+  /** Scores of approvals, by bin. */
+  scores: Histogram
+  /** Quality of the compared pictures, by bin. */
+  quality: Histogram
+  /** Verifies by `approved`, the reason of the rejection, or the code for which the pictures were refused. */
+  outcomes: Histogram
+  /** Approvals by the bin of the threshold that they were held to. */
+  thresholds: Histogram
+}
+
+/** The facts of an answered request that are counted. */
+export interface CountedRequest {
+  environment: 'sandbox' | 'production'
+  endpoint: string
+  tenantId: string | undefined
+  /** Whether the answer was kept from an earlier request. */
+  isReplay: boolean
+  code: keyof typeof ERRORS | undefined
+  verdict?: 'approved' | 'rejected'
+  reason?: string | null
+  score?: number | null
+  threshold?: number
+  quality?: number | null
+}
+
+export function noDriftCounts(): DriftCounts {
+  return { scores: {}, quality: {}, outcomes: {}, thresholds: {} }
+}
+
+/** Whether a request is a verify of production whose pictures were judged: the sandbox invents its verdicts. */
+export function isCounted({
+  environment,
+  endpoint,
+  isReplay,
+  verdict,
+  reason,
+  code,
+}: CountedRequest): boolean {
+  if (environment !== 'production' || endpoint !== 'verify' || isReplay) return false
+  // A lockout is a verdict without a look at the pictures.
+  if (verdict) return reason !== 'locked_out' && reason !== 'reference_disabled'
+  return code !== undefined && ERRORS[code].category === 'biometric_rejected'
+}
+
+/** Adds a request for which `isCounted` holds. */
+export function countVerify(counts: DriftCounts, request: CountedRequest): void {
+  const { verdict, reason, code, score, threshold, quality } = request
+  // The face matched, and the policy waits for a second person.
+  const isMatch = verdict === 'approved' || reason === 'second_approval_required'
+  increase(counts.outcomes, isMatch ? 'approved' : (reason ?? code ?? 'unknown'))
+  if (typeof quality === 'number') increase(counts.quality, binOf(quality))
+  if (!isMatch || typeof score !== 'number') return
+  increase(counts.scores, binOf(score))
+  if (threshold !== undefined) increase(counts.thresholds, binOf(threshold))
+}
+
+export const addDriftCounts = addCounts<DriftCounts>
+
+export function sumOfCounts(parts: Iterable<DriftCounts>): DriftCounts {
+  const sum = noDriftCounts()
+  for (const part of parts) addDriftCounts(sum, part)
+  return sum
+}

@@ -1,0 +1,43 @@
+/** Counts the verifies of each tenant in production. A verify costs the increment of four numbers in memory. */
+import { type Clock, SECOND_MS } from '../../../lib/clock.js'
+import type { TenantRecord } from '../../../storage/records.js'
+import type { StoreTransaction } from '../../../storage/store.js'
+import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
+import { addDriftCounts, type CountedRequest, countVerify, isCounted, noDriftCounts } from './drift-counts.js'
+import { type CountedPeriod, startOfPeriod } from './drift-report.js'
+import { addToRow } from './drift-rows.js'
+
+/** Counted verifies of one model and period. */
+interface Row extends CountedPeriod {
+  /** Null for pictures that were refused: they have no model yet. */
+  model: string | null
+}
+
+export interface DriftRecorderParts extends RecorderParts {
+  clock: Clock
+  /** Id of the model that decides for a tenant: pictures that were refused count as judged by it. */
+  modelOf: (tenant: TenantRecord) => string
+}
+
+export class DriftRecorder extends TenantRecorder<Row> {
+  constructor(private readonly parts: DriftRecorderParts) {
+    super(parts, { everyMs: 15 * SECOND_MS, failure: 'the latest verifies could not be counted' })
+  }
+
+  readonly observe = (request: CountedRequest & { model?: string }): void => {
+    const { tenantId, model = null } = request
+    if (tenantId === undefined || !isCounted(request)) return
+    const at = this.parts.clock.now()
+    const fresh = () => ({ model, at, counts: noDriftCounts() })
+    countVerify(this.rowOf(tenantId, `${model} ${startOfPeriod(at)}`, fresh).counts, request)
+  }
+
+  protected add(sum: Row, part: Row): void {
+    addDriftCounts(sum.counts, part.counts)
+  }
+
+  protected async write(tx: StoreTransaction, tenant: TenantRecord, rows: Rows<Row>): Promise<void> {
+    for (const { model, ...counted } of rows.values())
+      await addToRow(tx, { tenantId: tenant.id, model: model ?? this.parts.modelOf(tenant) }, counted)
+  }
+}

@@ -1,0 +1,128 @@
+/** The drift of a tenant as the command and the dashboard show it. */
+import type { Calibration } from '../../../../models/pack/calibration.js'
+import type { Engine } from '../../../biometrics/engine/engine.js'
+import { DAY_MS, isoTime } from '../../../lib/clock.js'
+import type { TenantRecord } from '../../../storage/records.js'
+import type { StoreReader } from '../../../storage/store.js'
+import { decidingModel } from '../../../tenants/tenant-models.js'
+import { BINS, type Histogram, totalOf } from '../histogram.js'
+import { type Measure, sumOfCounts } from './drift-counts.js'
+import { type CountedPeriod, DriftBaseline, type DriftComparison, type DriftWindow } from './drift-report.js'
+import { readHistories } from './drift-rows.js'
+
+/** The verifies of a time. */
+export interface DriftSide extends Record<Measure, Histogram> {
+  from: string
+  to: string
+  verifies: number
+}
+
+export interface DriftDay {
+  /** Start of the day in UTC. */
+  day: string
+  verifies: number
+  /** Share of the verifies that were not approved, 0 to 1. */
+  failed: number
+  /** Means over the approvals and over the judged pictures; null without any. */
+  score: number | null
+  quality: number | null
+}
+
+export interface DriftView {
+  model: string
+  /** Whether this model decides for the tenant now. Only then an alarm is raised. */
+  decides: boolean
+  /** Time from which verifies are compared; null for all that are kept. */
+  since: string | null
+  month: DriftSide
+  windows: Record<DriftWindow, DriftSide>
+  comparisons: DriftComparison[]
+  alarms: Measure[]
+  /** Oldest first; days without a verify are left out. */
+  days: DriftDay[]
+}
+
+export interface DriftViewParts {
+  read: Pick<StoreReader, 'drift'>
+  now: number
+  calibrationOf: (model: string) => Calibration | undefined
+  /** Id of the model that decides for the tenant. */
+  modelOf: (tenant: TenantRecord) => string
+}
+
+/** How a service decides by the packs that it has loaded. */
+export function servedModels({
+  pack,
+  packs,
+}: Pick<Engine, 'pack' | 'packs'>): Omit<DriftViewParts, 'read' | 'now'> {
+  return {
+    calibrationOf: (model) => packs.get(model)?.calibration,
+    modelOf: (tenant) => decidingModel(tenant, pack.modelId, packs),
+  }
+}
+
+/** One view for each model that judged verifies of the last five weeks; the one that decides is the first. */
+export async function driftViews(
+  tenant: TenantRecord,
+  { read, now, calibrationOf, modelOf }: DriftViewParts,
+): Promise<DriftView[]> {
+  const { driftSince } = tenant
+  const histories = await readHistories(read, tenant.id, now)
+  const deciding = modelOf(tenant)
+  const views = [...histories].map(([model, { periods, blocks }]) => {
+    const baseline = new DriftBaseline(periods, now, calibrationOf(model), driftSince ?? 0)
+    const { month, windows, comparisons, alarms } = baseline.report(blocks, now)
+    return {
+      model,
+      decides: model === deciding,
+      since: driftSince === null ? null : isoTime(driftSince),
+      month: sideView(month),
+      windows: { latest: sideView(windows.latest), week: sideView(windows.week) },
+      comparisons: comparisons.map((one) => ({ ...one, psi: rounded(one.psi), noise: rounded(one.noise) })),
+      alarms,
+      days: daysOf(periods),
+    }
+  })
+  return views.toSorted((one, other) => Number(other.decides) - Number(one.decides))
+}
+
+function sideView({
+  from,
+  to,
+  periods,
+}: {
+  from: number
+  to: number
+  periods: readonly CountedPeriod[]
+}): DriftSide {
+  const { scores, quality, outcomes } = sumOfCounts(periods.map(({ counts }) => counts))
+  return { from: isoTime(from), to: isoTime(to), verifies: totalOf(outcomes), scores, quality, outcomes }
+}
+
+function daysOf(periods: readonly CountedPeriod[]): DriftDay[] {
+  const starts = [...new Set(periods.map(({ at }) => Math.floor(at / DAY_MS)))]
+  return starts.map((day) => {
+    const ofDay = periods.filter(({ at }) => Math.floor(at / DAY_MS) === day)
+    const { outcomes, scores, quality } = sumOfCounts(ofDay.map(({ counts }) => counts))
+    const verifies = totalOf(outcomes)
+    return {
+      day: isoTime(day * DAY_MS).slice(0, 10),
+      verifies,
+      failed: rounded(1 - (outcomes.approved ?? 0) / verifies),
+      score: meanOf(scores),
+      quality: meanOf(quality),
+    }
+  })
+}
+
+/** The mean of the middles of the bins. */
+function meanOf(histogram: Histogram): number | null {
+  const total = totalOf(histogram)
+  if (total === 0) return null
+  const sum = Object.entries(histogram).reduce((all, [bin, count]) => all + (Number(bin) + 0.5) * count, 0)
+  return rounded(sum / total / BINS)
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(4))
+}

@@ -1,0 +1,149 @@
+/**
+ * Compares the latest verifies of every tenant with those of the month before, once a minute, as the leader: those that the model judged
+ * which decides for the tenant. An alarm is logged when it begins and when it ends; metrics show all comparisons.
+ */
+import type { Logger } from 'pino'
+import type { Calibration } from '../../../../models/pack/calibration.js'
+import type { LeaderLease } from '../../../cluster/leader-lease.js'
+import { type Clock, MINUTE_MS } from '../../../lib/clock.js'
+import { PeriodicTask } from '../../../lib/periodic-task.js'
+import type { DriftRecord, TenantRecord } from '../../../storage/records.js'
+import type { Store } from '../../../storage/store.js'
+import { MEASURES, type Measure } from './drift-counts.js'
+import { DriftBaseline, type DriftComparison, startOfPeriod, WEEK_MS } from './drift-report.js'
+import { blocksOf, readHistories } from './drift-rows.js'
+
+/** The comparisons of one tenant and model. */
+export interface WatchedDrift {
+  tenantId: string
+  tenantName: string
+  model: string
+  comparisons: readonly DriftComparison[]
+  alarms: readonly Measure[]
+}
+
+export interface DriftWatchParts {
+  store: { read: Pick<Store['read'], 'drift' | 'latestDrift' | 'tenants'> }
+  clock: Clock
+  log: Logger
+  leaderLease: Pick<LeaderLease, 'current'>
+  /** The calibration of a model; undefined where the model is not served or has none that was measured. */
+  calibrationOf: (model: string) => Calibration | undefined
+  /** Id of the model that decides for a tenant. */
+  modelOf: (tenant: TenantRecord) => string
+}
+
+/** A tenant and model as the last look left them. */
+interface Known {
+  period: number
+  /** Time from which verifies are compared. */
+  since: number | null
+  baseline: DriftBaseline
+  /** The blocks that were compared last. */
+  blocks: string | null
+  watched: WatchedDrift
+}
+
+export class DriftWatch {
+  private known = new Map<string, Known>()
+  private readonly task = new PeriodicTask(
+    MINUTE_MS,
+    () => this.look(),
+    (err) => this.parts.log.warn({ err }, 'the drift could not be computed, will retry'),
+  )
+
+  constructor(private readonly parts: DriftWatchParts) {}
+
+  start(): void {
+    this.task.start()
+  }
+
+  stop(): Promise<void> {
+    return this.task.stop()
+  }
+
+  /** Compares now. Never rejects. */
+  run(): Promise<void> {
+    return this.task.now()
+  }
+
+  /** The comparisons of the last look; none on a node that is not the leader. */
+  get watched(): WatchedDrift[] {
+    return [...this.known.values()].map(({ watched }) => watched)
+  }
+
+  private async look(): Promise<void> {
+    const { leaderLease, store, clock } = this.parts
+    if (!leaderLease.current()) {
+      this.known = new Map()
+      return
+    }
+    const now = clock.now()
+    const rows = (await store.read.latestDrift()).filter(({ at }) => at >= now - WEEK_MS)
+    const tenants = new Map((await store.read.tenants()).map((tenant) => [tenant.id, tenant]))
+    const next = new Map<string, Known>()
+    for (const row of rows) {
+      const tenant = tenants.get(row.tenantId)!
+      if (row.model !== this.parts.modelOf(tenant)) continue
+      const name = `${row.tenantId} ${row.model}`
+      const before = this.known.get(name)
+      const known = await this.compare(row, tenant, before, now)
+      next.set(name, known)
+      this.logChanges(known.watched, before?.watched.alarms ?? [])
+    }
+    for (const [name, { watched }] of this.known) if (!next.has(name)) this.logEnd(watched, tenants)
+    this.known = next
+  }
+
+  /** Logs that alarms have ended whose verifies are compared no more. */
+  private logEnd(
+    { tenantId, model, alarms }: WatchedDrift,
+    tenants: ReadonlyMap<string, TenantRecord>,
+  ): void {
+    const tenant = tenants.get(tenantId)
+    const isReplaced = tenant !== undefined && this.parts.modelOf(tenant) !== model
+    for (const measure of alarms)
+      this.parts.log.info(
+        { tenant_id: tenantId, model, measure },
+        isReplaced
+          ? 'alarm of drift has ended: another model decides for the tenant'
+          : 'alarm of drift has ended: no verify of the last seven days is left to compare',
+      )
+  }
+
+  private async compare(
+    row: DriftRecord,
+    { name: tenantName, driftSince: since }: TenantRecord,
+    before: Known | undefined,
+    now: number,
+  ): Promise<Known> {
+    const { tenantId, model, blocks } = row
+    const period = startOfPeriod(now)
+    const isKnown = before?.period === period && before.since === since
+    if (isKnown && before.blocks === blocks) return before
+    const baseline = isKnown ? before.baseline : await this.baselineOf(row, since, now)
+    const { comparisons, alarms } = baseline.report(blocksOf(row), now)
+    return { period, since, baseline, blocks, watched: { tenantId, tenantName, model, comparisons, alarms } }
+  }
+
+  private async baselineOf(
+    { tenantId, model }: DriftRecord,
+    since: number | null,
+    now: number,
+  ): Promise<DriftBaseline> {
+    const { store, calibrationOf } = this.parts
+    const histories = await readHistories(store.read, tenantId, now)
+    return new DriftBaseline(histories.get(model)?.periods ?? [], now, calibrationOf(model), since ?? 0)
+  }
+
+  private logChanges({ tenantId, model, alarms }: WatchedDrift, before: readonly Measure[]): void {
+    const { log } = this.parts
+    for (const measure of MEASURES) {
+      if (alarms.includes(measure) === before.includes(measure)) continue
+      const facts = { tenant_id: tenantId, model, measure }
+      if (alarms.includes(measure))
+        log.warn(facts, 'verifies differ from those of the month before; see countersign models drift')
+      else log.info(facts, 'verifies are again like those of the month before')
+    }
+  }
+}

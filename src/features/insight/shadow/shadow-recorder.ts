@@ -1,0 +1,42 @@
+/** Keeps what was counted in shadow, by tenant, day, deciding model and candidate. */
+import { type Clock, DAY_MS, SECOND_MS } from '../../../lib/clock.js'
+import type { ShadowRecord, TenantRecord } from '../../../storage/records.js'
+import type { StoreTransaction } from '../../../storage/store.js'
+import { countsOf } from '../histogram.js'
+import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
+import { addShadowCounts, noShadowCounts, type ShadowCounts } from './shadow-counts.js'
+
+type RowKey = Omit<ShadowRecord, 'counts'>
+
+interface Row {
+  key: RowKey
+  counts: ShadowCounts
+}
+
+export interface ShadowRecorderParts extends RecorderParts {
+  clock: Clock
+}
+
+export class ShadowRecorder extends TenantRecorder<Row> {
+  constructor(private readonly parts: ShadowRecorderParts) {
+    super(parts, { everyMs: 15 * SECOND_MS, failure: 'the counts of the candidate could not be saved' })
+  }
+
+  /** The counts of today, to which the caller adds before it awaits anything. */
+  countsOf(row: Omit<RowKey, 'at'>): ShadowCounts {
+    const key = { ...row, at: Math.floor(this.parts.clock.now() / DAY_MS) * DAY_MS }
+    const name = [key.model, key.candidate, key.at].join('\0')
+    return this.rowOf(row.tenantId, name, () => ({ key, counts: noShadowCounts() })).counts
+  }
+
+  protected add(sum: Row, part: Row): void {
+    addShadowCounts(sum.counts, part.counts)
+  }
+
+  protected async write(tx: StoreTransaction, _tenant: TenantRecord, rows: Rows<Row>): Promise<void> {
+    for (const { key, counts } of rows.values()) {
+      const sum = addShadowCounts(countsOf(await tx.shadowAt(key), noShadowCounts), counts)
+      await tx.putShadow({ ...key, counts: JSON.stringify(sum) })
+    }
+  }
+}

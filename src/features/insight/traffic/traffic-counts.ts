@@ -1,0 +1,166 @@
+/** Counts of the requests within a period, by environment and without users. Counts of several periods can be added up. */
+
+import { callKindOf } from '../../../api/call-kinds.js'
+import type { Environment } from '../../../config/config.js'
+import type { Observation } from '../../../http/observation/observation.js'
+import { STAGES } from '../../../verification/stages.js'
+import { addHistogram, increase } from '../histogram.js'
+import { countLatency, type LatencyCounts, type Percentiles, percentilesOf } from './latency-counts.js'
+
+/** Scores lie in -1..1 (cosine) or below 1 (Euclidean). A negative score counts as 0. */
+export const SCORE_BINS = 50
+/** Most names of signing secrets that are counted: callers can name any. */
+const MAX_SIGNING_KEYS = 8
+const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
+
+/** Latencies by kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
+export type LatencyView = Record<string, Record<string, Percentiles>>
+
+/** The requests of one environment. */
+export interface EnvironmentCounts extends Record<(typeof COUNTS)[number], number> {
+  /** Latencies by kind of call, then by stage. */
+  latencies: Record<string, Record<string, LatencyCounts>>
+  scores: number[]
+  /** Errors by their code. */
+  codes: Record<string, number>
+  /** Rejections by their reason. */
+  reasons: Record<string, number>
+}
+
+export interface TrafficCounts {
+  production: EnvironmentCounts
+  sandbox: EnvironmentCounts
+  signingKeys: Record<string, number>
+}
+
+export function noTraffic(): TrafficCounts {
+  return { production: none(), sandbox: none(), signingKeys: {} }
+}
+
+function none(): EnvironmentCounts {
+  return {
+    requests: 0,
+    errors: 0,
+    limited: 0,
+    approved: 0,
+    rejected: 0,
+    latencies: {},
+    scores: new Array<number>(SCORE_BINS).fill(0),
+    codes: {},
+    reasons: {},
+  }
+}
+
+export function countRequest(traffic: TrafficCounts, request: Observation): void {
+  const counts = traffic[request.environment]
+  counts.requests++
+  if (request.status >= 400) counts.errors++
+  if (request.code) increase(counts.codes, request.code)
+  if (request.status === 429) counts.limited++
+  const { verdict, score, reason } = request
+  if (verdict) counts[verdict]++
+  if (reason) increase(counts.reasons, reason)
+  if (typeof score === 'number') {
+    const bin = Math.floor(Math.min(Math.max(score, 0), 1) * SCORE_BINS)
+    counts.scores[Math.min(bin, SCORE_BINS - 1)]!++
+  }
+  const named = request.signingKeyId ?? 'unnamed'
+  // A refused key holds no signing secret.
+  if (request.tenantId !== undefined && /^(?:unnamed|sec_[0-9a-f]{32})$/.test(named))
+    countKey(traffic, named, 1)
+  const kind = callKindOf(request)
+  countLatency(latencyOf(counts, kind, 'total'), request.durationMs)
+  for (const stage of STAGES) {
+    const durationMs = request.timings[stage]
+    if (durationMs !== undefined) countLatency(latencyOf(counts, kind, stage), durationMs)
+  }
+}
+
+export function addTraffic(sum: TrafficCounts, part: TrafficCounts): TrafficCounts {
+  for (const environment of ['production', 'sandbox'] as const) addCounts(sum[environment], part[environment])
+  for (const [key, count] of Object.entries(part.signingKeys)) countKey(sum, key, count)
+  return sum
+}
+
+function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
+  for (const name of COUNTS) sum[name] += part[name]
+  for (const [bin, count] of part.scores.entries()) sum.scores[bin]! += count
+  addHistogram(sum.codes, part.codes)
+  addHistogram(sum.reasons, part.reasons)
+  for (const [kind, stages] of Object.entries(part.latencies))
+    for (const [stage, counts] of Object.entries(stages)) addHistogram(latencyOf(sum, kind, stage), counts)
+}
+
+/** Returns the percentiles by kind of call, then by stage. */
+export function percentilesByKind({ latencies }: EnvironmentCounts): LatencyView {
+  return Object.fromEntries(
+    Object.entries(latencies).map(([kind, stages]) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(stages).map(([stage, counts]): [string, Percentiles] => [
+          stage,
+          percentilesOf(counts),
+        ]),
+      ),
+    ]),
+  )
+}
+
+/**
+ * The JSON in the database. The version before reads only the counts without environment: it adds to them, writes the row back, and leaves
+ * the others unchanged.
+ */
+interface StoredTraffic {
+  production: number
+  sandbox: number
+  errors: number
+  limited: number
+  approved: number
+  rejected: number
+  latencies: Record<string, LatencyCounts>
+  scores: number[]
+  signingKeys: Record<string, number>
+  environments?: Record<Environment, EnvironmentCounts>
+}
+
+export function writeTraffic({ production, sandbox, signingKeys }: TrafficCounts): string {
+  const both = (name: (typeof COUNTS)[number]) => production[name] + sandbox[name]
+  const stored: StoredTraffic = {
+    production: production.requests,
+    sandbox: sandbox.requests,
+    errors: both('errors'),
+    limited: both('limited'),
+    approved: both('approved'),
+    rejected: both('rejected'),
+    latencies: {},
+    scores: [],
+    signingKeys,
+    environments: { production, sandbox },
+  }
+  return JSON.stringify(stored)
+}
+
+export function readTraffic(text: string): TrafficCounts {
+  const { environments, signingKeys, ...flat } = JSON.parse(text) as StoredTraffic
+  const counts = { ...noTraffic(), ...environments, signingKeys }
+  if (environments) return counts
+  // An earlier version wrote this row. It separated environments only for the number of requests and for scores.
+  for (const environment of ['production', 'sandbox'] as const)
+    counts[environment].requests = flat[environment]
+  counts.production.scores = flat.scores
+  const only = flat.sandbox === 0 ? counts.production : flat.production === 0 ? counts.sandbox : null
+  if (only) for (const name of ['errors', 'limited', 'approved', 'rejected'] as const) only[name] = flat[name]
+  return counts
+}
+
+function countKey({ signingKeys }: TrafficCounts, key: string, count: number): void {
+  if (key in signingKeys || Object.keys(signingKeys).length < MAX_SIGNING_KEYS)
+    increase(signingKeys, key, count)
+}
+
+function latencyOf({ latencies }: EnvironmentCounts, kind: string, stage: string): LatencyCounts {
+  latencies[kind] ??= {}
+  const stages = latencies[kind]
+  stages[stage] ??= {}
+  return stages[stage]
+}

@@ -1,0 +1,117 @@
+/** The traffic of a tenant within a window, as the dashboard's charts show it. */
+import type { Environment } from '../../../config/config.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
+import type { TrafficResolution } from '../../../storage/records.js'
+import {
+  addTraffic,
+  type EnvironmentCounts,
+  type LatencyView,
+  noTraffic,
+  percentilesByKind,
+  SCORE_BINS,
+  type TrafficCounts,
+} from './traffic-counts.js'
+
+export const WINDOWS = {
+  quarter: { stepMs: 10 * SECOND_MS, spanMs: 15 * MINUTE_MS, stored: 'minute' },
+  hour: { stepMs: MINUTE_MS, spanMs: HOUR_MS, stored: 'minute' },
+  day: { stepMs: HOUR_MS, spanMs: DAY_MS, stored: 'hour' },
+  week: { stepMs: 3 * HOUR_MS, spanMs: 7 * DAY_MS, stored: 'hour' },
+} as const satisfies Record<string, { stepMs: number; spanMs: number; stored: TrafficResolution }>
+
+export type TrafficWindow = keyof typeof WINDOWS
+
+export interface TrafficView {
+  window: TrafficWindow
+  /** Milliseconds since the epoch. */
+  now: number
+  step_ms: number
+  span_ms: number
+  score_bins: number
+  /** Totals of the whole window. */
+  environments: Record<Environment, TrafficTotal>
+  /** Oldest first; steps without a request are left out. */
+  slots: TrafficSlot[]
+}
+
+/** The requests of one environment within a window. */
+export interface TrafficTotal {
+  latencies: LatencyView
+  /** Errors by their code. */
+  codes: Record<string, number>
+  /** Rejections by their reason. */
+  reasons: Record<string, number>
+}
+
+/** One step of a window. */
+export interface TrafficSlot extends Record<Environment, TrafficCount> {
+  /** Start, in milliseconds since the epoch. */
+  at: number
+  /** Requests by the signing secret that the caller named; `unnamed` for requests that named none. */
+  signingKeys: Record<string, number>
+}
+
+/** The requests of one environment within one step. */
+export interface TrafficCount {
+  requests: number
+  /** Requests that were answered with a status of 400 or more. */
+  errors: number
+  /** Errors with status 429. */
+  limited: number
+  approved: number
+  rejected: number
+  latencies: LatencyView
+  /** Verdicts by score: bin i counts scores from i / score_bins. Production only: the sandbox invents its scores. */
+  scores: number[]
+}
+
+/** Counts by the time at which their step starts, in Unix milliseconds. */
+export type CountsByStart = Map<number, TrafficCounts>
+
+/** The dashboard asks for it, since only the process that counts knows the latest requests. */
+export interface TrafficConsole {
+  trafficOf(tenantId: string, window: TrafficWindow): Promise<TrafficView>
+}
+
+/** @param counted counts in steps of any length, none of them twice */
+export function trafficView(
+  window: TrafficWindow,
+  now: number,
+  counted: Iterable<[number, TrafficCounts]>,
+  stepMs: number = WINDOWS[window].stepMs,
+): TrafficView {
+  const { spanMs } = WINDOWS[window]
+  const steps: CountsByStart = new Map()
+  for (const [at, counts] of counted)
+    if (at > now - spanMs && at <= now) addTraffic(countsAt(steps, startOf(at, stepMs)), counts)
+  const inOrder = [...steps].sort(([a], [b]) => a - b)
+  const total = inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic())
+  return {
+    window,
+    now,
+    step_ms: stepMs,
+    span_ms: spanMs,
+    score_bins: SCORE_BINS,
+    environments: { production: totalOf(total.production), sandbox: totalOf(total.sandbox) },
+    slots: inOrder.map(([at, { production, sandbox, signingKeys }]) => ({
+      at,
+      production: { ...production, latencies: percentilesByKind(production) },
+      sandbox: { ...sandbox, latencies: percentilesByKind(sandbox) },
+      signingKeys,
+    })),
+  }
+}
+
+function totalOf(counts: EnvironmentCounts): TrafficTotal {
+  return { latencies: percentilesByKind(counts), codes: counts.codes, reasons: counts.reasons }
+}
+
+export function startOf(at: number, stepMs: number): number {
+  return Math.floor(at / stepMs) * stepMs
+}
+
+export function countsAt(steps: CountsByStart, at: number): TrafficCounts {
+  const counts = steps.get(at) ?? noTraffic()
+  steps.set(at, counts)
+  return counts
+}

@@ -1,0 +1,164 @@
+/** A candidate is shown the right part of a verify at the right time: the service's own parts, with a gate that says whether a worker is idle. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import type { Candidate } from '../../../../src/features/insight/shadow/candidate.js'
+import { Shadow } from '../../../../src/features/insight/shadow/shadow.js'
+import { noShadowCounts, type ShadowCounts } from '../../../../src/features/insight/shadow/shadow-counts.js'
+import { ShadowRecorder } from '../../../../src/features/insight/shadow/shadow-recorder.js'
+import { tenantModelsJson } from '../../../../src/tenants/tenant-models.js'
+import type { AnsweredCall, CaptureInput, UserCall } from '../../../../src/verification/call.js'
+import type { Examination } from '../../../../src/verification/decision-policy.js'
+import { EngineProvider } from '../../../../src/verification/engine-provider.js'
+import type { ApiClient } from '../../../support/client.js'
+import { base64, face, landscape } from '../../../support/faces.js'
+import { blurredFace } from '../../../support/images.js'
+import { writeShiftedPack } from '../../../support/packs.js'
+import { startService, type TestService, type TestTenant } from '../../../support/service.js'
+
+const MODEL = 'baseline@1.0.0'
+const OTHER = 'shifted@1.0.0'
+const APPROVED: AnsweredCall = { verdict: 'approved', reason: null, score: 0.9 }
+let folder: string
+let running: TestService
+let tenant: TestTenant
+let api: ApiClient
+let isFree: boolean
+let told: string[]
+let shadows: Shadow[]
+let recorder: ShadowRecorder
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+  await writeShiftedPack(folder, inject('modelsDir'))
+  running = await startService({
+    COUNTERSIGN_FOLLOWING_PACKS: folder,
+    COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
+  })
+  tenant = await running.tenant()
+  api = await running.production(tenant)
+  const models = tenantModelsJson({ deciding: MODEL, following: OTHER, strictFmr: null })
+  await running.service.core.store.transaction({ tenantId: tenant.id }, (tx) =>
+    tx.setTenantModels(tenant.id, models),
+  )
+})
+afterAll(async () => {
+  await running?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  isFree = true
+  told = []
+  shadows = []
+  await api.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+})
+afterEach(async () => {
+  for (const shadow of shadows) await shadow.stop()
+  await api.erase('ada')
+})
+
+function shadowOf(candidate: Partial<Candidate>): Shadow {
+  const { core, engine, clock, log } = running.service
+  recorder = new ShadowRecorder({ store: core.store, clock, log })
+  const shadow = new Shadow({
+    ...{ vault: core.vault, store: core.store, recorder, log },
+    candidate: { model: null, fmr: null, bounds: null, ...candidate },
+    provider: new EngineProvider(engine),
+    config: { fmr: 1e-3, shadowShare: 1 },
+    observer: {
+      countVerdict: (_name, change) => told.push(change),
+      countUncompared: (why) => told.push(why),
+    },
+    hasPlace: () => isFree && engine.hasSparePlace,
+  })
+  shadows.push(shadow)
+  return shadow
+}
+
+/** Shows a verify of Ada to the candidate, as it is answered. @param frame index of the frame that was compared, for a challenge */
+async function show(shadow: Shadow, images: Buffer[], answer: AnsweredCall, frame?: number): Promise<void> {
+  const { core } = running.service
+  const record = (await core.store.read.tenantById(tenant.id))!
+  const user = { id: 'ada', blindIndex: core.vault.blindIndex(tenant.id, 'production', 'ada') }
+  const call = { tenant: record, user, afterAnswer: [] } as unknown as UserCall<CaptureInput>
+  const point = new EngineProvider(running.service.engine).operatingPoint(1e-3)
+  const challenge = frame === undefined ? null : { notes: [], steps: [] }
+  const watched = shadow.watch(call, { images, challenge }, { model: MODEL, point, policy: null })
+  const subject = await core.vault.find(core.store.read, user.blindIndex, user.id)
+  const samples = frame === undefined ? [] : [{ imageIndex: frame }]
+  watched.examined({
+    subject,
+    refusal: null,
+    replay: null,
+    comparison: { samples },
+  } as unknown as Examination)
+  for (const work of call.afterAnswer) work(answer)
+}
+
+const counts = (candidate: string): ShadowCounts =>
+  recorder.countsOf({ tenantId: tenant.id, model: MODEL, candidate })
+
+it('a user who was erased before the candidate looked leaves nothing', async () => {
+  const shadow = shadowOf({ bounds: { minFacePx: 20 } })
+  isFree = false
+  await show(shadow, [await face('ada')], APPROVED)
+  expect((await api.erase('ada')).status).toBe(200)
+  await api.enroll({ user_id: 'ada', image: base64(await face('grace')) })
+  isFree = true
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await shadow.stop()
+  expect(told).toEqual([])
+  expect(counts('face >= 20 px')).toEqual(noShadowCounts())
+})
+
+it('a verify that finds no idle worker is counted as dropped', async () => {
+  const shadow = shadowOf({ bounds: { minFacePx: 20 } })
+  isFree = false
+  await show(shadow, [await face('ada')], APPROVED)
+  await expect.poll(() => told).toEqual(['dropped'])
+  expect(counts('face >= 20 px').uncompared).toEqual({ dropped: 1 })
+})
+
+it('only the compared frame of a challenge is looked at, without bounds and liveness of photos', async () => {
+  const blurry = await blurredFace()
+  const photo = await api.verify({ user_id: 'ada', image: base64(blurry), action: 'pay' })
+  expect(photo.body.code).toBe('low_quality')
+  const frames = [await landscape(), blurry, await landscape()]
+  await show(shadowOf({ model: OTHER }), frames, APPROVED, 1)
+  await expect.poll(() => told).toHaveLength(1)
+  told = []
+  expect(Object.keys(counts(OTHER).candidateScores)).toHaveLength(1)
+  expect(counts(OTHER).outcomes).not.toHaveProperty('approved low_quality')
+  const bounded = shadowOf({ bounds: { minFacePx: 20 } })
+  await show(bounded, frames, APPROVED, 1)
+  expect(told).toEqual(['not_comparable'])
+})
+
+it('a tenant that decides by the candidate already has nothing to see', async () => {
+  const shadow = shadowOf({ model: MODEL })
+  await show(shadow, [await face('ada')], APPROVED)
+  await shadow.stop()
+  expect([told, counts(MODEL)]).toEqual([[], noShadowCounts()])
+})
+
+it('a rejection without a look at the pictures, and a rejected replay, are not shown', async () => {
+  const shadow = shadowOf({ bounds: { minFacePx: 20 } })
+  const photo = await face('ada')
+  for (const reason of ['locked_out', 'reference_disabled', 'replayed_capture'] as const)
+    await show(shadow, [photo], { verdict: 'rejected', reason, score: null })
+  await show(shadow, [photo], { code: 'policy_not_met' })
+  await shadow.stop()
+  expect(told).toEqual([])
+})
+
+it('a match that waits for a second person counts as an approval', async () => {
+  const shadow = shadowOf({ bounds: { minFacePx: 4000 } })
+  await show(shadow, [await face('ada')], {
+    verdict: 'rejected',
+    reason: 'second_approval_required',
+    score: 0.9,
+  })
+  await expect.poll(() => told).toEqual(['rejected'])
+  expect(counts('face >= 4000 px').outcomes).toEqual({ 'approved face_too_small': 1 })
+})
