@@ -38,7 +38,7 @@ export interface OperationParts {
 }
 
 export class Operations {
-  /** For the operations of features. */
+  /** Runs the operations of features too. */
   readonly audited: AuditedUnitOfWork
   readonly tenants: TenantOperations
   readonly lifecycle: TenantLifecycle

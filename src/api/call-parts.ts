@@ -1,6 +1,6 @@
 /**
- * What a feature adds to the three calls that take captures: fields of the body and of the answer, error codes, checks and writes. The calls
- * know these shapes only, and a service without a feature has its fields nowhere.
+ * The parts that features add to the three calls that take captures: fields of the body and of the answer, error codes, checks and writes. The
+ * calls know these shapes only, and a service without a feature has its fields nowhere.
  */
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../contract/error-codes.js'

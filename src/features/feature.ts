@@ -30,7 +30,7 @@ export interface Feature {
   readonly name: string
   /** The endpoints that it adds, as documents show them. */
   readonly descriptions?: readonly EndpointDescription[]
-  /** What it adds to verifies, enrollments and challenges. */
+  /** Its parts of verifies, enrollments and challenges. */
   readonly parts?: { verify?: VerifyPart; enroll?: EnrollPart; challenge?: ChallengePart }
   /** The listener that it opens where an address is configured for it: its settings begin with this name. */
   readonly listener?: PublicListener

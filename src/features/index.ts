@@ -12,7 +12,7 @@ import { passkeys } from './passkeys/feature.js'
 
 export const FEATURES: readonly Feature[] = [captureSessions, passkeys, consent, epochKeys, openid, insight]
 
-/** What features add to the calls of the core. */
+/** The parts that features add to the calls of the core. */
 export function partsOf(features: readonly Feature[]): CallParts {
   const parts = features.map((feature) => feature.parts ?? {})
   return {

@@ -1,4 +1,4 @@
-/** Passkeys: a second factor beside the face, bound to the same action. */
+/** Passkeys: a second factor next to the face, bound to the same action. */
 import type { Feature } from '../feature.js'
 import {
   beginPasskeyAssertion,

@@ -1,4 +1,4 @@
-/** What passkeys add to verifies, enrollments and challenges. */
+/** The parts of verifies, enrollments and challenges that are about passkeys. */
 import Type from 'typebox'
 import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
