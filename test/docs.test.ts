@@ -3,7 +3,7 @@ import { decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { ACR_VALUES } from '../clients/node/acr.js'
 import { indexPage } from '../docs/.vitepress/index-page.js'
-import { SECTIONS } from '../docs/.vitepress/sections.js'
+import { ROLES, SECTIONS } from '../docs/.vitepress/sections.js'
 import { amrOf } from '../src/api/verdict-fields.js'
 import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
@@ -98,6 +98,14 @@ describe('docs/operator-errors.md', () => {
 describe('docs/README.md', () => {
   it('is the one that the sections of the site make (UPDATE_DOCS=1 writes it)', () => {
     expect(documentInDocs('README.md', indexPage())).toBe(indexPage())
+  })
+
+  it('names seven pages for each role, all of them in a section', () => {
+    const known = SECTIONS.flatMap(({ pages }) => Object.keys(pages))
+    for (const [role, pages] of Object.entries(ROLES)) {
+      expect(new Set(pages).size, role).toBe(7)
+      expect(known).toEqual(expect.arrayContaining([...pages]))
+    }
   })
 
   it('has every page of docs/ in exactly one section: docs/.vitepress/sections.ts lists them', () => {

@@ -1,7 +1,8 @@
 /** Writes docs/README.md, the index of the documentation, from its sections. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SECTIONS } from './sections.js'
+import { markdownTable } from '../../src/lib/markdown-table.js'
+import { ROLES, SECTIONS } from './sections.js'
 
 export const DOCS = join(import.meta.dirname, '..')
 
@@ -12,6 +13,17 @@ export function titleOf(page: string): string {
   return heading[1]!.replaceAll('`', '')
 }
 
+/** A column for each role, with the pages to read first. */
+function roleTable(): string {
+  const roles = Object.entries(ROLES)
+  const links = roles.map(([, pages]) => pages.map((page) => `[${titleOf(page)}](${page})`))
+  const rows = links[0]!.map((_, row) => links.map((column) => column[row]!))
+  return markdownTable(
+    roles.map(([role]) => role),
+    rows,
+  )
+}
+
 export function indexPage(): string {
   const sections = SECTIONS.map(({ title, about, pages }) => {
     const lines = Object.entries(pages).map(([page, line]) => `- [${titleOf(page)}](${page}): ${line}`)
@@ -19,7 +31,9 @@ export function indexPage(): string {
   })
   return `# Documentation
 
-The pages are in five sections. Your service has the same pages, with a search, at \`/docs\` of its admin listener.
+Start with the column that is yours. Your service has the same pages, with a search, at \`/docs\` of its admin listener.
+
+${roleTable()}
 
 ${sections.join('\n')}`
 }

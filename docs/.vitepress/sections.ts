@@ -7,6 +7,37 @@ export interface Section {
   pages: Record<string, string>
 }
 
+/** The pages that each kind of reader needs first, seven a role, in the order of reading. */
+export const ROLES: Readonly<Record<string, readonly string[]>> = {
+  'Integrate in an afternoon': [
+    'guides/quick-start.md',
+    'guides/step-up.md',
+    'guides/hosted-page.md',
+    'verdict.md',
+    'errors.md',
+    'guides/what-to-log.md',
+    'guides/production.md',
+  ],
+  'Run it': [
+    'operations/installation.md',
+    'guides/production.md',
+    'operations/monitoring.md',
+    'operations/keys-and-backups.md',
+    'upgrade-policy.md',
+    'operations/disaster-recovery.md',
+    'operations/support-desk.md',
+  ],
+  'Decide whether': [
+    'what-a-face-check-proves.md',
+    'accuracy.md',
+    'how-it-fails.md',
+    'threat-model.md',
+    'guides/privacy.md',
+    'guides/sizing.md',
+    'faq.md',
+  ],
+}
+
 export const SECTIONS: readonly Section[] = [
   {
     title: 'Tutorials',

@@ -90,11 +90,7 @@ function tables(results: Results, inline: Record<string, string>): Record<string
       ['One machine, 640×480 JPEG', 'Measured'],
       [
         ['Verify, one caller, p50 / p95', percentiles('verify')],
-        ['Enroll one photo, p50 / p95', percentiles('enroll')],
-        ['Erase a user, p50 / p95', percentiles('delete')],
-        ['Verifies a second, all workers busy', of('verifies-per-s')],
-        ['The same as a share of a bare loop over the same kernels', of('bare-loop-share')],
-        ['CPU time of the main thread for a verify', of('main-thread')],
+        ['Verifications a second, all workers busy', of('verifies-per-s')],
         ['Start of the process until it serves', of('start-up')],
         ['Memory of service and engine', of('memory')],
       ],
