@@ -148,7 +148,8 @@ describe('a reference', () => {
     const { score: now } = await verify('ada', image)
     await operations().ageing.undo(await record(), COMMAND_LINE, 'ada')
     const { score: enrolled } = await verify('ada', image)
-    expect(now - enrolled).toBeGreaterThan(1e-3)
+    // By how much depends on whether the processor runs the network in 8 bits.
+    expect(now - enrolled).toBeGreaterThan(1e-4)
     expect(await enroll('eve')).toBe(201)
     expect((await verify('eve', image)).score).toBe(enrolled)
   })
