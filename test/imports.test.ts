@@ -209,12 +209,12 @@ describe('imports', () => {
       (file) => /'sharp'/.test(readFileSync(file, 'utf8')) && roomOf(file) !== 'cli',
     )
     expect(loading.map((file) => relative(packageFile(), file)).sort()).toEqual([
-      'src/biometrics/pipeline/decode-pixels.ts',
+      'src/biometrics/pipeline/decode/decode-pixels.ts',
       'tools/evaluation/measure-upright.ts',
       'tools/evaluation/report.ts',
     ])
     const decoders = ['decode-pixels.ts', 'decode.ts'].map((name) =>
-      resolve(SRC, 'biometrics/pipeline', name),
+      resolve(SRC, 'biometrics/pipeline/decode', name),
     )
     const outside = imports.filter(
       ({ from, target }) => from !== 'biometrics' && decoders.includes(sourceOf(target)),

@@ -2,15 +2,16 @@
  * The least work that a film needs, on one thread of bare kernels: decodes its frames, finds the face and its points
  * in each, and embeds the key frames. Unit: milliseconds per film.
  */
-import { FaceAligner } from '../../src/biometrics/pipeline/align.js'
-import { decodeImage } from '../../src/biometrics/pipeline/decode.js'
-import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'
-import { FaceDetector } from '../../src/biometrics/pipeline/detect.js'
-import { FaceEmbedder } from '../../src/biometrics/pipeline/embed.js'
-import { chooseFace } from '../../src/biometrics/pipeline/face-policy.js'
-import { ImagePyramid } from '../../src/biometrics/pipeline/image-pyramid.js'
-import { LandmarkFinder } from '../../src/biometrics/pipeline/landmarks.js'
-import { loadNetwork } from '../../src/biometrics/pipeline/network.js'
+
+import { decodeImage } from '../../src/biometrics/pipeline/decode/decode.js'
+import { configureDecoders } from '../../src/biometrics/pipeline/decode/decode-pixels.js'
+import { ImagePyramid } from '../../src/biometrics/pipeline/decode/image-pyramid.js'
+import { chooseFace } from '../../src/biometrics/pipeline/judge/face-policy.js'
+import { FaceAligner } from '../../src/biometrics/pipeline/networks/align.js'
+import { FaceDetector } from '../../src/biometrics/pipeline/networks/detect.js'
+import { FaceEmbedder } from '../../src/biometrics/pipeline/networks/embed.js'
+import { LandmarkFinder } from '../../src/biometrics/pipeline/networks/landmarks.js'
+import { loadNetwork } from '../../src/biometrics/pipeline/networks/network.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 import type { ChallengeKernelOrder, ChallengeKernels } from './challenge-orders.js'
 import { serveOrders } from './helper-process.js'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'
+import { configureDecoders } from '../../src/biometrics/pipeline/decode/decode-pixels.js'
 import { serveOrders } from './helper-process.js'
 import { type KernelOrder, type KernelResult, type KernelRound, monotonicMs } from './kernel-orders.js'
 import type { LoopOrder } from './kernel-thread.js'

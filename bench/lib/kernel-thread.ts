@@ -1,7 +1,7 @@
 /** One thread of the bare kernel loop: the engine's own pipeline, image after image, with nothing around it. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { type KernelRound, type KernelSetup, monotonicMs } from './kernel-orders.js'
 
 export interface LoopOrder {

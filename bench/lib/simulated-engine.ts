@@ -16,7 +16,7 @@ import type {
 import { FrameReader, MAX_TASK_BYTES, writeFrame } from '../../src/biometrics/channel/frames.js'
 import type { WorkerMessage, WorkerReply } from '../../src/biometrics/channel/worker-messages.js'
 import type { FaceSample } from '../../src/biometrics/measurements.js'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 
 /** Milliseconds per picture, read from the environment, which the engine process inherits from the service. */
 export const ENGINE_MS_VARIABLE = 'BENCH_ENGINE_MS'

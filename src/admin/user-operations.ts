@@ -14,7 +14,7 @@ import { CodedError } from '../lib/errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
-import { CLEAR, lockoutReason } from '../verification/lockout.js'
+import { CLEAR, lockoutReason } from '../verification/lockout/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { erasureView, userView } from './views.js'
 

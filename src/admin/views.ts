@@ -18,7 +18,7 @@ import { scopesOf } from '../tenants/key-scopes.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
 import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
-import type { LockoutReason } from '../verification/lockout.js'
+import type { LockoutReason } from '../verification/lockout/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 
 export interface VerdictKeyView {

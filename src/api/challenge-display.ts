@@ -6,7 +6,7 @@ import { BATCH_PAYEES_SCHEMA } from '../contract/actions/typed-action-schemas.js
 import { DISPLAY_LOCALES, type DisplayLocale } from '../contract/locales.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { ShownDisplay } from '../verification/call.js'
-import { hashOfDisplay } from '../verification/display-hash.js'
+import { hashOfDisplay } from '../verification/challenge/display-hash.js'
 import { assertPayees } from './action.js'
 
 /** @param when in which requests the field may be, as the begin of a sentence */

@@ -7,7 +7,7 @@ import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { Call, UserCall } from '../verification/call.js'
-import type { CaptureSignal } from '../verification/capture-integrity.js'
+import type { CaptureSignal } from '../verification/capture/capture-integrity.js'
 import type { Reason } from '../verification/reasons.js'
 
 /** A topic under which documents list endpoints. A feature has one of its own, or uses one of these. */

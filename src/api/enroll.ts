@@ -5,10 +5,10 @@ import { DomainError } from '../lib/domain-error.js'
 import { inTurn } from '../lib/in-turn.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
-import { captureIntegrity } from '../verification/capture-integrity.js'
-import { decidingProvider, followingProvider } from '../verification/deciding-model.js'
-import { decodeImages } from '../verification/images.js'
-import { openChallenge } from '../verification/opened-challenge.js'
+import { captureIntegrity } from '../verification/capture/capture-integrity.js'
+import { decodeImages } from '../verification/capture/images.js'
+import { openChallenge } from '../verification/challenge/opened-challenge.js'
+import { decidingProvider, followingProvider } from '../verification/references/deciding-model.js'
 import {
   type EnrollPart,
   type EnrollWrite,

@@ -8,12 +8,16 @@ import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type TemplateRecord, templateOf } from '../users/templates.js'
 import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
 import type { CaptureInput, UserCall } from '../verification/call.js'
-import type { CaptureIntegrity } from '../verification/capture-integrity.js'
-import { comparableTemplate, decidingProvider, followingProvider } from '../verification/deciding-model.js'
-import { CLEAR } from '../verification/lockout.js'
-import { announceLockout } from '../verification/lockout-event.js'
-import { noteUse } from '../verification/note-use.js'
-import { qualityView } from '../verification/quality-views.js'
+import type { CaptureIntegrity } from '../verification/capture/capture-integrity.js'
+import { qualityView } from '../verification/capture/quality-views.js'
+import { CLEAR } from '../verification/lockout/lockout.js'
+import { announceLockout } from '../verification/lockout/lockout-event.js'
+import { noteUse } from '../verification/policy/note-use.js'
+import {
+  comparableTemplate,
+  decidingProvider,
+  followingProvider,
+} from '../verification/references/deciding-model.js'
 import type { Outcome, Refusal } from './endpoint.js'
 import { includesQuality } from './include.js'
 import { assertReplaceVerdict } from './replace-verdict.js'

@@ -5,7 +5,7 @@ import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS } from '../biometrics/challenge/findings.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
-import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture-integrity.js'
+import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture/capture-integrity.js'
 
 /** Characters of a challenge's nonce: 32 bytes in base64url. */
 export const NONCE_LENGTH = 43

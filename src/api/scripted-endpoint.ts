@@ -1,5 +1,5 @@
 /** Refuses the sandbox's calls whose user id ends in an outcome that needs nothing else of the request. */
-import { refuseScripted } from '../verification/sandbox-outcomes.js'
+import { refuseScripted } from '../verification/sandbox/sandbox-outcomes.js'
 import type { Endpoint } from './endpoint.js'
 
 /** Adds the scripted refusals to an endpoint. Where an endpoint uses the engine, `SandboxProvider` refuses, after the request is checked. */

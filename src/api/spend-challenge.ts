@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../contract/error-codes.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
-import type { Challenge } from '../verification/challenge-book.js'
+import type { Challenge } from '../verification/challenge/challenge-book.js'
 import type { AuditFacts, Commit, Outcome } from './endpoint.js'
 import type { Services } from './services.js'
 

@@ -8,18 +8,18 @@ import { actionHash } from '../crypto/verification-jwt.js'
 import { DomainError } from '../lib/domain-error.js'
 import { inTurn } from '../lib/in-turn.js'
 import type { StoreTransaction } from '../storage/store.js'
-import { captureIntegrity } from '../verification/capture-integrity.js'
+import { captureIntegrity } from '../verification/capture/capture-integrity.js'
+import { decodeImages } from '../verification/capture/images.js'
+import { openChallenge } from '../verification/challenge/opened-challenge.js'
 import {
   DecisionPolicy,
   type VerifyCall,
   type VerifyEvidence,
   type VerifyInput,
 } from '../verification/decision-policy.js'
-import { decodeImages } from '../verification/images.js'
-import { noteUse } from '../verification/note-use.js'
-import { openChallenge } from '../verification/opened-challenge.js'
-import { policyNotMet } from '../verification/policy-check.js'
-import { termsInForce, termsOf } from '../verification/verdict-terms.js'
+import { noteUse } from '../verification/policy/note-use.js'
+import { policyNotMet } from '../verification/policy/policy-check.js'
+import { termsInForce, termsOf } from '../verification/policy/verdict-terms.js'
 import { signVerdict } from '../verification/verdict-token.js'
 import type { VerificationFacts } from '../verification/verification-book.js'
 import { actionSchema, canonicalAction } from './action.js'

@@ -1,7 +1,7 @@
 /** Fields of a response that show the engine's measurements. */
 
 import type { Quality } from '../biometrics/types.js'
-import type { CaptureIntegrity } from '../verification/capture-integrity.js'
+import type { CaptureIntegrity } from '../verification/capture/capture-integrity.js'
 import type { LivenessStatement } from '../verification/liveness.js'
 
 /** Rounds to four decimals by default: the measurements are less precise than that. */

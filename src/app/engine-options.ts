@@ -1,5 +1,5 @@
 /** Options of the engine by the configuration, for the service and for commands that run an engine themselves. */
-import { decoderMemoryBytes } from '../biometrics/pipeline/decoding-budget.js'
+import { decoderMemoryBytes } from '../biometrics/pipeline/decode/decoding-budget.js'
 import type { EngineOptions } from '../biometrics/types.js'
 import { type Config, followingPackDirs, modelPackDir } from '../config/config.js'
 

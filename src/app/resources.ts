@@ -5,7 +5,7 @@ import { assertLivenessServed, assertMayFollow, assertServable } from '../../mod
 import type { Core } from '../admin/core.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir } from '../config/config.js'
-import { loadOperatorPassword, type OperatorPassword } from '../dashboard/operator-password.js'
+import { loadOperatorPassword, type OperatorPassword } from '../dashboard/sign-in/operator-password.js'
 import type { Feature } from '../features/feature.js'
 import { FEATURES } from '../features/index.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'

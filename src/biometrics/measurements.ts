@@ -24,7 +24,7 @@ export const ComponentsSchema = Type.Object(
 )
 
 /**
- * Components as `pipeline/quality-components.ts` measures them; those that the pack's landmarks do not show are
+ * Components as `pipeline/judge/quality-components.ts` measures them; those that the pack's landmarks do not show are
  * missing.
  */
 export type QualityComponents = Static<typeof ComponentsSchema>

@@ -10,7 +10,7 @@ import type {
   Quality,
   StageTimings,
 } from './measurements.js'
-import type { DecodingBudget } from './pipeline/decoding-budget.js'
+import type { DecodingBudget } from './pipeline/decode/decoding-budget.js'
 
 export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
 export type {

@@ -1,8 +1,8 @@
 /** `countersign requests`: the request log of the dashboard, in the shell. */
 import type { Command } from 'commander'
 import { explained, MAX_NAMED, requestFacts, subjectOf } from '../features/insight/requests/request-view.js'
+import { LAST_REQUEST_ID } from '../storage/readers-and-writers/request-store.js'
 import type { RequestRecord } from '../storage/records.js'
-import { LAST_REQUEST_ID } from '../storage/request-store.js'
 import { action, note, type OutputOptions, print, UsageError } from './lib/output.js'
 import { listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'

@@ -12,7 +12,7 @@ import {
   type AuditQuery,
 } from './contract.js'
 import { invalidInput } from './invalid-input.js'
-import type { Query } from './route.js'
+import type { Query } from './routes/route.js'
 
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
 const PAGE = 100

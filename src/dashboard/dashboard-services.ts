@@ -18,8 +18,8 @@ import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import type { Sessions } from './sessions.js'
-import type { SignIn } from './sign-in.js'
+import type { Sessions } from './sign-in/sessions.js'
+import type { SignIn } from './sign-in/sign-in.js'
 
 /** The parts of the installation that the dashboard reads and changes. */
 export interface DashboardCore {

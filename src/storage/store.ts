@@ -6,14 +6,17 @@
 import type { Environment } from '../config/config.js'
 import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
-import type { ActivityReader, ActivityWriter } from './activity-store.js'
-import type { AgeingReader, AgeingWriter } from './ageing-store.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
-import type { DriftReader, DriftWriter } from './drift-store.js'
 import type { EpochBook } from './epoch-book.js'
-import type { ModelReader, ModelWriter } from './model-store.js'
-import type { OpenIdReader, OpenIdWriter } from './openid-store.js'
-import type { PolicyReader, PolicyWriter } from './policy-store.js'
+import type { ActivityReader, ActivityWriter } from './readers-and-writers/activity-store.js'
+import type { AgeingReader, AgeingWriter } from './readers-and-writers/ageing-store.js'
+import type { DriftReader, DriftWriter } from './readers-and-writers/drift-store.js'
+import type { ModelReader, ModelWriter } from './readers-and-writers/model-store.js'
+import type { OpenIdReader, OpenIdWriter } from './readers-and-writers/openid-store.js'
+import type { PolicyReader, PolicyWriter } from './readers-and-writers/policy-store.js'
+import type { RequestReader, RequestWriter } from './readers-and-writers/request-store.js'
+import type { ShadowReader, ShadowWriter } from './readers-and-writers/shadow-store.js'
+import type { WebhookReader, WebhookWriter } from './readers-and-writers/webhook-store.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,
@@ -52,9 +55,6 @@ import type {
   TrafficResolution,
   VerdictKeyRecord,
 } from './records.js'
-import type { RequestReader, RequestWriter } from './request-store.js'
-import type { ShadowReader, ShadowWriter } from './shadow-store.js'
-import type { WebhookReader, WebhookWriter } from './webhook-store.js'
 
 export interface StoreReader
   extends WebhookReader,

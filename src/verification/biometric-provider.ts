@@ -3,8 +3,8 @@
 import type { FrameGuidance } from '../../clients/capture/guidance-codes.js'
 import type { PackGrade } from '../../models/pack/grades.js'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
-import type { WeightedEmbedding } from '../biometrics/pipeline/match.js'
-import type { ComponentFinding } from '../biometrics/pipeline/quality-bounds.js'
+import type { WeightedEmbedding } from '../biometrics/pipeline/judge/match.js'
+import type { ComponentFinding } from '../biometrics/pipeline/judge/quality-bounds.js'
 import type {
   ChallengeFrames,
   EnrolResult,
@@ -15,7 +15,7 @@ import type {
   VerifyResult,
 } from '../biometrics/types.js'
 import type { Call, CaptureInput } from './call.js'
-import type { Base64 } from './images.js'
+import type { Base64 } from './capture/images.js'
 import type { LivenessStatement } from './liveness.js'
 
 /** The decoded images of a request. */

@@ -9,7 +9,7 @@ import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
 import type { AgreedText, Subject } from '../users/template-vault.js'
-import type { ReportedCapture } from './capture-integrity.js'
+import type { ReportedCapture } from './capture/capture-integrity.js'
 import type { Reason } from './reasons.js'
 import type { Timings } from './stages.js'
 

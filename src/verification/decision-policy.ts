@@ -9,7 +9,6 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { comparedTemplate, type TemplateRecord } from '../users/templates.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import type { Lockout, LockoutRefusal } from './attempt-lockout.js'
 import {
   type BiometricProvider,
   type Comparison,
@@ -17,20 +16,22 @@ import {
   embeddingsByImage,
 } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
-import type { CaptureIntegrity } from './capture-integrity.js'
-import type { Capture, CaptureMemory, Recollection, Replay } from './capture-memory.js'
-import { comparableTemplate, decidingProvider } from './deciding-model.js'
-import { imageCount } from './images.js'
-import { firstAnswer } from './innocent-repeat.js'
-import type { LockoutReason } from './lockout.js'
-import { announceLockout } from './lockout-event.js'
-import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
+import type { CaptureIntegrity } from './capture/capture-integrity.js'
+import type { Capture, CaptureMemory, Recollection, Replay } from './capture/capture-memory.js'
+import { imageCount } from './capture/images.js'
+import { firstAnswer } from './capture/innocent-repeat.js'
+import type { Lockout, LockoutRefusal } from './lockout/attempt-lockout.js'
+import type { LockoutReason } from './lockout/lockout.js'
+import { announceLockout } from './lockout/lockout-event.js'
+import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy/policy-check.js'
+import { needsSecondApprover, type SecondApproval } from './policy/second-approval.js'
+import type { VerdictTerms } from './policy/verdict-terms.js'
 import type { Possession } from './possession.js'
 import type { Reason } from './reasons.js'
-import { type Aged, ReferenceAgeing } from './reference-ageing.js'
-import { ReferenceFollowing } from './reference-following.js'
-import { needsSecondApprover, type SecondApproval } from './second-approval.js'
-import type { UserQuota } from './user-quota.js'
+import { comparableTemplate, decidingProvider } from './references/deciding-model.js'
+import { type Aged, ReferenceAgeing } from './references/reference-ageing.js'
+import { ReferenceFollowing } from './references/reference-following.js'
+import type { UserQuota } from './sandbox/user-quota.js'
 import {
   countedAs,
   holdsTwins,
@@ -39,7 +40,6 @@ import {
   refusesReplay,
   replayed,
 } from './verdict-reasons.js'
-import type { VerdictTerms } from './verdict-terms.js'
 
 /** Evidence of a verify: images, and what is known before they are examined. */
 export interface VerifyEvidence extends Evidence {

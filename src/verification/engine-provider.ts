@@ -6,9 +6,9 @@ import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import type { Engine } from '../biometrics/engine/engine.js'
-import { agedTemplate } from '../biometrics/pipeline/aged-template.js'
-import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/match.js'
-import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/quality-bounds.js'
+import { agedTemplate } from '../biometrics/pipeline/judge/aged-template.js'
+import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/judge/match.js'
+import { adviceOn, assessQuality, faultsOf } from '../biometrics/pipeline/judge/quality-bounds.js'
 import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
 import {
   BiometricError,
@@ -35,10 +35,10 @@ import type {
   ProviderCall,
 } from './biometric-provider.js'
 import type { CaptureInput } from './call.js'
-import { type ImageInput, imagePath } from './images.js'
+import { type ImageInput, imagePath } from './capture/images.js'
+import { photoDetail } from './capture/photo-detail.js'
+import { faultDetail } from './capture/quality-views.js'
 import { livenessStatement } from './liveness.js'
-import { photoDetail } from './photo-detail.js'
-import { faultDetail } from './quality-views.js'
 
 export class EngineProvider implements BiometricProvider {
   readonly model: string

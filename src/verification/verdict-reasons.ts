@@ -1,7 +1,7 @@
 /** The rules by which lockout, liveness, comparison and replay become the reason of a verdict. */
 import type { Config } from '../config/config.js'
 import type { Comparison } from './biometric-provider.js'
-import type { Replay } from './capture-memory.js'
+import type { Replay } from './capture/capture-memory.js'
 import type { Reason } from './reasons.js'
 
 /** An approval that waits for a second person is one of this user's: the face matched, and the policy asks no more of it. */

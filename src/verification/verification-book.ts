@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from './call.js'
-import type { CaptureIntegrity } from './capture-integrity.js'
+import type { CaptureIntegrity } from './capture/capture-integrity.js'
 import type { Possession } from './possession.js'
 import type { Reason } from './reasons.js'
 

@@ -2,7 +2,7 @@
 import type { Evidence } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
 import type { Examination } from './decision-policy.js'
-import type { VerdictTerms } from './verdict-terms.js'
+import type { VerdictTerms } from './policy/verdict-terms.js'
 
 /** Gets a verify before its pictures are examined. It looks at them after the answer (`call.afterAnswer`). */
 export type WatchVerify = (

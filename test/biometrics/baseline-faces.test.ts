@@ -3,7 +3,7 @@ import sharp, { type Sharp } from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { thresholdForFmr } from '../../models/pack/model-pack.js'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import {
   copyBaselinePack,
   faceCrop,

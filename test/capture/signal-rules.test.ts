@@ -6,7 +6,7 @@ import {
   isTimingEven,
   isVirtualCamera,
 } from '../../clients/capture/page/signal-rules.js'
-import type { CLIENT_SIGNALS } from '../../src/verification/capture-integrity.js'
+import type { CLIENT_SIGNALS } from '../../src/verification/capture/capture-integrity.js'
 
 it('the hosted page sends exactly the codes that the service takes', () => {
   expectTypeOf<CaptureSignal>().toEqualTypeOf<(typeof CLIENT_SIGNALS)[number]>()

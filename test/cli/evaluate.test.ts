@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { configureDecoders } from '../../src/biometrics/pipeline/decode-pixels.js'
+import { configureDecoders } from '../../src/biometrics/pipeline/decode/decode-pixels.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { face, groupPhoto, landscape, REPHOTOGRAPHED } from '../support/faces.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'

@@ -8,7 +8,7 @@ import {
   VerdictError,
 } from '../../clients/node/index.js'
 import { FakeCountersign } from '../../clients/node/testing.js'
-import { SANDBOX_EFFECTS } from '../../src/verification/sandbox-outcomes.js'
+import { SANDBOX_EFFECTS } from '../../src/verification/sandbox/sandbox-outcomes.js'
 import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'

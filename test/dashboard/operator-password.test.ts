@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config.js'
 import { generatePassword, hashPassword } from '../../src/crypto/password-hash.js'
-import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/operator-password.js'
+import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { startService } from '../support/service.js'
 
 const PASSWORD = 'correct horse battery'

@@ -1,7 +1,7 @@
 /** Sessions of the dashboard: how they end, who sees them, and which routes require a fresh sign-in. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { ROUTES } from '../../src/dashboard/routes.js'
+import { ROUTES } from '../../src/dashboard/routes/routes.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'

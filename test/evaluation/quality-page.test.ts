@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { boundFor, DEFAULT_BOUNDS } from '../../src/biometrics/pipeline/quality-bounds.js'
+import { boundFor, DEFAULT_BOUNDS } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { documentInDocs } from '../../tools/generators/docs.js'
 import { QUALITY_FIGURES, qualityTables } from '../../tools/generators/quality-page.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import type { DataSet } from '../../tools/evaluation/data-set.js'
 import { impostorPairs } from '../../tools/evaluation/pair-scores.js'
 import { cosinePack, curveOf, dataSetOf, normals } from './synthetic.js'

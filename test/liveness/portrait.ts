@@ -2,7 +2,7 @@
 import sharp from 'sharp'
 import type { FrameFace } from '../../src/biometrics/measurements.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { assessQuality } from '../../src/biometrics/pipeline/quality-bounds.js'
+import { assessQuality } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 
 export interface Portrait {

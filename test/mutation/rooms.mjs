@@ -82,9 +82,9 @@ export const ROOMS = {
       'models/pack/pack-grade.ts',
       'models/pack/model-pack.ts',
       'models/pack/strict-threshold.ts',
-      'src/biometrics/pipeline/upright.ts',
+      'src/biometrics/pipeline/networks/upright.ts',
       'src/tenants/tenant-models.ts',
-      'src/verification/deciding-model.ts',
+      'src/verification/references/deciding-model.ts',
     ],
     tests: [
       'test/models/pack/*.test.ts',
@@ -97,8 +97,8 @@ export const ROOMS = {
       'src/contract/action-policy.ts',
       'src/contract/policy-requirements.ts',
       'src/tenants/policy.ts',
-      'src/verification/policy-check.ts',
-      'src/verification/second-approval.ts',
+      'src/verification/policy/policy-check.ts',
+      'src/verification/policy/second-approval.ts',
     ],
     tests: [
       'test/client/policy-requirements.test.ts',

@@ -9,7 +9,7 @@ import type { Connection } from '../../src/storage/connection.js'
 import { postgresConnection } from '../../src/storage/postgres/postgres-connection.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import { storeTransaction } from '../../src/storage/statements.js'
+import { storeTransaction } from '../../src/storage/statements/statements.js'
 import { createDatabase, overPostgres } from '../support/postgres.js'
 import {
   AT,

@@ -1,7 +1,7 @@
 /** Signals that the service finds in the files of a capture, next to those that a browser reported. */
 import sharp, { type Sharp } from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { captureIntegrity } from '../../src/verification/capture-integrity.js'
+import { captureIntegrity } from '../../src/verification/capture/capture-integrity.js'
 import { face } from '../support/faces.js'
 
 const REPORT = { capture_integrity: { signals: [] } }

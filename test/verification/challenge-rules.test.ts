@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { ChallengeBook, type ChallengeSubject, type Purpose } from '../../src/verification/challenge-book.js'
+import {
+  ChallengeBook,
+  type ChallengeSubject,
+  type Purpose,
+} from '../../src/verification/challenge/challenge-book.js'
 import { temporaryDir } from '../biometrics/fixtures.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src/lib/clock.js'
 import { tenantModelsJson } from '../../src/tenants/tenant-models.js'
-import { comparedModel, decidingProvider } from '../../src/verification/deciding-model.js'
-import { SandboxProvider } from '../../src/verification/sandbox-provider.js'
+import { comparedModel, decidingProvider } from '../../src/verification/references/deciding-model.js'
+import { SandboxProvider } from '../../src/verification/sandbox/sandbox-provider.js'
 
 const OWN = 'own@1'
 const OTHER = 'other@1'

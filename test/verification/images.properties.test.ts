@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toBase64 } from '../../clients/node/image.js'
 import { nativeKernels, typescriptKernels } from '../../src/biometrics/kernels/kernels.js'
 import { DomainError } from '../../src/lib/domain-error.js'
-import { decodeImages } from '../../src/verification/images.js'
+import { decodeImages } from '../../src/verification/capture/images.js'
 import { bytesInside, check, checkAsync, damaged } from '../support/properties.js'
 
 const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

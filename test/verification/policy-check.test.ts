@@ -7,7 +7,7 @@ import {
   needsReview,
   offeredAcr,
   unmetRequirements,
-} from '../../src/verification/policy-check.js'
+} from '../../src/verification/policy/policy-check.js'
 
 const acr = (rest: string) => `urn:countersign:acr:${rest}`
 const terms = (required?: PolicyRequirements) =>

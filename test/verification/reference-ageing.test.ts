@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { ageingBounds, distanceOfScore } from '../../models/pack/ageing-bounds.js'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
@@ -148,7 +148,7 @@ describe('a reference', () => {
     const { score: now } = await verify('ada', image)
     await operations().ageing.undo(await record(), COMMAND_LINE, 'ada')
     const { score: enrolled } = await verify('ada', image)
-    // By how much depends on whether the processor runs the network in 8 bits.
+    // The difference depends on whether the processor runs the network in 8 bits.
     expect(now - enrolled).toBeGreaterThan(1e-4)
     expect(await enroll('eve')).toBe(201)
     expect((await verify('eve', image)).score).toBe(enrolled)

@@ -5,7 +5,7 @@ import { NO_EPOCHS } from '../../src/crypto/epoch-key.js'
 import { ManualClock, MINUTE_MS } from '../../src/lib/clock.js'
 import type { ApprovalRecord } from '../../src/storage/records.js'
 import { type Subject, TemplateVault } from '../../src/users/template-vault.js'
-import { needsSecondApprover, SecondApproval } from '../../src/verification/second-approval.js'
+import { needsSecondApprover, SecondApproval } from '../../src/verification/policy/second-approval.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const MODEL = 'pack@1'

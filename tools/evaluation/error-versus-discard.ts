@@ -5,7 +5,7 @@
  */
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
 import type { QualityBound, QualitySpec } from '../../models/pack/quality-schema.js'
-import { assessQuality, boundFor } from '../../src/biometrics/pipeline/quality-bounds.js'
+import { assessQuality, boundFor } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
 import type { DataSet } from './data-set.js'
 import type { PhotoResult } from './embedding-cache.js'
 import { type Interval, percentileInterval, rateInterval } from './intervals.js'

@@ -8,7 +8,7 @@ import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js
 import { LaneClient } from '../../src/biometrics/accelerator/lane-client.js'
 import { LaneHost } from '../../src/biometrics/accelerator/lane-host.js'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { BiometricError, type ImageLimits } from '../../src/biometrics/types.js'
 
 export interface AgreementOrder {

@@ -2,7 +2,7 @@
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import { kernels } from '../../src/biometrics/kernels/kernels.js'
 import { dot, normalizeLength } from '../../src/biometrics/kernels/vector-math.js'
-import { scoreOf } from '../../src/biometrics/pipeline/match.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import type { DataSet, ListedPair } from './data-set.js'
 
 /** `one`: everybody's first usable photo, each against each. `all`: every usable photo against those of all others. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import type { QualityBound } from '../../models/pack/quality-schema.js'
-import { boundFor } from '../../src/biometrics/pipeline/quality-bounds.js'
+import { boundFor } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
 import { markdownTable } from '../../src/lib/markdown-table.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import type { DiscardCurve, QualityRefusals } from '../evaluation/error-versus-discard.js'

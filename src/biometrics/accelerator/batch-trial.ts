@@ -1,5 +1,5 @@
 /** Tries which networks of the lane do several inputs in one run. */
-import type { Network } from '../pipeline/network.js'
+import type { Network } from '../pipeline/networks/network.js'
 import { MAX_ROWS } from './batch-queue.js'
 
 /** Side in pixels of the example for a network that takes pictures of any size; a multiple of every stride. */

@@ -1,6 +1,6 @@
 /** A worker's end of the lane: networks whose runs are done by the thread that owns the accelerator's sessions. */
 import type { MessagePort } from 'node:worker_threads'
-import { Network, type NetworkOpener, type NetworkOutput } from '../pipeline/network.js'
+import { Network, type NetworkOpener, type NetworkOutput } from '../pipeline/networks/network.js'
 import type { ProviderStatus } from '../types.js'
 import type { LaneFault, LaneNetworkShape, LaneReply, LaneRequest } from './lane-messages.js'
 

@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { NetworkOutput } from '../pipeline/network.js'
+import type { NetworkOutput } from '../pipeline/networks/network.js'
 import type { ImageLimits, ProviderStatus } from '../types.js'
 
 /** The thread's `workerData`. */

@@ -3,7 +3,7 @@
  * once. A run that the accelerator fails is done by the processor, as are all later ones.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Network, NetworkOutput } from '../pipeline/network.js'
+import type { Network, NetworkOutput } from '../pipeline/networks/network.js'
 import { BatchQueue, rowsOf, type WaitingRun } from './batch-queue.js'
 
 /** A network in two sessions of the lane's thread. */

@@ -4,7 +4,7 @@ import type { Guidance } from '../../../clients/capture/guidance-codes.js'
 import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
-import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/quality-bounds.js'
+import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/judge/quality-bounds.js'
 
 /** Largest width of the face, as a share of the frame's width. */
 const MAX_FACE_SHARE = 0.8

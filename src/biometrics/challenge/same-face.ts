@@ -1,6 +1,6 @@
 /** Checks whether the key frames of a series show one person's face. */
 import { type ModelPack, movedFaceThreshold, samePersonThreshold } from '../../../models/pack/model-pack.js'
-import { scoreOf } from '../pipeline/match.js'
+import { scoreOf } from '../pipeline/judge/match.js'
 import type { KeyFrames } from './active-geometry.js'
 
 /**

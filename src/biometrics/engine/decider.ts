@@ -1,6 +1,12 @@
 /** Decides about samples by one pack: whether they show one person, and how alike two are. Makes references of them. */
 import { type ModelPack, samePersonThreshold } from '../../../models/pack/model-pack.js'
-import { findOddOne, fuseEmbeddings, type OddOne, scoreOf, weightedEmbeddingOf } from '../pipeline/match.js'
+import {
+  findOddOne,
+  fuseEmbeddings,
+  type OddOne,
+  scoreOf,
+  weightedEmbeddingOf,
+} from '../pipeline/judge/match.js'
 import { BiometricError, type FaceSample, type WeightedEmbedding } from '../types.js'
 
 /** The part of a sample that a reference is made of. */

@@ -51,7 +51,7 @@ import {
   type TaskType,
   type WorkerReply,
 } from '../channel/worker-messages.js'
-import { DECODING_BUDGET } from '../pipeline/decoding-budget.js'
+import { DECODING_BUDGET } from '../pipeline/decode/decoding-budget.js'
 import type { EngineIncident, ProviderStatus } from '../types.js'
 
 export interface EngineProcessOptions extends Omit<WorkerSetup, 'socketPath'> {

@@ -1,8 +1,8 @@
 /** Entry of the decoder process: decodes one picture after the other, and ends with the thread for which it decodes. */
 import { createWriteStream } from 'node:fs'
 import { type Frame, FrameReader, MAX_TASK_BYTES, writeFrame } from '../channel/frames.js'
-import { configureDecoders, decodePixels, encodeAsPng } from '../pipeline/decode-pixels.js'
-import { ANSWERS_FD, type DecoderMessage, type DecoderTask } from '../pipeline/decoder-process.js'
+import { configureDecoders, decodePixels, encodeAsPng } from '../pipeline/decode/decode-pixels.js'
+import { ANSWERS_FD, type DecoderMessage, type DecoderTask } from '../pipeline/decode/decoder-process.js'
 import { BiometricError } from '../types.js'
 import { giveWay } from './give-way.js'
 

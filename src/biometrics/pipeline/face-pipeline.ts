@@ -12,23 +12,23 @@ import {
   type Liveness,
   type OtherBounds,
 } from '../types.js'
+import { decodeImage } from './decode/decode.js'
+import type { DecodedImage } from './decode/decode-pixels.js'
+import { FaceModel, type MeasuredFace } from './face-model.js'
+import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
+import { withBounds } from './judge/quality-bounds.js'
+import { assertLive, assertQuality, isClear } from './judge/refusals.js'
+import { Scene } from './judge/scene.js'
 import {
   assertComputesAsMeasured,
   type CheckPicture,
   checkVectorOf,
   grayPicture,
   readCheckPicture,
-} from './check-vector.js'
-import { decodeImage } from './decode.js'
-import type { DecodedImage } from './decode-pixels.js'
-import { FaceModel, type MeasuredFace } from './face-model.js'
-import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
-import { LIVENESS_UNCHECKED } from './liveness.js'
-import { Mutex } from './mutex.js'
-import { loadNetwork, type NetworkOpener } from './network.js'
-import { withBounds } from './quality-bounds.js'
-import { assertLive, assertQuality, isClear } from './refusals.js'
-import { Scene } from './scene.js'
+} from './networks/check-vector.js'
+import { LIVENESS_UNCHECKED } from './networks/liveness.js'
+import { Mutex } from './networks/mutex.js'
+import { loadNetwork, type NetworkOpener } from './networks/network.js'
 import { StageClock } from './stage-clock.js'
 import { StageShelf } from './stage-shelf.js'
 

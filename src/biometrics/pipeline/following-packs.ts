@@ -1,8 +1,8 @@
 /** Packs that follow the one that decides: they add embeddings of the face that was decided about, and refuse nothing. */
 import { BiometricError, type Box } from '../types.js'
-import { intersectionOverUnion } from './detection.js'
 import type { FaceModel, FindOptions } from './face-model.js'
-import type { Scene } from './scene.js'
+import type { Scene } from './judge/scene.js'
+import { intersectionOverUnion } from './networks/detection.js'
 
 /** The packs that follow in one call. */
 export interface Following {

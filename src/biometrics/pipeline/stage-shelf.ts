@@ -5,9 +5,9 @@
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import { fileForProvider } from '../../../models/pack/network-files.js'
 import type { DetectorSpec, LandmarksSpec, NetworkFile } from '../../../models/pack/pack-schema.js'
-import { FaceDetector, lowestScore } from './detect.js'
-import { LandmarkFinder } from './landmarks.js'
-import type { Network, NetworkOpener } from './network.js'
+import { FaceDetector, lowestScore } from './networks/detect.js'
+import { LandmarkFinder } from './networks/landmarks.js'
+import type { Network, NetworkOpener } from './networks/network.js'
 
 export class StageShelf {
   private readonly networks = new Map<string, Network>()

@@ -19,8 +19,8 @@ import type {
 import { type Frame, FrameReader, MAX_TASK_BYTES, writeFrame } from '../channel/frames.js'
 import type { WorkerMessage, WorkerReply } from '../channel/worker-messages.js'
 import { kernels } from '../kernels/kernels.js'
+import { whenUnread } from '../pipeline/decode/picture-readers.js'
 import { FacePipeline } from '../pipeline/face-pipeline.js'
-import { whenUnread } from '../pipeline/picture-readers.js'
 import type { ProviderStatus } from '../types.js'
 import { runTask } from './worker-tasks.js'
 

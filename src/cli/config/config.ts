@@ -11,7 +11,7 @@ import {
   unreadable,
 } from '../../config/config.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
-import { loadOperatorPassword } from '../../dashboard/operator-password.js'
+import { loadOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import { describeDatabase } from '../../storage/open-store.js'
 import {
   tryAddresses,

@@ -2,8 +2,8 @@
 import { render } from 'preact'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import { SANDBOX_PATH } from '../contract.js'
-import { Brand } from './brand.js'
-import { followSystemTheme, ThemeButton } from './theme.js'
+import { Brand } from './base/brand.js'
+import { followSystemTheme, ThemeButton } from './base/theme.js'
 import './api-reference.css'
 
 followSystemTheme()

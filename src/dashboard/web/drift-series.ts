@@ -1,6 +1,6 @@
 /** Converts counted verifies into the series of the charts. */
 import type { DriftDay, DriftView } from '../../features/insight/drift/drift-view.js'
-import type { Series } from './chart.js'
+import type { Series } from './base/chart.js'
 
 /** Bins of a chart: four of those that are counted are one, so that the lines of a few hundred verifies are legible. */
 const JOINED = 4

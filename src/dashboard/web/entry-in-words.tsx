@@ -1,10 +1,10 @@
 /** Says in plain words what an audit entry, or a verification, holds about shown text, policy, possession and the signals of the capture. */
 import type { ComponentChildren } from 'preact'
 import { checksInWords } from '../../tenants/policy-words.js'
-import type { CaptureIntegrity, CaptureSignalCode } from '../../verification/capture-integrity.js'
+import type { CaptureIntegrity, CaptureSignalCode } from '../../verification/capture/capture-integrity.js'
 import type { PolicyHashes } from '../contract.js'
-import { type Fact, Facts } from './parts.js'
-import { useTenantHref } from './session.js'
+import { type Fact, Facts } from './base/parts.js'
+import { useTenantHref } from './base/session.js'
 
 /** The facts that have words here. An entry of an earlier version lacks some. */
 interface Told {

@@ -1,9 +1,9 @@
 /** Asks the signed-in person to confirm their identity before a secret is revealed or data is destroyed. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
-import { callOperator } from './api.js'
-import { CodeField, PasswordField, Problem } from './parts.js'
-import { useAction } from './use-action.js'
+import { callOperator } from './base/api.js'
+import { CodeField, PasswordField, Problem } from './base/parts.js'
+import { useAction } from './base/use-action.js'
 
 /** Key of the session storage that keeps the page during the sign-in at the provider. */
 const KEPT_PAGE = 'countersign.page'

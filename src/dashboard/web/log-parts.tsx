@@ -2,10 +2,10 @@
  * The parts that the pages of the request log and the audit log share: the form of filters, the way from page to page, and rows that open.
  */
 import type { ComponentChildren } from 'preact'
-import { localTime, type usePager } from './address-query.js'
-import { Problem } from './parts.js'
-import { timeZone } from './times.js'
-import { useAction } from './use-action.js'
+import { localTime, type usePager } from './base/address-query.js'
+import { Problem } from './base/parts.js'
+import { timeZone } from './base/times.js'
+import { useAction } from './base/use-action.js'
 
 /** Stands in the address instead of the pseudonym of a user whom the log cannot name. */
 export const NOBODY = 'nobody'

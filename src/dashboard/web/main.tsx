@@ -2,15 +2,23 @@
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
-import { CallError, currentSession, isSignedIn, onFreshSignIn, SIGNED_OUT, signIn, signOut } from './api.js'
-import { Brand } from './brand.js'
+import {
+  CallError,
+  currentSession,
+  isSignedIn,
+  onFreshSignIn,
+  SIGNED_OUT,
+  signIn,
+  signOut,
+} from './base/api.js'
+import { Brand } from './base/brand.js'
+import { Loading, Waiting } from './base/parts.js'
+import { SessionContext } from './base/session.js'
+import { followSystemTheme } from './base/theme.js'
 import { FreshSignIn, returnToKeptPage } from './fresh-sign-in.js'
-import { Loading, Waiting } from './parts.js'
+import { SignInPage } from './pages/sign-in-page.js'
 import { isProviderProblem, providerProblem } from './provider-problem.js'
-import { SessionContext } from './session.js'
 import { requiredPage, Shell } from './shell.js'
-import { SignInPage } from './sign-in-page.js'
-import { followSystemTheme } from './theme.js'
 import './style.css'
 
 function useHash(): string[] {

@@ -6,8 +6,8 @@ import {
   requirementsInWords,
   retentionInWords,
 } from '../../tenants/policy-words.js'
-import { type Fact, Facts } from './parts.js'
-import { Table } from './table.js'
+import { type Fact, Facts } from './base/parts.js'
+import { Table } from './base/table.js'
 
 const ACR = 'Least acr'
 const COLUMNS = [{ name: 'Rule' }, { name: 'For', isText: true }, { name: 'An approval needs', isText: true }]

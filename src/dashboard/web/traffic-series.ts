@@ -1,7 +1,7 @@
 /** Converts the steps of a window into the series of the charts. */
 import type { CallKind } from '../../api/call-kinds.js'
 import type { Environment, TrafficSlot, TrafficView } from '../contract.js'
-import type { Series } from './chart.js'
+import type { Series } from './base/chart.js'
 
 const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 export type Total = Record<(typeof COUNTS)[number], number>

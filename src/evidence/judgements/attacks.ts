@@ -1,8 +1,8 @@
 /** Judges what stops somebody who holds up a photo, plays an earlier capture or tries again and again. */
 
-import { defaultAttempts } from '../../verification/attempt-lockout.js'
 import { strictest } from '../../verification/liveness.js'
-import { DISABLE_FACTOR } from '../../verification/lockout.js'
+import { defaultAttempts } from '../../verification/lockout/attempt-lockout.js'
+import { DISABLE_FACTOR } from '../../verification/lockout/lockout.js'
 import { type Evidence, type Installation, type Judgement, met, notMet, partly } from '../evidence.js'
 
 /** Limits of NIST SP 800-63B-4, section 3.2.3, without and with presentation attack detection. */

@@ -4,7 +4,7 @@ import type { Validator } from 'typebox/compile'
 import { DIGITS } from '../../api/schemas.js'
 import { PATTERN_ISSUES } from '../../contract/actions/typed-action-schemas.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
-import { ONE_OF_THEM } from '../../verification/images.js'
+import { ONE_OF_THEM } from '../../verification/capture/images.js'
 
 const MAX_DETAILS = 20
 

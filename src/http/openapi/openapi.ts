@@ -6,7 +6,7 @@ import { type EndpointDescription, type Topic, WEBHOOKS } from '../../api/endpoi
 import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
 import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
-import { SANDBOX_EFFECTS } from '../../verification/sandbox-outcomes.js'
+import { SANDBOX_EFFECTS } from '../../verification/sandbox/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
 import { DOCUMENT_OPERATIONS } from './openapi-documents.js'
 import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'

@@ -14,7 +14,7 @@
  */
 import type { QueryConfig, QueryResult } from 'pg'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
-import { storeTransaction } from '../statements.js'
+import { storeTransaction } from '../statements/statements.js'
 import { type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { postgresConnection } from './postgres-connection.js'
 

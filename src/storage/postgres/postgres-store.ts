@@ -5,7 +5,7 @@ import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../c
 import { CodedError } from '../../lib/errors.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { ServiceNode } from '../coordinator.js'
-import { storeReader } from '../statements.js'
+import { storeReader } from '../statements/statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,

@@ -6,7 +6,7 @@ import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../../lib/durable-file.js'
 import type { Connection, Statement } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
-import { storeReader } from '../statements.js'
+import { storeReader } from '../statements/statements.js'
 import {
   type CommitReport,
   readerWhoseErrors,

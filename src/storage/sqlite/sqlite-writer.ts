@@ -29,7 +29,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import type { Connection } from '../connection.js'
-import { storeTransaction } from '../statements.js'
+import { storeTransaction } from '../statements/statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from '../store.js'
 import type { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { isBusy } from './sqlite-errors.js'

@@ -1,7 +1,7 @@
 /** Which networks do several inputs in one run. */
 import { expect, it } from 'vitest'
 import { takesBatches } from '../../../src/biometrics/accelerator/batch-trial.js'
-import { Network, type NetworkOutput } from '../../../src/biometrics/pipeline/network.js'
+import { Network, type NetworkOutput } from '../../../src/biometrics/pipeline/networks/network.js'
 
 /** A network that gives one number for each of its rows, and notes the shapes that it was run with. */
 class Counter extends Network {

@@ -2,7 +2,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { Lane, type LaneNetwork } from '../../../src/biometrics/accelerator/lane.js'
-import { Network, type NetworkOutput } from '../../../src/biometrics/pipeline/network.js'
+import { Network, type NetworkOutput } from '../../../src/biometrics/pipeline/networks/network.js'
 
 /** A network that doubles every number, and notes how it was run. */
 class Doubler extends Network {

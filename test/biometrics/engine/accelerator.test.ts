@@ -1,7 +1,7 @@
 /** An engine whose workers share one lane to an accelerator; the processor stands in for the accelerator. */
 import { afterAll, beforeAll, describe, expect, inject, it, type TestContext } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
-import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/accelerators.js'
+import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/networks/accelerators.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
 import { writeShiftedPack } from '../../support/packs.js'
 import {

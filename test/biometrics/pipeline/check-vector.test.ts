@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
 import { FacePipeline } from '../../../src/biometrics/pipeline/face-pipeline.js'
-import { vectorFrom, vectorText } from '../../../src/biometrics/pipeline/vector-text.js'
+import { vectorFrom, vectorText } from '../../../src/biometrics/pipeline/judge/vector-text.js'
 import { anyFace } from '../fixtures.js'
 
 let pack: ModelPack

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { decodeImage } from '../../../src/biometrics/pipeline/decode.js'
+import { decodeImage } from '../../../src/biometrics/pipeline/decode/decode.js'
 import { withPngChunk } from '../../support/coded-pictures.js'
 import { pngHeader } from '../../support/images.js'
 import { defaultLimits, plainPicture, samplePhoto } from '../fixtures.js'

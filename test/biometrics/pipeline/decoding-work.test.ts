@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { decodeImage } from '../../../src/biometrics/pipeline/decode.js'
-import { DecoderProcess } from '../../../src/biometrics/pipeline/decoder-process.js'
+import { decodeImage } from '../../../src/biometrics/pipeline/decode/decode.js'
+import { DecoderProcess } from '../../../src/biometrics/pipeline/decode/decoder-process.js'
 import {
   DECODING_BUDGET,
   type DecodingBudget,
   decoderMemoryBytes,
-} from '../../../src/biometrics/pipeline/decoding-budget.js'
-import { foreseeWork } from '../../../src/biometrics/pipeline/decoding-work.js'
+} from '../../../src/biometrics/pipeline/decode/decoding-budget.js'
+import { foreseeWork } from '../../../src/biometrics/pipeline/decode/decoding-work.js'
 import {
   withComment,
   withFillByte,

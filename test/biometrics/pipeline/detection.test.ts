@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { chooseFace } from '../../../src/biometrics/pipeline/judge/face-policy.js'
 import {
   type Detection,
   intersectionOverUnion,
   suppressOverlaps,
-} from '../../../src/biometrics/pipeline/detection.js'
-import { decodeTinyYoloV2 } from '../../../src/biometrics/pipeline/detector-tiny-yolov2.js'
-import { decodeYunetHead } from '../../../src/biometrics/pipeline/detector-yunet.js'
-import { chooseFace } from '../../../src/biometrics/pipeline/face-policy.js'
-import { clipToPixels } from '../../../src/biometrics/pipeline/landmarks.js'
-import { scaleWithin, widenBox } from '../../../src/biometrics/pipeline/liveness.js'
+} from '../../../src/biometrics/pipeline/networks/detection.js'
+import { decodeTinyYoloV2 } from '../../../src/biometrics/pipeline/networks/detector-tiny-yolov2.js'
+import { decodeYunetHead } from '../../../src/biometrics/pipeline/networks/detector-yunet.js'
+import { clipToPixels } from '../../../src/biometrics/pipeline/networks/landmarks.js'
+import { scaleWithin, widenBox } from '../../../src/biometrics/pipeline/networks/liveness.js'
 
 function face(x: number, y: number, width: number, height: number, score = 0.9): Detection {
   return { box: { x, y, width, height }, score, points: null }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { withFirstWorkingProvider } from '../../../src/biometrics/pipeline/execution-provider.js'
+import { withFirstWorkingProvider } from '../../../src/biometrics/pipeline/networks/execution-provider.js'
 
 const working = (names: string[]) => async (provider: string) => {
   if (!names.includes(provider)) throw new Error(`no ${provider} here\nand more`)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sniffImageFormat } from '../../../src/biometrics/pipeline/image-format.js'
+import { sniffImageFormat } from '../../../src/biometrics/pipeline/decode/image-format.js'
 import { bytesInside, check } from '../../support/properties.js'
 
 const MAGIC = [

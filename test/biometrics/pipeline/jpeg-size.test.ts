@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import { jpegSize } from '../../../src/biometrics/pipeline/jpeg-size.js'
+import { jpegSize } from '../../../src/biometrics/pipeline/decode/jpeg-size.js'
 import { checkAsync } from '../../support/properties.js'
 import { samplePhoto } from '../fixtures.js'
 

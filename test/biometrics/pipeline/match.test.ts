@@ -5,8 +5,8 @@ import {
   fuseEmbeddings,
   scoreOf,
   weightedEmbeddingOf,
-} from '../../../src/biometrics/pipeline/match.js'
-import { measureChip, rateQuality, toGrey } from '../../../src/biometrics/pipeline/quality.js'
+} from '../../../src/biometrics/pipeline/judge/match.js'
+import { measureChip, rateQuality, toGrey } from '../../../src/biometrics/pipeline/judge/quality.js'
 import type { Quality } from '../../../src/biometrics/types.js'
 
 function packOf(metric: 'euclidean' | 'cosine'): ModelPack {

@@ -4,7 +4,7 @@ import { type ActionDisplay, displayAction } from '../../../contract/actions/dis
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
 import type { ShownDisplay } from '../../../verification/call.js'
-import { hashOfDisplay } from '../../../verification/display-hash.js'
+import { hashOfDisplay } from '../../../verification/challenge/display-hash.js'
 import type { CaptureSession } from '../capture-session-book.js'
 import { isolated } from './html.js'
 

@@ -1,0 +1,103 @@
+/** The routes that show and export the audit log. */
+
+import { consentTextsOf } from '../../admin/consent-texts.js'
+import { consentTextView } from '../../admin/views.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../audit-query.js'
+import * as bodies from '../bodies.js'
+import type { AuditEntry } from '../contract.js'
+import { reply } from '../replies.js'
+import type { TenantTable } from './route.js'
+
+/** Entries of one page: as many as a person can look through, also on a phone. */
+const PAGE = 20
+const COLUMNS = ['sequence', 'at', 'event', 'actor', 'subject', 'status', 'code', 'request_id']
+const FORMATS = {
+  csv: { type: 'text/csv; charset=utf-8', head: [[...COLUMNS, 'facts'].join(',')], line: csvLine },
+  jsonl: { type: 'application/jsonl; charset=utf-8', head: [], line: JSON.stringify },
+}
+
+export const AUDIT_ROUTES = {
+  'GET /audit': {
+    async answer({ services, tenant, query, request }) {
+      const filter = parseAuditFilter(query)
+      const { entries, nextBefore } = await newestMatching(services.core.store.read, tenant.id, filter, {
+        before: parseBefore(query),
+        limit: PAGE,
+        signal: request.signal,
+      })
+      return { entries, next_before: nextBefore }
+    },
+  },
+
+  /**
+   * Finds the pseudonym of a user in the log; null for a user who is unknown or erased. The user id comes in a body, so that no address
+   * holds it.
+   */
+  'POST /audit/subject': {
+    body: bodies.subjectQuestion,
+    async answer({ services, tenant, input }) {
+      const { vault, store } = services.core
+      const blindIndex = vault.blindIndex(tenant.id, 'production', input.user_id)
+      const found = await vault.find(store.read, blindIndex, input.user_id)
+      return { subject: found?.pseudonym ?? null }
+    },
+  },
+
+  'GET /audit/chain': {
+    async answer({ services, tenant }) {
+      const { audit, store } = services.core
+      const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
+      return { entries, broken_at: brokenAt }
+    },
+  },
+
+  /** Finds the consent texts with the hash that an audit entry names; 404 `consent_text_not_found` when none is kept, or none any more. */
+  'GET /audit/consent-text': {
+    async answer({ services, tenant, query }) {
+      const sha256 = query.get('sha256')
+      if (!sha256 || !/^[0-9a-f]{64}$/.test(sha256))
+        throw new DomainError('invalid_request', {
+          details: [{ path: 'sha256', issue: 'must be 64 hex digits' }],
+        })
+      const texts = await consentTextsOf(services.core, tenant.id, Buffer.from(sha256, 'hex'))
+      return { texts: texts.map(consentTextView) }
+    },
+  },
+
+  'GET /audit/export': {
+    async reply({ services, tenant, query }) {
+      const format = query.get('format')
+      if (format !== 'csv' && format !== 'jsonl')
+        throw new DomainError('invalid_request', {
+          details: [{ path: 'format', issue: 'must be csv or jsonl' }],
+        })
+      const pages = oldestFirst(services.core.store.read, tenant.id, parseAuditFilter(query))
+      return reply(200, FORMATS[format].type, lines(pages, FORMATS[format]), {
+        'Content-Disposition': `attachment; filename="audit-${tenant.name}.${format}"`,
+      })
+    },
+  },
+} satisfies Partial<TenantTable>
+
+async function* lines(
+  pages: AsyncIterable<AuditEntry[]>,
+  { head, line }: (typeof FORMATS)[keyof typeof FORMATS],
+): AsyncGenerator<string> {
+  const text = (part: string[]) => part.map((each) => `${each}\n`).join('')
+  yield text(head)
+  for await (const page of pages) yield text(page.map((entry) => line(entry)))
+}
+
+function csvLine(entry: AuditEntry): string {
+  const { hash, ...named } = entry
+  const facts = Object.fromEntries(Object.entries(named).filter(([name]) => !COLUMNS.includes(name)))
+  return [...COLUMNS.map((name) => named[name] ?? ''), JSON.stringify(facts)].map(csvCell).join(',')
+}
+
+/** Quotes a cell as RFC 4180 demands. A cell that a spreadsheet would run as a formula gets an apostrophe in front. */
+function csvCell(value: unknown): string {
+  const text = String(value)
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,121 @@
+/** The routes of the installation: its tenants, and the state of the system. */
+import { statfs } from 'node:fs/promises'
+import { installedPacks } from '../../../models/pack/installed-packs.js'
+import { calibrationPoints } from '../../../models/pack/model-pack.js'
+import { networkFiles } from '../../../models/pack/network-files.js'
+import { gradeOf } from '../../../models/pack/pack-grade.js'
+import { optionalTime, verdictKeyViews } from '../../admin/views.js'
+import { membershipView } from '../../cluster/membership.js'
+import { isoTime } from '../../lib/clock.js'
+import { nearestFolder } from '../../lib/nearest-folder.js'
+import { COMMIT } from '../../lib/version.js'
+import * as bodies from '../bodies.js'
+import type { SystemView } from '../contract.js'
+import type { DashboardServices } from '../dashboard-services.js'
+import { asSecret, type OperatorTable } from './route.js'
+import { assertReached } from './tenant-admin-routes.js'
+import { revealed, tenantView } from './tenant-routes.js'
+
+type Upkeep = SystemView['upkeep']
+
+export const INSTALLATION_ROUTES = {
+  'GET /tenants': {
+    answer: async ({ services }) => ({
+      tenants: (await services.core.store.read.tenants()).map(tenantView),
+    }),
+  },
+
+  'POST /tenants': {
+    givesSecret: true,
+    status: 201,
+    body: bodies.newTenant,
+    async answer({ services, actor, input }) {
+      if (input.fmr !== undefined) assertReached(services, input.fmr)
+      const { tenant, sandboxKey, signingSecret, loginLink } = await services.core.operations.tenants.create(
+        input.name,
+        actor,
+        {
+          ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
+          ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
+        },
+        services.urls().admin,
+      )
+      return {
+        tenant: tenantView(tenant),
+        sandbox_key: asSecret(sandboxKey),
+        signing_secret: revealed(signingSecret),
+        login_link: asSecret(loginLink),
+      }
+    },
+  },
+
+  'GET /system': {
+    async answer({ services }) {
+      const { engine, core, config, version, startedAt, urls, clock } = services
+      const { store } = core
+      const { pack } = engine
+      const size = store.size()
+      return {
+        version,
+        commit: COMMIT,
+        node: process.version,
+        now: isoTime(clock.now()),
+        started_at: isoTime(startedAt),
+        urls: urls(),
+        has_metrics: config.metricsListen === undefined,
+        engine: engine.health(),
+        memory_bytes: process.memoryUsage.rss(),
+        upkeep: await upkeepOf(services),
+        database: {
+          status: (await store.isHealthy()) ? 'ok' : 'degraded',
+          bytes: size.database,
+          log_bytes: size.log,
+          counts: await store.read.counts(),
+        },
+        pack: {
+          id: pack.modelId,
+          description: pack.manifest.description,
+          networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
+          fmr_in_force: services.operatingPoint(config.fmr).fmr,
+          ...gradeOf(pack, config.fmr),
+          calibration: calibrationPoints(pack).map(({ fmr, threshold, measured }) => ({
+            fmr,
+            threshold,
+            measured,
+          })),
+        },
+        verdict_keys: verdictKeyViews(await store.read.verdictKeys(), clock.now()),
+        ...membershipView(store.shared ? await store.services() : []),
+        packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
+          id: model ?? id,
+          active: dir === pack.dir,
+          problem,
+        })),
+      }
+    },
+  },
+
+  'POST /verdict-keys/rotate': {
+    body: bodies.verdictKeyRotation,
+    async answer({ services, actor, input: { environment, emergency } }) {
+      const { store, verdictKeyRotation } = services.core
+      await verdictKeyRotation.rotate([environment], actor, { isEmergency: emergency })
+      await services.reloadKeys()
+      return { verdict_keys: verdictKeyViews(await store.read.verdictKeys(), services.clock.now()) }
+    },
+  },
+} satisfies Partial<OperatorTable>
+
+async function upkeepOf({ config, core: { store }, certificates }: DashboardServices): Promise<Upkeep> {
+  // The rest is shown even when the file system does not report its space.
+  const disk = await statfs(nearestFolder(config.dataDir)).catch(() => null)
+  const lastBackup = store.makesBackups ? await store.read.lastBackupAt() : undefined
+  return {
+    disk_free_bytes: disk && disk.bavail * disk.bsize,
+    ...(lastBackup === undefined ? {} : { last_backup: lastBackup === 0 ? null : optionalTime(lastBackup) }),
+    certificates: certificates().map(({ name, expiresAt }) => ({
+      listeners: name,
+      expires_at: optionalTime(expiresAt),
+    })),
+  }
+}

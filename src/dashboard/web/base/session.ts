@@ -1,0 +1,36 @@
+/** The session in which the pages are shown, and its rights: the pages do not offer actions that the API would refuse. */
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { OperatorRoutes, SessionView, TenantRoutes } from '../../contract.js'
+import { callerOf, hasRight, OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../rights.js'
+
+export const SessionContext = createContext<SessionView | null>(null)
+
+export function useSession(): SessionView {
+  const session = useContext(SessionContext)
+  if (!session) throw new TypeError('no page is shown without a session')
+  return session
+}
+
+/** @returns a function that makes the address of one of the tenant's pages, such as `audit?id=…` */
+export function useTenantHref(tenantId: string): (path: string) => string {
+  const base = useSession().tenant_id === null ? `#/tenants/${tenantId}` : '#'
+  return (path) => `${base}/${path}`
+}
+
+export interface Rights {
+  operator: (route: keyof OperatorRoutes) => boolean
+  tenant: (route: keyof TenantRoutes) => boolean
+}
+
+export function useRights(): Rights {
+  return rightsOf(useSession())
+}
+
+export function rightsOf(session: SessionView): Rights {
+  const caller = callerOf({ tenantId: session.tenant_id, role: session.person.role })
+  return {
+    operator: (route) => hasRight(caller, OPERATOR_RIGHTS[route]),
+    tenant: (route) => hasRight(caller, TENANT_RIGHTS[route]),
+  }
+}

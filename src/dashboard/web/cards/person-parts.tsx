@@ -1,0 +1,104 @@
+/** Parts that the lists of operators and of a tenant's people share. */
+import { useState } from 'preact/hooks'
+import { type OperatorView, PERSON_ROLES, type PersonRole } from '../../contract.js'
+import { Card, Confirm } from '../base/parts.js'
+import { Time } from '../base/times.js'
+
+const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
+const ROLES: Record<PersonRole, string> = { admin: 'may do everything', viewer: 'may only read' }
+const METHODS = { password: 'by password', oidc: 'by SSO' }
+
+export function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) {
+  return (
+    <span>
+      {at && by ? (
+        <>
+          <Time at={at} /> {METHODS[by]}
+        </>
+      ) : (
+        'never'
+      )}
+    </span>
+  )
+}
+
+/** The form that adds a person who signs in under a name. */
+export function AddPersonCard(props: {
+  title: string
+  hint: string
+  isBusy: boolean
+  onAdd: (name: string, role: PersonRole, onAdded: () => void) => void
+}) {
+  const [name, setName] = useState('')
+  const [role, setRole] = useState<PersonRole>('viewer')
+  return (
+    <Card title={props.title} hint={props.hint}>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault()
+          props.onAdd(name, role, () => setName(''))
+        }}
+      >
+        <div>
+          <label for="person-name">Name</label>
+          <input
+            id="person-name"
+            required
+            autocomplete="off"
+            autocapitalize="off"
+            maxLength={128}
+            pattern={NAME}
+            placeholder="kim@example.com"
+            title="Letters, digits and . _ @ + -"
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </div>
+        <div>
+          <label for="person-role">Role</label>
+          <RoleSelect id="person-role" value={role} onChange={setRole} />
+        </div>
+        <button type="submit" class="primary" disabled={props.isBusy}>
+          Add
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+export function RoleDialog(props: {
+  person: OperatorView
+  onSave: (role: PersonRole) => void
+  onCancel: () => void
+}) {
+  const [role, setRole] = useState(props.person.role)
+  return (
+    <Confirm
+      title={`Change the role of ${props.person.name}`}
+      confirm="Save"
+      onCancel={props.onCancel}
+      onConfirm={() => props.onSave(role)}
+    >
+      <label for="changed-role">Role</label>
+      <RoleSelect id="changed-role" value={role} onChange={setRole} />
+      <p class="muted small">The new role applies immediately, also to open sessions.</p>
+    </Confirm>
+  )
+}
+
+function RoleSelect(props: { id: string; value: PersonRole; onChange: (role: PersonRole) => void }) {
+  return (
+    <select
+      id={props.id}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value as PersonRole)}
+    >
+      {PERSON_ROLES.map((role) => (
+        <option key={role} value={role}>
+          {role}: {ROLES[role]}
+        </option>
+      ))}
+    </select>
+  )
+}

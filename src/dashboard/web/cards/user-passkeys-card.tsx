@@ -1,0 +1,105 @@
+/** The card of a user's passkeys: where each is, when it was used, the state of its counter, and a button that revokes it. */
+import { useEffect, useState } from 'preact/hooks'
+import type { InputOf, PasskeyView, TenantRoutes } from '../../contract.js'
+import { callTenant } from '../base/api.js'
+import { Badge, Card, Confirm, Empty, Loading, Problem } from '../base/parts.js'
+import { useRights } from '../base/session.js'
+import { Table } from '../base/table.js'
+import { Time } from '../base/times.js'
+import { useAction } from '../base/use-action.js'
+
+const COLUMNS = [
+  { name: 'Passkey' },
+  { name: 'Registered' },
+  { name: 'Last used' },
+  { name: 'Copies', isText: true },
+  { name: 'Counter', isText: true },
+  { name: 'Actions', isSilent: true },
+]
+
+/** @param props.onRevoked called after a passkey was revoked */
+export function UserPasskeysCard(props: {
+  tenantId: string
+  user: InputOf<TenantRoutes['POST /users/passkeys']>
+  onRevoked: () => void
+}) {
+  const { tenantId, user } = props
+  const mayRevoke = useRights().tenant('POST /users/passkeys/revoke')
+  const [passkeys, setPasskeys] = useState<PasskeyView[] | null>(null)
+  const [asking, setAsking] = useState<PasskeyView | null>(null)
+  const { problem, isBusy, run } = useAction()
+  const load = async () => setPasskeys((await callTenant(tenantId, 'POST /users/passkeys', user)).passkeys)
+  useEffect(() => void run(load), [user.user_id, user.environment])
+  const revoke = ({ passkey_id }: PasskeyView) => {
+    setAsking(null)
+    void run(async () => {
+      await callTenant(tenantId, 'POST /users/passkeys/revoke', { ...user, passkey: passkey_id })
+      await load()
+      props.onRevoked()
+    })
+  }
+  return (
+    <Card title="Passkeys">
+      <Problem message={problem} />
+      {passkeys === null ? (
+        !problem && <Loading />
+      ) : passkeys.length === 0 ? (
+        <Empty title="No passkey is registered" />
+      ) : (
+        <Table
+          label="Passkeys of the user"
+          columns={COLUMNS}
+          rows={passkeys.map((passkey) => ({
+            key: passkey.passkey_id,
+            cells: [
+              <span title={passkey.passkey_id}>
+                <bdi>{passkey.name ?? `…${passkey.passkey_id.slice(-8)}`}</bdi>
+              </span>,
+              <Time at={passkey.created_at} />,
+              passkey.last_used_at === null ? 'never' : <Time at={passkey.last_used_at} />,
+              copiesInWords(passkey),
+              <Counter passkey={passkey} />,
+              mayRevoke && (
+                <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking(passkey)}>
+                  Revoke…<span class="for-readers"> {passkey.name ?? passkey.passkey_id}</span>
+                </button>
+              ),
+            ],
+          }))}
+        />
+      )}
+      {asking && (
+        <Confirm
+          title={`Revoke the passkey \u2068${asking.name ?? asking.passkey_id}\u2069?`}
+          confirm="Revoke"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() => revoke(asking)}
+        >
+          <p>
+            It is refused from now on, and cannot be brought back: the user can only register another one. The
+            audit log and a webhook report it.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function copiesInWords({ synced, backed_up }: PasskeyView): string {
+  if (!synced) return 'cannot leave its device'
+  return backed_up ? 'its provider copies it to other devices' : 'may be copied, and is not copied yet'
+}
+
+function Counter({ passkey: { counter, counter_reversed_at } }: { passkey: PasskeyView }) {
+  const state = counter === 0 ? 'does not count' : `${counter.toLocaleString()} at its last use`
+  if (counter_reversed_at === null) return <>{state}</>
+  return (
+    <span>
+      {state} <Badge tone="warn">did not grow</Badge>{' '}
+      <span class="muted small">
+        on <Time at={counter_reversed_at} />: a copy may exist. Revoke it, and ask the person.
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,289 @@
+/** The page of the audit log: the state of its chain, its entries, newest first, and exports. */
+import { useState } from 'preact/hooks'
+import { AUDIT_EVENTS, type AuditEventName } from '../../../audit/audit-events.js'
+import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../contract.js'
+import { useAddressQuery, usePager } from '../base/address-query.js'
+import { callTenant, linkTo, tenantAddress } from '../base/api.js'
+import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from '../base/parts.js'
+import { Table } from '../base/table.js'
+import { Time } from '../base/times.js'
+import { useData } from '../base/use-data.js'
+import { EntryInWords } from '../entry-in-words.js'
+import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from '../log-parts.js'
+
+/** The page's name for each event, and whether the event is about a user. */
+const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
+  enroll: { text: 'Enrollment', isOfUser: true },
+  verify: { text: 'Verification', isOfUser: true },
+  delete: { text: 'Erasure', isOfUser: true },
+  rotate_signing: { text: 'Secret rotated', isOfUser: false },
+  key_revealed: { text: 'Key revealed', isOfUser: false },
+  key_created: { text: 'Key created', isOfUser: false },
+  key_revoked: { text: 'Keys revoked', isOfUser: false },
+  key_reissued: { text: 'Key reissued', isOfUser: false },
+  tenant_created: { text: 'Tenant created', isOfUser: false },
+  contract_changed: { text: 'Contract changed', isOfUser: false },
+  erasure_scheduled: { text: 'Erasure announced', isOfUser: true },
+  models_changed: { text: 'Model pack changed', isOfUser: false },
+  drift_restarted: { text: 'Drift compared from here on', isOfUser: false },
+  policy_changed: { text: 'Policy changed', isOfUser: false },
+  capture_page_changed: { text: 'Capture page changed', isOfUser: false },
+  capture_consented: { text: 'Consent given', isOfUser: true },
+  capture_code_failed: { text: 'Wrong codes at a capture link', isOfUser: false },
+  capture_number_failed: { text: 'Wrong numbers after a capture on a phone', isOfUser: false },
+  capture_disowned: { text: 'Begun by somebody else, said the person', isOfUser: true },
+  ageing_undone: { text: 'References restored as enrolled', isOfUser: true },
+  user_exported: { text: 'Facts exported', isOfUser: true },
+  users_compared: { text: 'Users compared to measure the false match rate', isOfUser: false },
+  passkey_settings_changed: { text: 'Passkey settings changed', isOfUser: false },
+  passkey_registered: { text: 'Passkey registered', isOfUser: true },
+  consent_recorded: { text: 'Consent recorded', isOfUser: true },
+  passkey_revoked: { text: 'Passkey revoked', isOfUser: true },
+  passkey_recovery_cancelled: { text: 'Recovery of a passkey cancelled', isOfUser: true },
+  user_unlocked: { text: 'User unlocked', isOfUser: true },
+  openid_client_added: { text: 'OpenID application added', isOfUser: false },
+  openid_client_removed: { text: 'OpenID application removed', isOfUser: false },
+  openid_refused: { text: 'OpenID request refused', isOfUser: true },
+  openid_key_rotated: { text: 'OpenID key rotated', isOfUser: false },
+  webhook_added: { text: 'Webhook added', isOfUser: false },
+  webhook_removed: { text: 'Webhook removed', isOfUser: false },
+  webhook_redelivered: { text: 'Webhook redelivered', isOfUser: false },
+  database_restored: { text: 'Database restored', isOfUser: false },
+  working_keys_changed: { text: 'Master key changed', isOfUser: false },
+  verdict_key_rotated: { text: 'Verdict key rotated', isOfUser: false },
+  audit_break_found: { text: 'Log was changed from outside', isOfUser: false },
+  operator_password_reset: { text: 'Operator password reset', isOfUser: false },
+  operator_added: { text: 'Operator added', isOfUser: false },
+  operator_changed: { text: 'Operator changed', isOfUser: false },
+  operator_removed: { text: 'Operator removed', isOfUser: false },
+  operator_password_chosen: { text: 'Operator chose a password', isOfUser: false },
+  person_added: { text: 'Person added', isOfUser: false },
+  person_changed: { text: 'Person changed', isOfUser: false },
+  person_password_reset: { text: 'Person invited again', isOfUser: false },
+  person_password_chosen: { text: 'Person chose a password', isOfUser: false },
+  person_removed: { text: 'Person removed', isOfUser: false },
+  signed_in: { text: 'Signed in', isOfUser: false },
+  sign_in_failed: { text: 'Sign-ins refused', isOfUser: false },
+  login_link_made: { text: 'Login link made', isOfUser: false },
+  second_factor_added: { text: 'Second factor added', isOfUser: false },
+  second_factor_removed: { text: 'Second factor removed', isOfUser: false },
+  operator_link_made: { text: 'Operator link made', isOfUser: false },
+  identity_confirmed: { text: 'Identity confirmed', isOfUser: false },
+  sessions_ended: { text: 'Sessions ended', isOfUser: false },
+  tenant_suspended: { text: 'Tenant suspended', isOfUser: false },
+  tenant_resumed: { text: 'Tenant resumed', isOfUser: false },
+  tenant_deleted: { text: 'Tenant deleted', isOfUser: false },
+}
+const COLUMNS = [
+  { name: '#', isNumber: true },
+  { name: 'Time' },
+  { name: 'Event' },
+  { name: 'Outcome' },
+  { name: 'Score', isNumber: true },
+  { name: 'User' },
+  { name: 'Actor' },
+  { name: 'Details', isSilent: true },
+]
+
+const NAMES = ['id', 'event', 'outcome', 'subject', 'from', 'until', 'before'] as const
+type Filter = Record<(typeof NAMES)[number], string>
+
+export function AuditPage({ tenantId }: { tenantId: string }) {
+  const [filter, change] = useAddressQuery(NAMES)
+  const query = filter as Filter & AuditPageQuery
+  const page = useData(tenantAddress(tenantId, 'GET /audit', query))
+  const keys = useData(tenantAddress(tenantId, 'GET /'))
+  const pager = usePager(change)
+  const apply = (changes: Partial<Filter>) => change({ before: '', ...changes })
+  const actorName = (actor: string) => {
+    const key = keys.value?.keys.find(({ id }) => id === actor)
+    return key ? `${key.type} key …${key.hint}` : actor
+  }
+  const exportUrl = (format: 'csv' | 'jsonl') =>
+    linkTo(tenantAddress(tenantId, 'GET /audit/export', { format, ...query }))
+  return (
+    <>
+      <ChainCard tenantId={tenantId} />
+      <Card
+        title="Entries"
+        hint="Users appear as pseudonyms. After erasure they cannot be linked to a person."
+        actions={
+          filter.subject !== NOBODY && (
+            <>
+              <a class="button" href={exportUrl('csv')}>
+                Export CSV
+              </a>
+              <a class="button" href={exportUrl('jsonl')}>
+                Export JSON Lines
+              </a>
+            </>
+          )
+        }
+      >
+        <Filters key={JSON.stringify(filter)} tenantId={tenantId} filter={filter} onChange={apply} />
+        <Problem message={page.error} onRetry={page.reload} />
+        {!page.value ? (
+          !page.error && <Loading />
+        ) : filter.subject === NOBODY || page.value.entries.length === 0 ? (
+          <Nothing filter={filter} isEnd={page.value.next_before === null} />
+        ) : (
+          <Entries tenantId={tenantId} entries={page.value.entries} actorName={actorName} />
+        )}
+        <PagerButtons entries="entries" pager={pager} before={filter.before} next={page.value?.next_before} />
+      </Card>
+    </>
+  )
+}
+
+function ChainCard({ tenantId }: { tenantId: string }) {
+  const chain = useData(tenantAddress(tenantId, 'GET /audit/chain'))
+  const { value } = chain
+  return (
+    <Card
+      title="Chain"
+      actions={
+        <button type="button" onClick={chain.reload}>
+          Check again
+        </button>
+      }
+    >
+      <Problem message={chain.error} />
+      {value === null ? (
+        !chain.error && <Loading />
+      ) : value.broken_at === null ? (
+        <p>
+          <Badge tone="good">intact</Badge>{' '}
+          {value.entries === 0
+            ? 'No entries yet.'
+            : `${entryCount(value.entries)}. Each entry is bound to the one before it, and the last one is sealed.`}
+        </p>
+      ) : (
+        <p>
+          <Badge tone="bad">broken</Badge> The log was changed from outside: the chain is broken from entry{' '}
+          {value.broken_at}.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
+  if (filter.subject === NOBODY)
+    return (
+      <Empty title="No such user">
+        Unknown, or erased: entries about an erased user can no longer be found by the user id.
+      </Empty>
+    )
+  if (!isEnd)
+    return <Empty title="Nothing matches in this part of the log">Choose “Older entries” to continue.</Empty>
+  if (NAMES.some((name) => filter[name])) return <Empty title="Nothing matches these filters" />
+  return (
+    <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>
+  )
+}
+
+function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: Partial<Filter>) => void }) {
+  const { tenantId, filter, onChange } = props
+  return (
+    <FilterForm
+      prefix="audit"
+      filters={filter}
+      names={['event', 'outcome']}
+      findSubject={(user_id) => callTenant(tenantId, 'POST /audit/subject', { user_id })}
+      onChange={onChange}
+    >
+      <ChoiceField
+        id="audit-event"
+        name="event"
+        label="Event"
+        value={filter.event}
+        options={AUDIT_EVENTS.map((name) => [name, EVENTS[name].text])}
+      />
+      <ChoiceField
+        id="audit-outcome"
+        name="outcome"
+        label="Outcome"
+        value={filter.outcome}
+        options={AUDIT_OUTCOMES.map((name) => [name, name])}
+      />
+    </FilterForm>
+  )
+}
+
+interface EntriesProps {
+  tenantId: string
+  entries: AuditEntry[]
+  actorName: (actor: string) => string
+}
+
+function Entries({ tenantId, entries, actorName }: EntriesProps) {
+  const [open, setOpen] = useState<number | null>(null)
+  return (
+    <Table
+      label="Audit entries"
+      isLog
+      columns={COLUMNS}
+      rows={entries.map((entry) => {
+        const isOpen = entry.sequence === open
+        return {
+          key: entry.sequence,
+          cells: [
+            entry.sequence,
+            <Time at={entry.at} />,
+            EVENTS[entry.event].text,
+            <Outcome entry={entry} />,
+            entry.score?.toFixed(3),
+            <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
+            actorName(entry.actor),
+            <MoreButton
+              about={`entry ${entry.sequence}`}
+              isOpen={isOpen}
+              onToggle={() => setOpen(isOpen ? null : entry.sequence)}
+            />,
+          ],
+          below: isOpen && (
+            <>
+              <EntryInWords tenantId={tenantId} facts={entry} />
+              <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>
+              {typeof entry.consent_sha256 === 'string' && (
+                <AgreedText tenantId={tenantId} sha256={entry.consent_sha256} />
+              )}
+            </>
+          ),
+        }
+      })}
+    />
+  )
+}
+
+/** The consent text whose hash an entry names. */
+function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) {
+  const { value, error } = useData(tenantAddress(tenantId, 'GET /audit/consent-text', { sha256 }))
+  if (value === null) return error ? <p class="muted">{error}</p> : <Loading />
+  return (
+    <>
+      <p>The person agreed to this text:</p>
+      <pre tabIndex={0} dir="auto">
+        {value.texts[0]?.text}
+      </pre>
+    </>
+  )
+}
+
+function whyNoUser({ event, code }: AuditEntry): string {
+  if (!EVENTS[event].isOfUser) return 'Not about a user'
+  if (code === 'reference_not_found') return 'No user of that id existed'
+  return code ? 'No user of that id was enrolled' : 'The user was erased before'
+}
+
+function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEntry }) {
+  if (verdict)
+    return (
+      <span>
+        <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
+        {reason && <span class="muted small"> {reason}</span>}
+      </span>
+    )
+  const tone: Tone = code ? 'warn' : 'plain'
+  return <Badge tone={tone}>{code ?? (status ? `done (status ${status})` : 'done')}</Badge>
+}

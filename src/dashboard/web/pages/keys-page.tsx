@@ -1,0 +1,267 @@
+/** The page of a tenant's API keys, with one-time reveal and reissue, and of the rotation of the signing secret. */
+import { useState } from 'preact/hooks'
+import type { Static } from 'typebox'
+import type { newKey } from '../../bodies.js'
+import type { Environment, KeyView, TenantOverview } from '../../contract.js'
+import { callTenant, tenantAddress } from '../base/api.js'
+import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
+import { Reveal, type Revealed } from '../base/reveal.js'
+import { useRights } from '../base/session.js'
+import { Table } from '../base/table.js'
+import { Time } from '../base/times.js'
+import { useAction } from '../base/use-action.js'
+import { useData } from '../base/use-data.js'
+import { NewKeyDialog } from '../cards/new-key-dialog.js'
+import { SigningSecretCard } from '../cards/signing-secret-card.js'
+
+const REFRESH_MS = 5000
+const TONES = { active: 'good', grace: 'warn', expired: 'plain', revoked: 'plain' } as const
+const COLUMNS = [
+  { name: 'Environment' },
+  { name: 'Key' },
+  { name: 'May' },
+  { name: 'State' },
+  { name: 'Created' },
+  { name: 'Valid until' },
+  { name: 'Actions', isSilent: true },
+]
+const GRACES: Array<[string, number]> = [
+  ['for 1 hour', 3600],
+  ['for 1 day', 86_400],
+  ['for 7 days', 604_800],
+  ['not at all: it stops working now', 0],
+]
+
+export function KeysPage({ tenantId }: { tenantId: string }) {
+  const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
+  const traffic = useData(tenantAddress(tenantId, 'GET /traffic'), REFRESH_MS)
+  const [shown, setShown] = useState<Revealed | null>(null)
+  const { problem, run } = useAction()
+  if (!tenant.value) return <Waiting data={tenant} />
+
+  const change = (work: () => Promise<Revealed | null>) =>
+    run(async () => {
+      try {
+        setShown(await work())
+      } finally {
+        tenant.reload()
+      }
+    })
+  const rotate = (force: boolean) =>
+    change(async () => {
+      const { signing_secret } = await callTenant(tenantId, 'POST /rotate-signing', { force })
+      return {
+        label: 'New signing secret',
+        value: signing_secret.secret,
+        details: [
+          ['Id (kid)', signing_secret.id],
+          ['Tenant id (aud)', tenantId],
+        ],
+      }
+    })
+  return (
+    <>
+      <Problem message={problem ?? tenant.error} />
+      {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
+      <SigningSecretCard tenant={tenant.value} traffic={traffic.value} onRotate={rotate} />
+      <KeysCard tenant={tenant.value} onChange={change} />
+    </>
+  )
+}
+
+/** The pending question, about a key by environment and name; the name is null for the first key and its successors. */
+type Asking = { what: 'reissue' | 'revoke'; type: Environment; name: string | null } | { what: 'create' }
+
+const called = ({ type, name }: { type: Environment; name: string | null }) =>
+  name === null ? `${type} key` : `${type} key ${name}`
+
+function KeysCard(props: {
+  tenant: TenantOverview
+  onChange: (work: () => Promise<Revealed | null>) => void
+}) {
+  const { tenant, onChange } = props
+  const [asking, setAsking] = useState<Asking | null>(null)
+  const [graceSeconds, setGraceSeconds] = useState(GRACES[0]![1])
+  const reveal = (newSecret: boolean) =>
+    onChange(async () => {
+      const { key, signing_secret } = await callTenant(tenant.id, 'POST /keys/reveal', {
+        new_secret: newSecret,
+      })
+      return {
+        label: 'Production key',
+        value: key,
+        details: [
+          ...(signing_secret
+            ? ([
+                ['New signing secret', signing_secret.secret],
+                ['Its id (kid)', signing_secret.id],
+              ] as Array<[string, string]>)
+            : []),
+          ['Tenant id (aud)', tenant.id],
+        ],
+      }
+    })
+  const create = (key: Static<typeof newKey>) =>
+    onChange(async () => ({
+      label: `New ${called(key)}`,
+      value: (await callTenant(tenant.id, 'POST /keys', key)).key,
+      details: [['Tenant id (aud)', tenant.id]],
+    }))
+  const reissue = (type: Environment, name: string | null) =>
+    onChange(async () => {
+      const answer =
+        name === null
+          ? callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds: graceSeconds })
+          : callTenant(tenant.id, 'POST /keys/named/reissue', { type, name, grace_seconds: graceSeconds })
+      return { label: `New ${called({ type, name })}`, value: (await answer).key }
+    })
+  const revoke = (type: Environment, name: string | null) =>
+    onChange(async () => {
+      if (name === null) await callTenant(tenant.id, 'POST /keys/revoke', { type })
+      else await callTenant(tenant.id, 'POST /keys/named/revoke', { type, name })
+      return null
+    })
+  const { keys } = tenant
+  const may = useRights().tenant
+  const isSame = (a: KeyView, b: KeyView) => a.type === b.type && a.name === b.name
+  // The newest key of each environment and name has the buttons.
+  const newest = (key: KeyView) => keys.find((other) => isSame(other, key)) === key
+  const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
+  return (
+    <Card
+      title="API keys"
+      hint="A key is shown only once, when it is made. Afterwards you recognize it by its last four characters."
+    >
+      {tenant.production_key === 'not issued' && (
+        <Empty title="No production key yet">It is issued by the first approved verify in the sandbox.</Empty>
+      )}
+      {tenant.production_key === 'issued, not revealed yet' && (
+        <Empty title="Your production key is issued">
+          {may('POST /keys/reveal') && (
+            <>
+              <p>
+                Sandbox and production share one signing secret: anybody who has had it can sign production
+                verdicts. Make a new one now. The old one stops working at once, in the sandbox too.
+              </p>
+              <span class="buttons">
+                <button type="button" class="primary" onClick={() => reveal(true)}>
+                  Reveal it with a new signing secret
+                </button>
+                <button type="button" onClick={() => reveal(false)}>
+                  Reveal it, once
+                </button>
+              </span>
+            </>
+          )}
+        </Empty>
+      )}
+      <Table
+        label="API keys"
+        columns={COLUMNS}
+        rows={keys.map((key) => ({
+          key: key.id,
+          cells: [
+            key.type,
+            <>
+              {key.name && <strong>{key.name} </strong>}
+              <code>…{key.hint}</code>
+            </>,
+            <>
+              {key.scopes?.join(', ') ?? 'everything'}
+              {key.certificate && <span class="muted small"> with certificate {key.certificate}</span>}
+              {key.networks && <span class="muted small"> from {key.networks.join(', ')}</span>}
+            </>,
+            <Badge tone={TONES[key.state]}>{key.state === 'grace' ? 'in grace' : key.state}</Badge>,
+            <Time at={key.created_at} />,
+            key.valid_until ? <Time at={key.valid_until} /> : '–',
+            newest(key) && (key.name === null || isLive(key)) && (
+              <span class="buttons">
+                {may(key.name === null ? 'POST /keys/reissue' : 'POST /keys/named/reissue') && (
+                  <button
+                    type="button"
+                    onClick={() => setAsking({ what: 'reissue', type: key.type, name: key.name })}
+                  >
+                    Reissue<span class="for-readers"> {called(key)}</span>
+                  </button>
+                )}
+                {may(key.name === null ? 'POST /keys/revoke' : 'POST /keys/named/revoke') &&
+                  (key.name !== null || keys.some((other) => other.type === key.type && isLive(other))) && (
+                    <button
+                      type="button"
+                      class="danger"
+                      onClick={() => setAsking({ what: 'revoke', type: key.type, name: key.name })}
+                    >
+                      Revoke
+                      <span class="for-readers"> {key.name === null ? `${key.type} keys` : called(key)}</span>
+                    </button>
+                  )}
+              </span>
+            ),
+          ],
+        }))}
+      />
+      {may('POST /keys') && (
+        <p>
+          <button type="button" onClick={() => setAsking({ what: 'create' })}>
+            New key with scopes
+          </button>
+        </p>
+      )}
+      {asking?.what === 'create' && (
+        <NewKeyDialog
+          hasProduction={tenant.production_key !== 'not issued'}
+          onCancel={() => setAsking(null)}
+          onCreate={(key) => {
+            setAsking(null)
+            create(key)
+          }}
+        />
+      )}
+      {asking?.what === 'reissue' && (
+        <Confirm
+          title={`Reissue the ${called(asking)}`}
+          confirm="Reissue"
+          onCancel={() => setAsking(null)}
+          onConfirm={() => {
+            setAsking(null)
+            reissue(asking.type, asking.name)
+          }}
+        >
+          <p>
+            A new key is made and shown once. A key that is already in its grace period stops working now.
+          </p>
+          <label for="grace">The current key stays valid</label>
+          <select
+            id="grace"
+            value={graceSeconds}
+            onChange={(event) => setGraceSeconds(Number(event.currentTarget.value))}
+          >
+            {GRACES.map(([text, seconds]) => (
+              <option key={seconds} value={seconds}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Confirm>
+      )}
+      {asking?.what === 'revoke' && (
+        <Confirm
+          title={asking.name === null ? `Revoke every ${asking.type} key?` : `Revoke the ${called(asking)}?`}
+          confirm="Revoke"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() => {
+            setAsking(null)
+            revoke(asking.type, asking.name)
+          }}
+        >
+          <p>
+            {asking.name === null
+              ? 'All calls with these keys fail immediately, including keys in their grace period and named keys. Reissue makes a new key.'
+              : 'All calls with this key fail immediately, including those with its predecessor in the grace period.'}
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

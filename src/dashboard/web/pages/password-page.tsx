@@ -1,0 +1,60 @@
+/** The page on which the signed-in person chooses a password after an invitation, or changes it. */
+import { useState } from 'preact/hooks'
+import { callOperator } from '../base/api.js'
+import { Card, PasswordField, Problem } from '../base/parts.js'
+import { useSession } from '../base/session.js'
+import { useAction } from '../base/use-action.js'
+
+const MIN_LENGTH = 15
+
+export function PasswordPage(props: { onChanged: () => void }) {
+  const { person, password: state } = useSession()
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const [isDone, setDone] = useState(false)
+  const { problem, isBusy, run } = useAction()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setDone(false)
+    void run(async () => {
+      if (password !== again) throw new Error('The two passwords are not the same.')
+      await callOperator('POST /password', { password })
+      setPassword('')
+      setAgain('')
+      setDone(true)
+      props.onChanged()
+    })
+  }
+  return (
+    <Card
+      title={state === 'required' ? 'Choose a password' : 'Another password'}
+      hint={`You sign in with the name ${person.name} and this password. It has at least ${MIN_LENGTH} characters; several words are easy to keep in mind.`}
+    >
+      <form onSubmit={submit}>
+        <input type="text" name="username" autocomplete="username" value={person.name} hidden readOnly />
+        <PasswordField
+          id="new-password"
+          label="New password"
+          autocomplete="new-password"
+          minLength={MIN_LENGTH}
+          value={password}
+          onInput={setPassword}
+        />
+        <PasswordField
+          id="new-password-again"
+          label="New password again"
+          autocomplete="new-password"
+          value={again}
+          onInput={setAgain}
+        />
+        <Problem message={problem} />
+        <p role="status">{isDone && 'The password is changed. Your other sessions have ended.'}</p>
+        <div class="toolbar">
+          <button type="submit" class="primary" disabled={isBusy}>
+            {state === 'required' ? 'Choose' : 'Change'}
+          </button>
+        </div>
+      </form>
+    </Card>
+  )
+}

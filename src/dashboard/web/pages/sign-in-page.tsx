@@ -1,0 +1,102 @@
+/** The page for the sign-in by name and password, or by the provider. A login link needs a form only for a code. */
+import { useEffect, useState } from 'preact/hooks'
+import type { SessionView } from '../../contract.js'
+import { CallError, signIn } from '../base/api.js'
+import { Brand } from '../base/brand.js'
+import { CodeField, PasswordField, Problem } from '../base/parts.js'
+import { useAction } from '../base/use-action.js'
+
+/** @param props.link token of a login link that asks for a code of the second factor as well */
+export function SignInPage(props: {
+  problem: string | null
+  link: string | null
+  onSignedIn: (session: SessionView) => void
+}) {
+  const { link } = props
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [code, setCode] = useState('')
+  const [asksCode, setAsksCode] = useState(link !== null)
+  const [ways, setWays] = useState({ enabled: false, password: true })
+  const [isShown, setShown] = useState(true)
+  const { problem, isBusy, run } = useAction()
+  useEffect(() => {
+    void fetch('/api/oidc')
+      .then((response) => response.json())
+      .then(({ enabled, password }) => setWays({ enabled: enabled === true, password: password !== false }))
+      .catch(() => setWays({ enabled: false, password: true }))
+  }, [])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setShown(false)
+    void run(async () => {
+      const given = code === '' ? {} : { code }
+      const credentials = { ...(name === '' ? {} : { name }), password, ...given }
+      try {
+        props.onSignedIn(await signIn(link === null ? credentials : { login_token: link, ...given }))
+      } catch (error) {
+        if (error instanceof CallError && error.code === 'second_factor_required' && !asksCode)
+          return setAsksCode(true)
+        throw error
+      }
+    })
+  }
+  return (
+    <main class="sign-in">
+      <h1>
+        <Brand />
+      </h1>
+      <Problem message={isShown ? props.problem : null} />
+      <form class="card" onSubmit={submit}>
+        <h2>Sign in</h2>
+        {ways.password && link === null && (
+          <>
+            <label for="name">User name</label>
+            <input
+              id="name"
+              aria-describedby="name-hint"
+              type="text"
+              autocomplete="username"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+            <p id="name-hint" class="muted small">
+              Leave empty to sign in with the shared operator password.
+            </p>
+            <PasswordField
+              id="password"
+              label="Password"
+              autocomplete="current-password"
+              value={password}
+              onInput={setPassword}
+            />
+          </>
+        )}
+        {asksCode && <CodeField id="code" value={code} onInput={setCode} />}
+        <Problem message={problem} />
+        <div class="toolbar">
+          {(ways.password || link !== null) && (
+            <button type="submit" class="primary" disabled={isBusy}>
+              Sign in
+            </button>
+          )}
+          {ways.enabled && (
+            <a class={ways.password ? 'button' : 'button primary'} href="/api/oidc/login">
+              Sign in with SSO
+            </a>
+          )}
+        </div>
+      </form>
+      <section class="card">
+        <h2>Use a sign-in link</h2>
+        <p>
+          Open your sign-in link in this browser. It works once. An admin of your tenant invites you; the
+          operator makes a tenant's first link, or one for an emergency, with
+        </p>
+        <pre tabIndex={0}>
+          <code>npx countersign tenant login-link &lt;tenant&gt;</code>
+        </pre>
+      </section>
+    </main>
+  )
+}

@@ -1,0 +1,249 @@
+/** The page that looks up a user by id: the enrolment, the lockout with a button that ends it, the passkeys, the export, and the erasure with its receipt. */
+import { useState } from 'preact/hooks'
+import type { Environment, ErasureView, UserView } from '../../contract.js'
+import { callTenant } from '../base/api.js'
+import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem } from '../base/parts.js'
+import { saveJson } from '../base/save-file.js'
+import { useRights } from '../base/session.js'
+import { Time } from '../base/times.js'
+import { useAction } from '../base/use-action.js'
+import { ReceiptCard } from '../cards/receipt-card.js'
+import { UserPasskeysCard } from '../cards/user-passkeys-card.js'
+
+/** The user in each environment, or null when there is none. */
+interface Found {
+  userId: string
+  environment: Environment
+  user: UserView | null
+}
+
+export function UsersPage({ tenantId }: { tenantId: string }) {
+  const may = useRights().tenant
+  const [userId, setUserId] = useState('')
+  const [environment, setEnvironment] = useState<Environment>('production')
+  const [found, setFound] = useState<Found | null>(null)
+  const [receipt, setReceipt] = useState<ErasureView | null>(null)
+  const [asking, setAsking] = useState<Found | null>(null)
+  const { problem, isBusy, run } = useAction()
+  const find = async (asked: Omit<Found, 'user'>) => {
+    const body = { user_id: asked.userId, environment: asked.environment }
+    setFound({ ...asked, ...(await callTenant(tenantId, 'POST /users/find', body)) })
+  }
+  const change = (work: () => Promise<void>) => {
+    setFound(null)
+    setReceipt(null)
+    return run(work)
+  }
+  const unlock = (user: Found) =>
+    run(async () => {
+      await callTenant(tenantId, 'POST /users/unlock', { user_id: user.userId })
+      await find(user)
+    })
+  const exportFacts = (user: Found) =>
+    run(async () => {
+      const whom = { user_id: user.userId, environment: user.environment }
+      const facts = await callTenant(tenantId, 'POST /users/export', whom)
+      // The name of a file must not hold the user's id: it ends up in histories and logs.
+      saveJson(`user-export-${facts.exported_at.slice(0, 10)}.json`, facts)
+    })
+  const erase = (user: Found) => {
+    setAsking(null)
+    return change(async () => {
+      const whom = { user_id: user.userId, environment: user.environment }
+      setReceipt(await callTenant(tenantId, 'POST /erase', whom))
+      setUserId('')
+    })
+  }
+  return (
+    <>
+      <Card
+        title="Find a user"
+        hint="Enter the user_id that your backend sent. User ids are not stored in readable form, so they cannot be listed."
+      >
+        <form
+          class="fields"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void change(() => find({ userId, environment }))
+          }}
+        >
+          <div>
+            <label for="user">User id</label>
+            <input
+              id="user"
+              required
+              autocomplete="off"
+              maxLength={128}
+              value={userId}
+              onInput={(event) => setUserId(event.currentTarget.value)}
+            />
+          </div>
+          <div>
+            <label for="environment">Environment</label>
+            <select
+              id="environment"
+              value={environment}
+              onChange={(event) => setEnvironment(event.currentTarget.value as Environment)}
+            >
+              <option>production</option>
+              <option>sandbox</option>
+            </select>
+          </div>
+          <div class="buttons">
+            <button type="submit" class="primary" disabled={isBusy}>
+              Look up
+            </button>
+          </div>
+        </form>
+        <Problem message={problem} />
+      </Card>
+      {found && (
+        <div role="status">
+          {found.user ? (
+            <UserCard
+              user={found.user}
+              onExport={may('POST /users/export') ? () => exportFacts(found) : null}
+              isBusy={isBusy}
+              onErase={may('POST /erase') ? () => setAsking(found) : null}
+              onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
+            />
+          ) : (
+            <Card title={found.userId}>
+              <Empty title={`Not enrolled in ${found.environment}`}>
+                Unknown, or erased.
+                {may('POST /erase') && ' For a day after an erasure, you can show its receipt again.'}
+                {may('POST /erase') && (
+                  <div class="toolbar">
+                    <button type="button" disabled={isBusy} onClick={() => setAsking(found)}>
+                      Show the receipt again…
+                    </button>
+                  </div>
+                )}
+              </Empty>
+            </Card>
+          )}
+        </div>
+      )}
+      {found?.user && (
+        <UserPasskeysCard
+          key={`${found.environment} ${found.userId}`}
+          tenantId={tenantId}
+          user={{ user_id: found.userId, environment: found.environment }}
+          onRevoked={() => void find(found)}
+        />
+      )}
+      {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
+      {asking && (
+        <Confirm
+          // Isolating characters keep the id's direction of writing from changing the rest of the question.
+          title={`Erase \u2068${asking.userId}\u2069?`}
+          confirm="Erase forever"
+          isDanger
+          onCancel={() => setAsking(null)}
+          onConfirm={() => void erase(asking)}
+        >
+          <p>
+            This erases, in {asking.environment}, the user's reference, captures and stored responses, and the
+            key without which no copy of them can be read. It cannot be undone: the user can only be enrolled
+            again.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** @param props.onUnlock, onExport, onErase null for a person without the right */
+function UserCard(props: {
+  user: UserView
+  isBusy: boolean
+  onUnlock: (() => void) | null
+  onExport: (() => void) | null
+  onErase: (() => void) | null
+}) {
+  const { isBusy, onUnlock, onExport, onErase } = props
+  const { reference, lockout, ...user } = props.user
+  return (
+    <Card
+      title={user.user_id}
+      actions={
+        <>
+          {lockout.status === 'locked_out' && onUnlock && (
+            <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
+              Unlock
+            </button>
+          )}
+          {onExport && (
+            <button type="button" disabled={isBusy} onClick={onExport}>
+              Export
+            </button>
+          )}
+          {onErase && (
+            <button type="button" class="danger" disabled={isBusy} onClick={onErase}>
+              Erase…
+            </button>
+          )}
+        </>
+      }
+    >
+      <Facts
+        rows={[
+          ['Enrolled', <Time at={user.enrolled_at} />],
+          ['Reference', <code>{reference.reference_id}</code>],
+          ['Created or added to', <Time at={reference.created_at} />],
+          [
+            'Model',
+            <>
+              {reference.model}{' '}
+              {!reference.comparable && (
+                <Badge tone="warn">enrolled with another model: ask the user to enroll again</Badge>
+              )}
+            </>,
+          ],
+          ['Photos', reference.views],
+          [
+            'Consent',
+            reference.consent ? (
+              <>
+                <bdi>{reference.consent.id}</bdi>, <Time at={reference.consent.agreed_at} />
+              </>
+            ) : (
+              'not recorded'
+            ),
+          ],
+          ['Lockout', <Lockout lockout={lockout} />],
+          ['Rejections in a row', lockout.rejections],
+          ['Passkeys', user.passkeys],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Lockout({ lockout: { status, ends_at } }: { lockout: UserView['lockout'] }) {
+  if (status === 'none') return <Badge tone="good">none</Badge>
+  if (status === 'locked_out')
+    return (
+      <>
+        <Badge tone="warn">locked out</Badge> until <Time at={ends_at!} />
+      </>
+    )
+  return (
+    <>
+      <Badge tone="bad">reference disabled</Badge> The user must enroll again, with{' '}
+      <code>"replace": true</code>.
+    </>
+  )
+}
+
+function receiptFacts({ user_id, erasure_id, erased_at, erased }: ErasureView): Fact[] {
+  return [
+    ['User', user_id],
+    ['Erasure id', <code>{erasure_id}</code>],
+    ['Erased at', <Time at={erased_at} />],
+    ['References', erased.references],
+    ['Captures', erased.captures],
+    ['Passkeys', erased.passkeys],
+    ['Kept responses', erased.idempotency_records],
+  ]
+}

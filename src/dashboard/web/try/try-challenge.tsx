@@ -1,0 +1,152 @@
+/** Tries a challenge: requests it when the camera shows a picture, and sends the frames as soon as they are taken. */
+import { useRef, useState } from 'preact/hooks'
+import type {
+  CaptureChallenge,
+  CaptureDetail,
+  CapturedFrame,
+  CountersignCapture,
+} from '../../../../clients/capture/capture.js'
+import type { TriedCall } from '../../contract.js'
+import { tryCall } from '../base/api.js'
+import { Problem } from '../base/parts.js'
+import { base64Of, dataUrl } from '../base/photo.js'
+import { useAction } from '../base/use-action.js'
+import { useReplacing } from '../cards/replacing.js'
+import { Capture } from './capture.js'
+import { guideOf } from './guide.js'
+import { missingText, TRIED_ACTION, type Trial } from './trial.js'
+import { AnswerView } from './try-answer.js'
+
+/** `modes` of the challenge, by their name on the page. */
+const MOVEMENTS = {
+  'Turns and nods': ['turn', 'nod'],
+  'Only turns': ['turn'],
+  'Only nods': ['nod'],
+  'No movement': [],
+} as const
+type Movements = keyof typeof MOVEMENTS
+
+interface AskedChallenge extends CaptureChallenge {
+  challenge_id: string
+  nonce: string
+  user_id: string
+}
+
+interface SentFrame extends Omit<CapturedFrame, 'image'> {
+  image: string
+}
+
+export function TryChallenge(trial: Trial) {
+  const { tenantId, operation, apiKey, userId } = trial
+  const [movements, setMovements] = useState<Movements>('Turns and nods')
+  const [camera, setCamera] = useState(false)
+  const [sent, setSent] = useState<{ steps: readonly string[]; frames: SentFrame[] } | null>(null)
+  const [answer, setAnswer] = useState<TriedCall | null>(null)
+  const asked = useRef<AskedChallenge | null>(null)
+  const { problem, isBusy, run } = useAction()
+  const isEnrolment = operation === 'enroll'
+  const { enrol, dialog } = useReplacing(trial)
+  const missing = missingText(trial)
+
+  const open = () => {
+    setSent(null)
+    setAnswer(null)
+    setCamera(true)
+  }
+  const ask = (capture: CountersignCapture) =>
+    run(async () => {
+      const body = {
+        user_id: userId,
+        purpose: operation,
+        modes: MOVEMENTS[movements],
+        ...(isEnrolment ? {} : { action: TRIED_ACTION }),
+      }
+      const call = { key: apiKey, operation: 'challenge', body } as const
+      const challenge = await tryCall(tenantId, call).catch((error) => {
+        setCamera(false)
+        throw error
+      })
+      if (challenge.status !== 201) {
+        setCamera(false)
+        setAnswer(challenge)
+        return
+      }
+      asked.current = challenge.body as unknown as AskedChallenge
+      capture.challenge = asked.current
+    })
+  const send = (detail: CaptureDetail) =>
+    run(async () => {
+      setCamera(false)
+      if (detail.mode !== 'challenge') return
+      const { challenge_id, nonce, user_id, steps } = asked.current!
+      const frames = await Promise.all(
+        detail.frames.map(async (frame) => ({ ...frame, image: await dataUrl(frame.image) })),
+      )
+      setSent({ steps, frames })
+      const body = {
+        user_id,
+        challenge: {
+          challenge_id,
+          nonce,
+          frames: frames.map((frame) => ({ ...frame, image: base64Of(frame.image) })),
+        },
+      }
+      const send = (more: object) => tryCall(tenantId, { key: apiKey, operation, body: { ...body, ...more } })
+      setAnswer(
+        isEnrolment ? await enrol((replace) => send({ replace })) : await send({ action: TRIED_ACTION }),
+      )
+    })
+  return (
+    <>
+      <label for={`movements-${operation}`}>Movements</label>
+      <div class="toolbar">
+        <select
+          id={`movements-${operation}`}
+          value={movements}
+          disabled={camera}
+          onChange={(event) => setMovements(event.currentTarget.value as Movements)}
+        >
+          {Object.keys(MOVEMENTS).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        {camera ? (
+          <button type="button" onClick={() => setCamera(false)}>
+            Close the camera
+          </button>
+        ) : (
+          <button type="button" class="primary" disabled={missing !== null || isBusy} onClick={open}>
+            {isEnrolment ? 'Enroll by a challenge' : 'Verify by a challenge'}
+          </button>
+        )}
+        {missing && <span class="muted">{missing}</span>}
+      </div>
+      {camera && (
+        <Capture
+          mode="challenge"
+          detector={guideOf(trial)}
+          onReady={ask}
+          onCapture={send}
+          onCancel={() => setCamera(false)}
+        />
+      )}
+      {sent && (
+        <ol class="thumbs small" aria-label={`${sent.frames.length} frames that were sent`}>
+          {sent.frames.map(({ step, t_ms: tMs, image }) => (
+            <li key={tMs}>
+              <img
+                src={image}
+                alt={`${sent.steps[step]}, after ${tMs} ms`}
+                title={`${sent.steps[step]}, ${tMs} ms`}
+              />
+            </li>
+          ))}
+        </ol>
+      )}
+      {isBusy && sent && <p class="muted">Checking…</p>}
+      <Problem message={problem} />
+      {answer && <AnswerView answer={answer} />}
+      {dialog}
+    </>
+  )
+}

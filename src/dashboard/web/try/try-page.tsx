@@ -1,0 +1,108 @@
+/** The page "Try it": sends photos or the frames of a challenge to enroll and verify, and shows the whole answer. */
+import { useState } from 'preact/hooks'
+import { Badge, Card, Segments } from '../base/parts.js'
+import type { Trial } from './trial.js'
+import { TryChallenge } from './try-challenge.js'
+import { TryPhotos } from './try-photos.js'
+
+const SUFFIXES = [
+  '+match',
+  '+no_match',
+  '+spoof',
+  '+low_quality',
+  '+no_face',
+  '+multiple_faces',
+  '+different_people',
+  '+turn_more',
+  '+too_dark',
+  '+flat',
+  '+locked_out',
+]
+
+const CAPTURES = [
+  ['photos', 'Photos'],
+  ['challenge', 'Challenge'],
+] as const
+
+export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: string }) {
+  const [key, setKey] = useState('')
+  const [typed, setTyped] = useState<string | null>(null)
+  const isSandbox = key.startsWith('svc-sbx-')
+  // No id is suggested for a production key, whose users are real people.
+  const userId = typed ?? (isSandbox ? 'ada' : '')
+  const isProduction = key.startsWith('svc-prod-')
+  return (
+    <>
+      <Card title="Key and user">
+        <div class="fields">
+          <div>
+            <label for="key">
+              API key {isSandbox && <Badge tone="plain">sandbox</Badge>}
+              {isProduction && <Badge tone="warn">production</Badge>}
+            </label>
+            <input
+              id="key"
+              type="password"
+              autocomplete="off"
+              placeholder="svc-sbx-… or svc-prod-…"
+              aria-describedby="key-hint"
+              value={key}
+              onInput={(event) => setKey(event.currentTarget.value.trim())}
+            />
+          </div>
+          <div>
+            <label for="try-user">User id</label>
+            <input
+              id="try-user"
+              autocomplete="off"
+              list="suffixes"
+              value={userId}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+            <datalist id="suffixes">
+              {SUFFIXES.map((suffix) => (
+                <option key={suffix} value={`ada${suffix}`} />
+              ))}
+            </datalist>
+          </div>
+        </div>
+        <p class="muted" id="key-hint">
+          {isProduction
+            ? 'This key enrolls and verifies real users in production, and writes to the audit log.'
+            : 'In the sandbox the end of the user id chooses the outcome: +match, +no_match, +spoof, +low_quality, or for a challenge +turn_more, +flat and so on. A production key enrolls and verifies real users.'}
+        </p>
+        <p class="muted">
+          A key is shown only once, when it is made. Lost it? Reissue it on the page{' '}
+          <a href={keysHref}>Keys and secrets</a>.
+        </p>
+      </Card>
+      <div class="grid">
+        <Step tenantId={tenantId} operation="enroll" apiKey={key} userId={userId} />
+        <Step tenantId={tenantId} operation="verify" apiKey={key} userId={userId} />
+      </div>
+    </>
+  )
+}
+
+function Step(trial: Trial) {
+  const [capture, setCapture] = useState<(typeof CAPTURES)[number][0]>('photos')
+  const isEnrolment = trial.operation === 'enroll'
+  return (
+    <Card
+      title={isEnrolment ? '1. Enroll' : '2. Verify'}
+      hint={
+        isEnrolment
+          ? 'Enroll three photos: verifies then miss far fewer people than with one.'
+          : 'Compares a photo with the reference.'
+      }
+    >
+      <Segments
+        label={`What to ${trial.operation}`}
+        options={CAPTURES}
+        value={capture}
+        onChange={setCapture}
+      />
+      {capture === 'photos' ? <TryPhotos {...trial} /> : <TryChallenge {...trial} />}
+    </Card>
+  )
+}

@@ -1,0 +1,137 @@
+/** Takes photos from files or the camera, shows the engine's findings on each, and makes the call with them. */
+import { useState } from 'preact/hooks'
+import type { Inspection, TriedCall } from '../../contract.js'
+import { callTenant, tryCall } from '../base/api.js'
+import { Facts, Problem } from '../base/parts.js'
+import { base64Of, dataUrl, Photo } from '../base/photo.js'
+import { useAction } from '../base/use-action.js'
+import { useReplacing } from '../cards/replacing.js'
+import { Capture } from './capture.js'
+import { guideOf } from './guide.js'
+import { missingText, TRIED_ACTION, type Trial } from './trial.js'
+import { AnswerView } from './try-answer.js'
+
+/** Most photos of a call; the API accepts no more. */
+const MAX_PHOTOS = { enroll: 5, verify: 1 }
+
+export function TryPhotos(trial: Trial) {
+  const { tenantId, operation, apiKey, userId } = trial
+  const [photos, setPhotos] = useState<string[]>([])
+  const photo = photos.at(-1)
+  const [inspection, setInspection] = useState<Inspection | null>(null)
+  const [answer, setAnswer] = useState<TriedCall | null>(null)
+  const [camera, setCamera] = useState(false)
+  const { problem, isBusy, run } = useAction()
+
+  const take = async (file: Blob) => {
+    const url = await dataUrl(file)
+    setCamera(false)
+    setPhotos((taken) => (MAX_PHOTOS[operation] > 1 ? [...taken, url] : [url]))
+    setInspection(null)
+    setAnswer(null)
+    await run(async () =>
+      setInspection(await callTenant(tenantId, 'POST /try/inspect', { image: base64Of(url) })),
+    )
+  }
+  const open = async (files: Iterable<File>) => {
+    const room = MAX_PHOTOS[operation] - (operation === 'enroll' ? photos.length : 0)
+    for (const file of [...files].slice(0, room)) await take(file)
+  }
+  const startOver = () => {
+    setPhotos([])
+    setInspection(null)
+    setAnswer(null)
+  }
+  const { enrol, dialog } = useReplacing(trial)
+  const call = () =>
+    run(async () => {
+      const shown = { user_id: userId, images: photos.map(base64Of) }
+      const send = (body: object) => tryCall(tenantId, { key: apiKey, operation, body })
+      setAnswer(
+        operation === 'enroll'
+          ? await enrol((replace) => send({ ...shown, replace }))
+          : await send({ ...shown, action: TRIED_ACTION }),
+      )
+    })
+  const isFull = operation === 'enroll' && photos.length >= MAX_PHOTOS.enroll
+  const missing = !photo ? 'Choose a photo first.' : missingText(trial)
+  return (
+    <>
+      <div class="toolbar">
+        <label class="button file">
+          {operation === 'enroll' ? 'Choose photos' : 'Choose a photo'}
+          <input
+            type="file"
+            multiple={operation === 'enroll'}
+            disabled={isFull}
+            accept="image/jpeg,image/png,image/webp"
+            aria-label={`Photo to ${operation}`}
+            onChange={(event) => void open(event.currentTarget.files ?? [])}
+          />
+        </label>
+        <button type="button" aria-pressed={camera} disabled={isFull} onClick={() => setCamera(!camera)}>
+          {camera ? 'Close the camera' : 'Use the camera'}
+        </button>
+        {operation === 'enroll' && photos.length > 0 && (
+          <>
+            <button type="button" onClick={startOver}>
+              Start over
+            </button>
+            <span class="muted">
+              {photos.length < 3 ? `${photos.length} of 3 photos` : `${photos.length} photos`}
+            </span>
+          </>
+        )}
+      </div>
+      {camera ? (
+        <Capture
+          mode="photo"
+          detector={apiKey ? guideOf(trial) : null}
+          onCapture={(detail) => detail.mode === 'photo' && void take(detail.images[0]!)}
+          onCancel={() => setCamera(false)}
+        />
+      ) : photo ? (
+        <>
+          <Photo url={photo} inspection={inspection} />
+          {photos.length > 1 && (
+            <ol class="thumbs" aria-label={`${photos.length} photos to enroll`}>
+              {photos.map((url, index) => (
+                <li key={url}>
+                  <img src={url} alt={`Number ${index + 1}`} />
+                </li>
+              ))}
+            </ol>
+          )}
+        </>
+      ) : (
+        <div class="photo none">No photo yet</div>
+      )}
+      <Problem message={problem} />
+      {inspection && (
+        <Facts
+          rows={[
+            ['Quality', inspection.quality.score],
+            ['Face width', `${inspection.quality.face_width_px} px`],
+            ['Sharpness', inspection.quality.sharpness],
+            ['Brightness', inspection.quality.brightness],
+            ...(inspection.liveness.checked
+              ? [['Liveness', inspection.liveness.score] as [string, number | null]]
+              : []),
+          ]}
+        />
+      )}
+      <div class="toolbar">
+        <button type="button" class="primary" disabled={missing !== null || isBusy} onClick={call}>
+          {operation === 'verify'
+            ? 'Verify this photo'
+            : photos.length > 1
+              ? `Enroll these ${photos.length} photos`
+              : 'Enroll this photo'}
+        </button>
+        {missing && <span class="muted">{missing}</span>}
+      </div>
+      {answer && <AnswerView answer={answer} />}
+      {dialog}
+    </>
+  )
+}

@@ -1,0 +1,168 @@
+/**
+ * Liveness challenges: random movements for one user, one purpose and one action, to be answered once with frames of a camera.
+ *
+ * A challenge is in one of four states, by its row in the table `challenge`:
+ *
+ *   issued    `used_at` is null, `expires_at` lies ahead
+ *   expired   `used_at` is null, `expires_at` has passed
+ *   used      `used_at` is set
+ *   gone      no row: never issued, erased with its user, or deleted by `RetentionJob` after it expired
+ *
+ * The steps, and what is durable after each:
+ *
+ *   1. `issue` draws the movements and inserts the row.  Durable with the transaction of `POST /v1/challenges`. The nonce is in
+ *                                                        the answer only: the row holds an HMAC keyed by it.
+ *   2. `open` checks id, nonce, user, purpose, action.   Reads only. Several requests may hold an open challenge at once.
+ *   3. The engine judges the frames.                     Nothing is durable.
+ *   4. `use` sets `used_at`, if it is still null.        Durable with the transaction of the verdict, the enrollment, or the
+ *                                                        refusal of the pictures. Another refusal, such as
+ *                                                        `reference_not_found`, leaves the challenge issued.
+ *
+ * When several requests use one challenge, the first to commit step 4 has it. The others fail there with `challenge_used`, and their
+ * transactions are rolled back.
+ *
+ * Nobody has to recover anything after a crash. Before step 1 is committed the challenge does not exist, and its caller asks for
+ * another one (or, with an idempotency key, for the same answer). Before step 4 is committed the challenge is still issued, and
+ * the same frames may be sent again until it expires. After step 4 the caller repeats its idempotency key to learn the outcome.
+ *
+ * Tested under SIGKILL, with one challenge sent to two services at once, by `test/chaos/short.test.ts`; without kills by
+ * `test/api/challenges.test.ts` and `test/cluster/journeys.test.ts`.
+ */
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { drawSteps, type Mode, type Step } from '../../biometrics/challenge/steps.js'
+import type { Environment } from '../../config/config.js'
+import { prefixedId } from '../../crypto/identifiers.js'
+import { open, seal } from '../../crypto/sealed-box.js'
+import type { Clock } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { ChallengeRecord } from '../../storage/records.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { ShownDisplay } from '../call.js'
+
+export const PURPOSES = ['verify', 'enroll'] as const
+export type Purpose = (typeof PURPOSES)[number]
+/** Purpose of a challenge that only a passkey answers, without frames. */
+export type PasskeyPurpose = 'passkey_assertion' | 'passkey_registration'
+
+/** The user, purpose and action of a challenge: all of them must be the same when it is used. */
+export interface ChallengeSubject {
+  tenantId: string
+  environment: Environment
+  blindIndex: Buffer
+  purpose: Purpose | PasskeyPurpose
+  /** RFC 8785 canonical form; null for an enrollment. */
+  action: string | null
+}
+
+export interface Challenge {
+  id: string
+  /** Movements of the head, in order. */
+  steps: Step[]
+  /** The text of the action that the answer with the challenge held; null for none. */
+  display: ShownDisplay | null
+  /** Milliseconds since the Unix epoch. */
+  expiresAt: number
+}
+
+const NONCE_BYTES = 32
+
+export class ChallengeBook {
+  constructor(
+    private readonly clock: Clock,
+    /** Milliseconds from issue to expiry. */
+    private readonly ttlMs: number,
+  ) {}
+
+  /**
+   * Draws a challenge with unforeseeable movements.
+   * @param modes kinds of movement that the person can make; none for frames without movement
+   * @param display the text of the action that the caller is given with the challenge; null for none
+   * @returns the challenge with its nonce, which is kept nowhere
+   */
+  async issue(
+    tx: StoreTransaction,
+    subject: ChallengeSubject,
+    modes: readonly Mode[],
+    display: ShownDisplay | null = null,
+  ): Promise<Challenge & { nonce: string }> {
+    const steps = drawSteps(modes, (below) => randomInt(below))
+    return { ...(await this.insert(tx, subject, { steps, display, ttlMs: this.ttlMs })), steps, display }
+  }
+
+  /**
+   * Draws a challenge without frames, for a passkey.
+   * @param ttlMs milliseconds until it expires
+   */
+  issueForPasskey(
+    tx: StoreTransaction,
+    subject: ChallengeSubject & { purpose: PasskeyPurpose },
+    ttlMs: number,
+  ): Promise<{ id: string; nonce: string; expiresAt: number }> {
+    return this.insert(tx, subject, { steps: [], display: null, ttlMs })
+  }
+
+  private async insert(
+    tx: StoreTransaction,
+    subject: ChallengeSubject,
+    { steps, display, ttlMs }: { steps: Step[]; display: ShownDisplay | null; ttlMs: number },
+  ) {
+    const now = this.clock.now()
+    const id = prefixedId('chl', now)
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url')
+    const { tenantId, environment, blindIndex } = subject
+    const record: ChallengeRecord = {
+      id,
+      tenantId,
+      environment,
+      blindIndex,
+      binding: bindingOf(nonce, subject),
+      steps: steps.join(' '),
+      display: display && seal(displayKey(nonce), Buffer.from(JSON.stringify(display)), id),
+      createdAt: now,
+      expiresAt: now + ttlMs,
+      usedAt: null,
+    }
+    await tx.insertChallenge(record)
+    return { id, nonce, expiresAt: record.expiresAt }
+  }
+
+  /**
+   * Finds a challenge that may still be used, and checks that it is for this subject.
+   * @throws DomainError challenge_not_found, challenge_used, challenge_expired, challenge_mismatch
+   */
+  async open(
+    store: StoreReader,
+    { id, nonce }: { id: string; nonce: string },
+    subject: ChallengeSubject,
+  ): Promise<Challenge> {
+    const record = await store.challenge(id)
+    if (record?.tenantId !== subject.tenantId || record.environment !== subject.environment)
+      throw new DomainError('challenge_not_found')
+    if (record.usedAt !== null) throw new DomainError('challenge_used')
+    if (record.expiresAt <= this.clock.now()) throw new DomainError('challenge_expired')
+    if (!timingSafeEqual(record.binding, bindingOf(nonce, subject)))
+      throw new DomainError('challenge_mismatch')
+    const display =
+      record.display && (JSON.parse(open(displayKey(nonce), record.display, id).toString()) as ShownDisplay)
+    return { id, steps: record.steps.split(' ') as Step[], display, expiresAt: record.expiresAt }
+  }
+
+  /** Uses the challenge up, in the transaction of the outcome. @throws DomainError challenge_used */
+  async use(tx: StoreTransaction, { id }: Pick<Challenge, 'id'>): Promise<void> {
+    if (!(await tx.useChallenge(id, this.clock.now()))) throw new DomainError('challenge_used')
+  }
+}
+
+/** Key under which a challenge's row holds the hash of the text: like the binding, it lets nobody guess at the action. */
+function displayKey(nonce: string): Buffer {
+  return createHmac('sha256', Buffer.from(nonce, 'base64url')).update('display').digest()
+}
+
+/** HMAC keyed by the nonce. The database does not hold the nonce, so that nobody can guess at the action from what it holds. */
+function bindingOf(
+  nonce: string,
+  { tenantId, environment, blindIndex, purpose, action }: ChallengeSubject,
+): Buffer {
+  const words = [tenantId, environment, blindIndex.toString('hex'), purpose, action ?? '']
+  return createHmac('sha256', Buffer.from(nonce, 'base64url')).update(words.join('\0')).digest()
+}

@@ -1,0 +1,100 @@
+/** Compares what a verify offers with what the tenant's policy asks of an approval. */
+import type { Mode } from '../../biometrics/challenge/steps.js'
+import { acrOf } from '../../contract/action-policy.js'
+import { unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
+import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
+import type { CaptureBinding } from '../../storage/records.js'
+import type { Subject, TemplateVault } from '../../users/template-vault.js'
+import { templateOf } from '../../users/templates.js'
+import type { BiometricProvider } from '../biometric-provider.js'
+import type { CaptureIntegrity } from '../capture/capture-integrity.js'
+import { activeMethodOf } from '../liveness.js'
+import type { Possession } from '../possession.js'
+import type { VerdictTerms } from './verdict-terms.js'
+
+/** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */
+export interface Offered {
+  /** The `acr` that an approval has, or would have. */
+  acr: string
+  /** Number of images in the request. */
+  images: number
+  /** Whether the request brings the report of the capture, without which nobody knows of signals. */
+  isReported: boolean
+  /** Binding of the hosted page's session that captured; null for any other capture. */
+  binding: CaptureBinding | null
+  /** The user; null for a user who is not enrolled, whom only the sandbox verifies. */
+  subject: Subject | null
+  /** Time of the verdict, in milliseconds since the Unix epoch. */
+  at: number
+}
+
+/**
+ * The `acr` that an approval would have, if the capture passes everything that is asked of it.
+ * @param modes movements of the challenge; null for photos
+ * @param possession proof that a passkey has given; null for none
+ */
+export function offeredAcr(
+  { passiveLiveness }: Pick<BiometricProvider, 'passiveLiveness'>,
+  modes: readonly Mode[] | null,
+  possession: Possession | null = null,
+): string {
+  const active = modes && activeMethodOf(modes)
+  const methods = [...(active ? [active] : []), ...(passiveLiveness ? [`passive:${passiveLiveness}`] : [])]
+  return acrOf(methods, modes !== null, possession)
+}
+
+/** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
+export function unmetRequirements(
+  { policy, point, model }: VerdictTerms,
+  { acr, images, isReported, binding, subject, at }: Offered,
+  vault: Pick<TemplateVault, 'describeReference'>,
+): ErrorDetail[] {
+  if (!policy) return []
+  const sealed = subject?.reference
+  const reference = sealed && {
+    createdAt: sealed.createdAt,
+    describe() {
+      const { consent } = vault.describeReference(subject, sealed)
+      const { photoCount } = vault.describeReference(subject, templateOf(subject, model) ?? sealed)
+      return { photoCount, consentId: consent?.id ?? null }
+    },
+  }
+  const facts = { acr, images, isReported, binding, fmr: point.fmr, reference: reference ?? null, at }
+  return unmetOf(policy.rule.require, facts)
+}
+
+/** Whether the rule asks for a person's look at a capture with these signals. */
+export function needsReview({ policy }: VerdictTerms, integrity: CaptureIntegrity | null): boolean {
+  return policy?.rule.require.integrity === 'review' && integrity !== null && integrity.signals.length > 0
+}
+
+/**
+ * Refuses a challenge, or a session of the capture page, whose movements are fewer than the policy asks of this action: before anybody
+ * moves the head for it. A passkey may still come with the verify.
+ * @throws DomainError policy_not_met
+ */
+export function assertMovementsMeet(
+  terms: VerdictTerms,
+  provider: Pick<BiometricProvider, 'passiveLiveness'>,
+  modes: readonly Mode[],
+): void {
+  if (!terms.policy) return
+  const unmet = unmetMovements(terms.policy.rule.require, offeredAcr(provider, modes))
+  if (unmet.length > 0) throw policyNotMet(terms, unmet)
+}
+
+/** Refuses a session of the capture page that the policy would give no approval. @throws DomainError policy_not_met */
+export function assertBindingMeets(terms: VerdictTerms, binding: CaptureBinding): void {
+  const required = terms.policy?.rule.require.capture_binding
+  if (required === undefined || required === binding) return
+  const issue = `is "${binding}"; "${required}" is required`
+  throw policyNotMet(terms, [{ path: 'browser', issue, requirement: 'capture_binding' }])
+}
+
+/** @param details requirements that are not met */
+export function policyNotMet({ policy }: VerdictTerms, details: ErrorDetail[]): DomainError {
+  return new DomainError('policy_not_met', {
+    message: `The policy of this tenant gives no approval of this action: the rule ${policy!.rule.name} is not met.`,
+    details,
+  })
+}

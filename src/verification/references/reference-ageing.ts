@@ -1,0 +1,63 @@
+/**
+ * Lets a reference take in a capture that was approved well above the bound, so that it follows a face that ages. The reference itself
+ * stays: an aged template stands next to it, is compared instead of it, and may be thrown away at any time.
+ */
+import type { Config } from '../../config/config.js'
+import { DAY_MS } from '../../lib/clock.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import { tenantModels } from '../../tenants/tenant-models.js'
+import type { Subject, TemplateVault } from '../../users/template-vault.js'
+import { comparedTemplate } from '../../users/templates.js'
+import type { BiometricProvider, Comparison } from '../biometric-provider.js'
+import type { UserCall } from '../call.js'
+import type { VerdictTerms } from '../policy/verdict-terms.js'
+import { decidingProvider } from './deciding-model.js'
+import { strongMatch } from './strong-match.js'
+
+interface ReferenceAgeingParts {
+  vault: TemplateVault
+  provider: BiometricProvider
+  config: Pick<Config, 'referenceAgeingDays'>
+}
+
+/** Facts about an aged template, for the audit log. */
+export interface Aged {
+  /** Similarity of the aged template and the first one, on the scale of scores. */
+  similarity: number
+}
+
+export class ReferenceAgeing {
+  constructor(private readonly parts: ReferenceAgeingParts) {}
+
+  /**
+   * Takes the capture of an approval in, where the days are over and the capture matches the first template well enough. While the
+   * installation changes its model pack, references take nothing in: what a change is to carry over stays as it is.
+   * @param at milliseconds since the Unix epoch
+   * @returns null where nothing was taken in
+   */
+  async age(
+    tx: StoreTransaction,
+    { tenant }: Pick<UserCall<unknown>, 'tenant'>,
+    subject: Subject,
+    comparison: Comparison,
+    terms: VerdictTerms,
+    at: number,
+  ): Promise<Aged | null> {
+    const { vault, provider, config } = this.parts
+    const { reference, aged } = subject
+    const deciding = decidingProvider(provider, tenant)
+    if (config.referenceAgeingDays === 0 || tenantModels(tenant)?.following) return null
+    if (reference?.model !== deciding.model) return null
+    const takenInAt = Math.max(reference.createdAt, aged?.createdAt ?? 0)
+    if (at - takenInAt < config.referenceAgeingDays * DAY_MS) return null
+    const enrolled = vault.openReference(subject, reference)
+    const first = enrolled.embedding
+    const capture = strongMatch(deciding, comparison, terms, () => first)
+    if (!capture) return null
+    const present = vault.openReference(subject, comparedTemplate(subject, reference)).embedding
+    const embedding = deciding.age(first, present, capture)
+    if (!embedding) return null
+    const isWritten = await vault.putAged(tx, { ...subject, reference }, { ...enrolled, embedding })
+    return isWritten ? { similarity: deciding.similarity(first, embedding) } : null
+  }
+}

@@ -1,0 +1,28 @@
+/** Decides whether an approved capture matches the first template so well that a template may be made of it. */
+import { faultsOf } from '../../biometrics/pipeline/judge/quality-bounds.js'
+import type { BiometricProvider, Comparison } from '../biometric-provider.js'
+import type { VerdictTerms } from '../policy/verdict-terms.js'
+
+/** How much stricter than the rate in force a capture must match before a template is made of it. */
+const STRICTER = 10
+
+/**
+ * The embedding of a capture that matches at a rate ten times stricter than the one in force, was not found to be a fake, and could be
+ * enrolled with.
+ * @param first opens the user's first template of the deciding model: a match of an aged template does not count
+ * @param strictFmr strictest rate that is asked for
+ * @returns null for any other capture
+ */
+export function strongMatch(
+  deciding: BiometricProvider,
+  { score, sample: { assessed, liveness }, samples }: Comparison,
+  terms: VerdictTerms,
+  first: () => Float32Array,
+  strictFmr = 1,
+): Float32Array | null {
+  const bound = deciding.strictThreshold(Math.min(terms.point.fmr / STRICTER, strictFmr))
+  if (bound === null || score === null || assessed === null || liveness.passed === false) return null
+  if (faultsOf(assessed.findings, assessed.imageIndex).length > 0) return null
+  const capture = samples.find(({ imageIndex }) => imageIndex === assessed.imageIndex)?.embedding
+  return capture && deciding.similarity(first(), capture) >= bound ? capture : null
+}

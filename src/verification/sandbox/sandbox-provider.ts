@@ -1,0 +1,253 @@
+/** The sandbox's biometric provider. The caller chooses each outcome by the end of the user id; no model runs. */
+import { createHash } from 'node:crypto'
+import type { FrameGuidance } from '../../../clients/capture/guidance-codes.js'
+import { FRAME_LIMITS } from '../../biometrics/challenge/frame-guidance.js'
+import type { Engine } from '../../biometrics/engine/engine.js'
+import type { QualityComponents } from '../../biometrics/measurements.js'
+import {
+  adviceOn,
+  assessQuality,
+  faultsOf,
+  type Purpose,
+} from '../../biometrics/pipeline/judge/quality-bounds.js'
+import {
+  BiometricError,
+  type BiometricErrorCode,
+  type GuideFrames,
+  type Quality,
+  type StageTimings,
+} from '../../biometrics/types.js'
+import { ERRORS } from '../../contract/error-codes.js'
+import {
+  CHALLENGE_PHOTOS,
+  isFirstPhotoPoor,
+  POOR_SHARPNESS,
+  photoRefusal,
+  refusedPhoto,
+  SANDBOX_MODEL,
+  sandboxOutcome,
+  sandboxScript,
+  scriptedFault,
+  scriptedGuidance,
+  scriptedLiveness,
+} from '../../contract/sandbox-rules.js'
+import type { Clock } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type {
+  AssessedImage,
+  BiometricProvider,
+  Comparison,
+  Enrolled,
+  EnrolOptions,
+  Evidence,
+  FusedReference,
+  GuideInput,
+  OperatingPoint,
+  ProviderCall,
+} from '../biometric-provider.js'
+import type { CaptureInput } from '../call.js'
+import { type ImageInput, imageCount } from '../capture/images.js'
+import { type EngineProvider, livenessFailed, translate } from '../engine-provider.js'
+import { type LivenessStatement, livenessStatement } from '../liveness.js'
+import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
+
+/** Embedding of every sandbox user: no model makes one. */
+const NO_EMBEDDING = new Float32Array(0)
+
+export class SandboxProvider implements BiometricProvider {
+  /** A fixed name, so that references of the sandbox outlive a change of the model pack. */
+  readonly model = SANDBOX_MODEL
+  readonly takesChallenges = true
+
+  constructor(
+    private readonly engine: Pick<Engine, 'inspect'>,
+    private readonly production: Pick<EngineProvider, 'operatingPoint' | 'passiveLiveness'>,
+    private readonly clock: Clock,
+  ) {}
+
+  get passiveLiveness(): string | null {
+    return this.production.passiveLiveness
+  }
+
+  operatingPoint(fmr: number): OperatingPoint {
+    return this.production.operatingPoint(fmr)
+  }
+
+  readonly noFace = NO_EMBEDDING
+
+  needsReference(userId: string): boolean {
+    return !sandboxScript(userId).isScripted
+  }
+
+  async enrol(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+    { assessOnly }: EnrolOptions,
+  ): Promise<Enrolled> {
+    const timingsMs = await this.screen(call, evidence)
+    const { input } = call
+    const { user_id: userId } = input
+    if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
+    const liveness = this.liveness(userId, evidence)
+    if (liveness.passed === false) {
+      if (input.challenge) throw livenessFailed(liveness)
+      refuseImage('liveness_failed', input)
+    }
+    const photoCount = input.challenge ? CHALLENGE_PHOTOS : evidence.images.length
+    return {
+      reference: NO_EMBEDDING,
+      weight: photoCount,
+      photoCount,
+      others: {},
+      samples: [],
+      assessed: Array.from({ length: photoCount }, (_, index) => assessSynthetic(userId, index)),
+      liveness,
+      timingsMs,
+    }
+  }
+
+  forModel(): this {
+    return this
+  }
+
+  strictThreshold(): null {
+    return null
+  }
+
+  similarity(): number {
+    return 0
+  }
+
+  age(): null {
+    return null
+  }
+
+  join(reference: FusedReference, _added: unknown, photoCount: number): FusedReference {
+    return { ...reference, photoCount: reference.photoCount + photoCount }
+  }
+
+  extend(_call: unknown, reference: FusedReference, added: Enrolled): FusedReference {
+    return { ...reference, photoCount: reference.photoCount + added.photoCount }
+  }
+
+  async verify(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+    reference: (() => Float32Array) | null,
+    threshold: number,
+  ): Promise<Comparison> {
+    const { user_id: userId } = call.input
+    const outcome = sandboxOutcome(userId)
+    if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
+    const timingsMs = await this.screen(call, evidence)
+    if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
+    const liveness = this.liveness(userId, evidence)
+    const matches = outcome !== '+no_match'
+    // The score lies about half-way between the threshold and the end of the scale, a little different for each user.
+    const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
+    return {
+      matches,
+      score: liveness.guidance ? null : matches ? threshold + margin : threshold - margin,
+      sample: { assessed: assessSynthetic(userId, 0), liveness },
+      others: {},
+      samples: [],
+      timingsMs,
+    }
+  }
+
+  async guide(
+    call: ProviderCall<GuideInput>,
+    { image, step, frontal }: GuideFrames,
+  ): Promise<FrameGuidance[]> {
+    const { user_id: userId = '' } = call.input
+    refuseScripted(userId)
+    const images = frontal ? [image, frontal] : [image]
+    const { maxPixels } = FRAME_LIMITS
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, call.input))
+    return scriptedGuidance(userId, step)
+  }
+
+  /** Liveness statement that the production pack of this installation would make about a live face. */
+  private liveness(userId: string, { challenge }: Evidence): LivenessStatement {
+    const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
+    const fault = (challenge && scriptedFault(userId)) ?? null
+    return livenessStatement(
+      passive,
+      this.passiveLiveness ?? this.model,
+      challenge ? { steps: challenge.steps, fault } : undefined,
+    )
+  }
+
+  /** Refuses what the user id asks for, then what production would refuse without looking for a face. */
+  private async screen(
+    call: ProviderCall<CaptureInput>,
+    { images, challenge }: Evidence,
+  ): Promise<StageTimings> {
+    const { input } = call
+    const { user_id: userId } = input
+    refuseScripted(userId)
+    if (challenge && sandboxOutcome(userId) === '+challenge_expired')
+      throw new DomainError('challenge_expired')
+    await waitAsScripted(userId, this.clock, call.signal)
+    const { timingsMs } = await this.engine
+      .inspect(images, { ...call, areFrames: challenge !== null })
+      .catch((error) => translate(error, input))
+    const refusal = photoRefusal(userId)
+    if (refusal && !challenge) refuseImage(refusal, input)
+    return timingsMs
+  }
+}
+
+/** Refuses the first image for its quality, where the user id asks for that. @throws DomainError low_quality */
+function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
+  const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
+  if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)
+}
+
+/** Refuses an image as production would: the first one, or the last one for people who differ. */
+function refuseImage(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
+  translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
+}
+
+function assessSynthetic(userId: string, imageIndex: number): AssessedImage {
+  const quality = syntheticQuality(userId, imageIndex)
+  return { imageIndex, quality, findings: assessQuality(quality.components, 'enrol') }
+}
+
+function syntheticQuality(userId: string, imageIndex: number): Quality {
+  const vary = (low: number, high: number, what: string) => low + (high - low) * fraction(userId, what)
+  return {
+    score: vary(0.8, 0.95, 'quality'),
+    faceWidthPx: Math.round(vary(180, 320, 'width')),
+    detection: vary(0.9, 0.99, 'detection'),
+    sharpness: vary(200, 800, 'sharpness'),
+    brightness: vary(100, 150, 'brightness'),
+    contrast: vary(40, 60, 'contrast'),
+    components: syntheticComponents(userId, imageIndex),
+  }
+}
+
+/** Quality components that pass every bound, except for the first image of a `+low_quality` user, which is blurred. */
+function syntheticComponents(userId: string, image: number): QualityComponents {
+  const vary = (low: number, high: number, what: string) =>
+    low + (high - low) * fraction(userId, String(image), what)
+  const isPoor = image === 0 && isFirstPhotoPoor(userId)
+  return {
+    inter_eye_distance: vary(80, 140, 'eyes'),
+    sharpness: isPoor ? POOR_SHARPNESS : vary(200, 800, 'sharpness'),
+    luminance_mean: vary(110, 150, 'luminance'),
+    luminance_variance: vary(1_200, 2_000, 'variance'),
+    under_exposure_prevention: vary(0.97, 1, 'dark'),
+    over_exposure_prevention: vary(0.98, 1, 'bright'),
+    illumination_uniformity: vary(0.85, 1, 'evenness'),
+    head_pose_yaw: vary(-8, 8, 'yaw'),
+    head_pose_pitch: vary(-8, 8, 'pitch'),
+    head_pose_roll: vary(-4, 4, 'roll'),
+    eyes_open: vary(0.26, 0.32, 'eyelids'),
+  }
+}
+
+/** Pseudo-random number from 0 to 1, always the same for the same words. */
+function fraction(...words: string[]): number {
+  return createHash('sha256').update(words.join('\0')).digest().readUInt16BE() / 0xffff
+}
