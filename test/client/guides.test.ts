@@ -37,7 +37,7 @@ const CODE = /^ *```(?:js|jsx|ts|mjs|python|go)$/gm
 function partOf(program: string, line: string): string {
   const parts = program.split(/\n\n(?=\S)/).filter((part) => `\n${part}`.includes(`\n${line}`))
   if (parts.length !== 1) throw new Error(`${parts.length} parts have the line ${line}`)
-  return parts[0]!
+  return parts[0]!.trimEnd()
 }
 
 function withFiles(page: string): string {

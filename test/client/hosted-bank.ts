@@ -37,10 +37,14 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
 
   watchAnswers(() => bank.address)
 
-  const as = (user: string) => ({
+  /** @param began the cookie of the browser that asked for the transfer */
+  const as = (user: string, began = '') => ({
     'Content-Type': 'application/json',
-    Cookie: `user=${encodeURIComponent(user)}`,
+    Cookie: `user=${encodeURIComponent(user)}${began && `; ${began}`}`,
   })
+
+  /** The cookie that the bank gave the browser which asked, by the person on the page. */
+  const kept = new Map<Visitor, string>()
 
   /** Asks for a transfer as this user. @returns the person on the page */
   async function transfer(user: string): Promise<Visitor> {
@@ -48,13 +52,14 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     const response = await fetch(`${bank.address}/transfers`, { method: 'POST', headers: as(user), body })
     expect(response.status).toBe(201)
     const visitor = new Visitor(((await response.json()) as { url: string }).url)
+    kept.set(visitor, response.headers.getSetCookie()[0]!.split(';')[0]!)
     await visitor.open()
     await visitor.agree()
     return visitor
   }
 
-  async function back(user: string, address: string): Promise<[number, object]> {
-    const response = await fetch(address, { headers: as(user) })
+  async function back(user: string, address: string, visitor?: Visitor): Promise<[number, object]> {
+    const response = await fetch(address, { headers: as(user, visitor && kept.get(visitor)) })
     return [response.status, (await response.json()) as object]
   }
 
@@ -62,26 +67,36 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     const visitor = await transfer('ada+match')
     const { body } = await visitor.capture(blank)
     const nothing = { message: 'Nothing waits to be confirmed.' }
-    expect(await back('eve+match', body.return_url)).toEqual([404, nothing])
-    expect(await back('ada+match', body.return_url)).toEqual([
+    expect(await back('eve+match', body.return_url, visitor)).toEqual([404, nothing])
+    expect(await back('ada+match', body.return_url, visitor)).toEqual([
       200,
       {
         done: { type: 'transfer', amount: '1250.00', to: 'Grace' },
         countersigned: expect.stringMatching(/^ver_/),
       },
     ])
-    expect(await back('ada+match', body.return_url)).toEqual([404, nothing])
+    expect(await back('ada+match', body.return_url, visitor)).toEqual([404, nothing])
+  })
+
+  it('carries nothing out for another sign-in of the same user, to which somebody sent the link', async () => {
+    const visitor = await transfer('ada+match')
+    const another = await transfer('ada+match')
+    const { body } = await visitor.capture(blank)
+    for (const elsewhere of [undefined, another])
+      expect((await back('ada+match', body.return_url, elsewhere))[0]).toBe(404)
+    expect((await back('ada+match', body.return_url, visitor))[0]).toBe(200)
   })
 
   it('carries nothing out for a browser that did not capture, and still does for the one that did', async () => {
-    const { body } = await (await transfer('ada+match')).capture(blank)
+    const visitor = await transfer('ada+match')
+    const { body } = await visitor.capture(blank)
     const elsewhere = new URL(body.return_url)
     elsewhere.searchParams.delete('capture_proof')
-    expect(await back('ada+match', elsewhere.href)).toEqual([
+    expect(await back('ada+match', elsewhere.href, visitor)).toEqual([
       403,
       { message: 'Please go back to the browser in which you confirmed.' },
     ])
-    expect((await back('ada+match', body.return_url))[0]).toBe(200)
+    expect((await back('ada+match', body.return_url, visitor))[0]).toBe(200)
   })
 
   it('says that no more tries are left to a person who is locked out, and offers no other try', async () => {
@@ -98,14 +113,15 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     const refused = await transfer('ada+flat')
     let state = { state: 'again', return_url: '' }
     for (let each = 0; each < 3; each++) state = (await refused.capture(blank)).body
-    expect(await back('ada+flat', state.return_url)).toEqual([403, { message: 'Not confirmed.' }])
+    expect(await back('ada+flat', state.return_url, refused)).toEqual([403, { message: 'Not confirmed.' }])
 
-    const cancelled = (await (await transfer('ada+match')).post('cancel')).body
-    expect(await back('ada+match', cancelled.return_url)).toEqual([403, { message: 'Not confirmed.' }])
+    const cancelled = await transfer('ada+match')
+    const { body } = await cancelled.post('cancel')
+    expect(await back('ada+match', body.return_url, cancelled)).toEqual([403, { message: 'Not confirmed.' }])
 
     const unfinished = await transfer('ada+match')
     const id = /cap_[0-9a-f]{32}/.exec(unfinished.url)![0]
-    const early = await back('ada+match', `${bank.address}/confirmed?capture_session=${id}`)
+    const early = await back('ada+match', `${bank.address}/confirmed?capture_session=${id}`, unfinished)
     expect(early).toEqual([409, { message: 'This is not confirmed yet.' }])
   })
 }

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import uvicorn
 from countersign import ACTIVE_ACR, ApiError, Countersign, CountersignError, VerdictError
-from fastapi import Cookie, Depends, FastAPI, HTTPException
+from fastapi import Cookie, Depends, FastAPI, HTTPException, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel
 
@@ -33,6 +33,8 @@ def signed_in(user: Annotated[str, Cookie()] = "") -> str:
 
 
 User = Annotated[str, Depends(signed_in)]
+# Stands for your own session too: the capture session that this sign-in began.
+Began = Annotated[str, Cookie()]
 
 
 class Transfer(BaseModel):
@@ -60,7 +62,7 @@ def page():
 
 # FastAPI runs these functions in threads, because they are not `async`: the client waits for the service.
 @app.post("/transfers", status_code=201)
-def ask_for_transfer(transfer: Transfer, user: User):
+def ask_for_transfer(transfer: Transfer, user: User, response: Response):
     action = {"type": "transfer", "amount": transfer.amount, "to": transfer.to}
     link = countersign.create_capture_session(
         user,
@@ -70,14 +72,15 @@ def ask_for_transfer(transfer: Transfer, user: User):
         return_url=f"{bank_url}/confirmed",
     )
     waiting[link.session_id] = (user, action)
+    response.set_cookie("began", link.session_id, httponly=True, samesite="lax")
     return {"url": link.url}
 
 
-# The page leads back here. The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+# The page leads back here. Anybody may have sent the address: it has to be that of the transfer which this very sign-in began.
 @app.get("/confirmed")
-def confirmed(user: User, capture_session: str = "", capture_proof: str = ""):
+def confirmed(user: User, began: Began = "", capture_session: str = "", capture_proof: str = ""):
     owner, action = waiting.get(capture_session, (None, None))
-    if owner is None or owner != user:
+    if owner is None or owner != user or began != capture_session:
         raise HTTPException(404, "Nothing waits to be confirmed.")
     # Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
     session = countersign.get_capture_session(capture_session, proof=capture_proof)

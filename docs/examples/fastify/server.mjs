@@ -31,11 +31,13 @@ const waiting = new Map()
 const app = Fastify()
 
 /**
- * Stands for your own session: who is signed in.
+ * Stands for your own session: who is signed in, and the capture session that this sign-in began.
  * @param {import('fastify').FastifyRequest} request
  */
-const signedIn = (request) =>
-  new URLSearchParams(request.headers.cookie?.replaceAll('; ', '&')).get('user') ?? ''
+const sessionOf = (request) => {
+  const cookies = new URLSearchParams(request.headers.cookie?.replaceAll('; ', '&'))
+  return { user: cookies.get('user') ?? '', began: cookies.get('began') }
+}
 
 // A page with one button. It signs in a user of the sandbox whom every check approves.
 app.get('/', (_request, reply) => {
@@ -58,7 +60,7 @@ const transferBody = {
 }
 
 app.post('/transfers', { schema: { body: transferBody } }, async (request, reply) => {
-  const user = signedIn(request)
+  const { user } = sessionOf(request)
   const { amount, to } = /** @type {{ amount: string, to: string }} */ (request.body)
   const action = { type: 'transfer', amount, to }
   const { session_id, url } = await countersign.createCaptureSession({
@@ -69,16 +71,17 @@ app.post('/transfers', { schema: { body: transferBody } }, async (request, reply
     return_url: `${bankUrl}/confirmed`,
   })
   waiting.set(session_id, { user, action })
+  reply.header('Set-Cookie', `began=${session_id}; Path=/; HttpOnly; SameSite=Lax`)
   return reply.code(201).send({ url })
 })
 
-// The page leads back here. The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+// The page leads back here. Anybody may have sent the address: it has to be that of the transfer which this very sign-in began.
 app.get('/confirmed', async (request, reply) => {
-  const user = signedIn(request)
+  const { user, began } = sessionOf(request)
   const { capture_session: id = '', capture_proof: proof } =
     /** @type {{ capture_session?: string, capture_proof?: string }} */ (request.query)
   const transfer = waiting.get(id)
-  if (!transfer || transfer.user !== user)
+  if (!transfer || transfer.user !== user || began !== id)
     return reply.code(404).send({ message: 'Nothing waits to be confirmed.' })
   // Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
   const session = await countersign.getCaptureSession(id, { proof })

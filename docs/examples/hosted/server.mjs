@@ -32,14 +32,16 @@ const app = express()
 app.use(express.json())
 
 /**
- * Stands for your own session: who is signed in.
+ * Stands for your own session: who is signed in, and the capture session that this sign-in began.
  * @param {express.Request} request
  */
-const signedIn = (request) =>
-  new URLSearchParams(request.get('cookie')?.replaceAll('; ', '&')).get('user') ?? ''
+const sessionOf = (request) => {
+  const cookies = new URLSearchParams(request.get('cookie')?.replaceAll('; ', '&'))
+  return { user: cookies.get('user') ?? '', began: cookies.get('began') }
+}
 
 app.post('/transfers', async (request, response) => {
-  const user = signedIn(request)
+  const { user } = sessionOf(request)
   const { amount, to } = request.body
   const action = { type: 'transfer', amount: String(amount), to: String(to) }
   const { session_id, url } = await countersign.createCaptureSession({
@@ -50,15 +52,15 @@ app.post('/transfers', async (request, response) => {
     return_url: `${bankUrl}/confirmed`,
   })
   waiting.set(session_id, { user, action })
-  response.status(201).json({ url })
+  response.cookie('began', session_id, { httpOnly: true, sameSite: 'lax' }).status(201).json({ url })
 })
 
-// The page leads back here. The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+// The page leads back here. Anybody may have sent the address: it has to be that of the transfer which this very sign-in began.
 app.get('/confirmed', async (request, response) => {
-  const user = signedIn(request)
+  const { user, began } = sessionOf(request)
   const id = String(request.query.capture_session)
   const transfer = waiting.get(id)
-  if (!transfer || transfer.user !== user)
+  if (!transfer || transfer.user !== user || began !== id)
     return response.status(404).json({ message: 'Nothing waits to be confirmed.' })
   // Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
   const proof = String(request.query.capture_proof ?? '')

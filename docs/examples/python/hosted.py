@@ -32,13 +32,13 @@ def ask_for_transfer(user, amount, to):
         return_url=f"{bank_url}/confirmed",
     )
     waiting[link.session_id] = (user, action)
-    return 201, {"url": link.url}
+    return 201, {"url": link.url}, f"began={link.session_id}; Path=/; HttpOnly; SameSite=Lax"
 
 
-def confirmed(user, session_id, proof):
-    # The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+def confirmed(user, began, session_id, proof):
+    # Anybody may have sent the address: it has to be that of the transfer which this very sign-in began.
     owner, action = waiting.get(session_id, (None, None))
-    if owner is None or owner != user:
+    if owner is None or owner != user or began != session_id:
         return 404, {"message": "Nothing waits to be confirmed."}
     # Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
     session = countersign.get_capture_session(session_id, proof=proof)
@@ -59,7 +59,7 @@ class Bank(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         if self.path == "/transfers":
-            self.answer(lambda: ask_for_transfer(self.user(), body["amount"], body["to"]))
+            self.answer(lambda: ask_for_transfer(self.kept("user"), body["amount"], body["to"]))
         else:
             self.send_error(404)
 
@@ -68,18 +68,19 @@ class Bank(BaseHTTPRequestHandler):
         if url.path == "/confirmed":
             query = parse_qs(url.query)
             session_id, proof = (query.get(name, [""])[0] for name in ("capture_session", "capture_proof"))
-            self.answer(lambda: confirmed(self.user(), session_id, proof))
+            self.answer(lambda: confirmed(self.kept("user"), self.kept("began"), session_id, proof))
         else:
             self.send_error(404)
 
-    def user(self):
-        """Stands for your own session: who is signed in."""
-        cookie = SimpleCookie(self.headers.get("Cookie", "")).get("user")
+    def kept(self, name):
+        """Stands for your own session: who is signed in, and the capture session that this sign-in began."""
+        cookie = SimpleCookie(self.headers.get("Cookie", "")).get(name)
         return unquote(cookie.value) if cookie else ""
 
     def answer(self, act):
+        cookies = []
         try:
-            status, body = act()
+            status, body, *cookies = act()
         except VerdictError as error:
             # Rejected, cancelled, expired, or not of this person: the log says which.
             print(error, file=sys.stderr)
@@ -95,6 +96,8 @@ class Bank(BaseHTTPRequestHandler):
                 status, body = 503, {"message": "Please try again later."}
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
+        for cookie in cookies:
+            self.send_header("Set-Cookie", cookie)
         self.end_headers()
         self.wfile.write(json.dumps(body).encode())
 

@@ -36,7 +36,7 @@ type bank struct {
 }
 
 func (b *bank) ask(w http.ResponseWriter, r *http.Request) error {
-	user := signedIn(r)
+	user := kept(r, "user")
 	var order struct{ Amount, To string }
 	if err := json.NewDecoder(r.Body).Decode(&order); err != nil {
 		return answer(w, http.StatusBadRequest, map[string]string{"message": "Give amount and to."})
@@ -51,16 +51,17 @@ func (b *bank) ask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.transfers.Store(link.SessionID, waiting{user, action})
+	http.SetCookie(w, &http.Cookie{Name: "began", Value: link.SessionID, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	return answer(w, http.StatusCreated, map[string]string{"url": link.URL})
 }
 
 func (b *bank) confirmed(w http.ResponseWriter, r *http.Request) error {
-	user, id := signedIn(r), r.URL.Query().Get("capture_session")
+	user, id := kept(r, "user"), r.URL.Query().Get("capture_session")
 	nothing := map[string]string{"message": "Nothing waits to be confirmed."}
-	// The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+	// Anybody may have sent the address: it has to be that of the transfer which this very sign-in began.
 	found, _ := b.transfers.Load(id)
 	asked, ok := found.(waiting)
-	if !ok || asked.user != user {
+	if !ok || asked.user != user || kept(r, "began") != id {
 		return answer(w, http.StatusNotFound, nothing)
 	}
 	// Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
@@ -87,14 +88,14 @@ func (b *bank) confirmed(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, map[string]any{"done": asked.action, "countersigned": claims.ID})
 }
 
-// signedIn stands for your own session: who is signed in.
-func signedIn(r *http.Request) string {
-	cookie, err := r.Cookie("user")
+// kept stands for your own session: the user who is signed in, and the capture session that this sign-in began.
+func kept(r *http.Request, name string) string {
+	cookie, err := r.Cookie(name)
 	if err != nil {
 		return ""
 	}
-	user, _ := url.PathUnescape(cookie.Value)
-	return user
+	value, _ := url.PathUnescape(cookie.Value)
+	return value
 }
 
 func answer(w http.ResponseWriter, status int, body any) error {

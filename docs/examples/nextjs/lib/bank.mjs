@@ -38,11 +38,13 @@ export const { countersign, waiting } = kept.bank
 export const bankUrl = () => process.env.BANK_URL ?? 'http://127.0.0.1:3000'
 
 /**
- * Stands for your own session: who is signed in.
+ * Stands for your own session: who is signed in, and the capture session that this sign-in began.
  * @param {Request} request
  */
-export const signedIn = (request) =>
-  new URLSearchParams(request.headers.get('cookie')?.replaceAll('; ', '&')).get('user') ?? ''
+export const sessionOf = (request) => {
+  const cookies = new URLSearchParams(request.headers.get('cookie')?.replaceAll('; ', '&'))
+  return { user: cookies.get('user') ?? '', began: cookies.get('began') }
+}
 
 /** @param {number} status @param {string} message */
 export const refuse = (status, message) => Response.json({ message }, { status })

@@ -1,18 +1,19 @@
 /** GET /confirmed: the capture page leads back here, and the transfer is carried out if the verdict allows it. */
 import { ACTIVE_ACR } from 'countersign/client'
-import { countersign, refuse, route, signedIn, waiting } from '../../lib/bank.mjs'
+import { countersign, refuse, route, sessionOf, waiting } from '../../lib/bank.mjs'
 
 export const runtime = 'nodejs'
 // Each call reads the session again: nothing of it may be cached.
 export const dynamic = 'force-dynamic'
 
 export const GET = route(async (request) => {
-  const user = signedIn(request)
-  // The id stands in an address, so it may be another person's: it has to be one that this user waits for.
+  const { user, began } = sessionOf(request)
+  // Anybody may have sent the address: it has to be that of the transfer which this very sign-in began.
   const { searchParams } = new URL(request.url)
   const id = searchParams.get('capture_session') ?? ''
   const transfer = waiting.get(id)
-  if (!transfer || transfer.user !== user) return refuse(404, 'Nothing waits to be confirmed.')
+  if (!transfer || transfer.user !== user || began !== id)
+    return refuse(404, 'Nothing waits to be confirmed.')
   // Only the browser that captured brings the proof. Another one may be that of a person who passed the link on.
   const session = await countersign.getCaptureSession(id, { proof: searchParams.get('capture_proof') })
   if (session.status === 'open' || session.status === 'in_progress')
