@@ -120,18 +120,19 @@ overPostgres(() => {
     const outbox = new Outbox(keys, vault, clock)
     const parts = { store: node, clock, log, leaderLease, vault, outbox, keys }
     const events = new CaptureSessionEvents(parts, 0)
-    const retention = new RetentionJob(node, clock, log, leaderLease, {
-      sandboxRetentionMs: DAY_MS,
-      beforeExpiry: [(isOn) => events.reportExpired(isOn)],
-    })
     const sender = new WebhookSender({
       ...parts,
       secrets: new SigningSecrets(keys, clock),
       observe: () => {},
     })
     const verification = new AuditVerification({ ...parts, audit: new AuditLog(keys, clock) }, 0)
-    const config = { requestLogDays: 7, requestLogEntries: 100 }
+    const config = { requestLogDays: 1, requestLogEntries: 100 }
     const requestLog = new RequestLog({ ...parts, config })
+    const retention = new RetentionJob(node, clock, log, leaderLease, {
+      sandboxRetentionMs: DAY_MS,
+      beforeExpiry: [(isOn) => events.reportExpired(isOn)],
+      afterExpiry: [requestLog.deleteOld],
+    })
     const traffic = new Traffic({ store: node, clock, log })
     const request = {
       ...{
