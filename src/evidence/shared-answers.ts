@@ -22,7 +22,7 @@ export const retention: Evidence = {
     'Captures, kept responses and sandbox users expire. References of production stay until your application calls delete, or until the policy of a tenant erases users whom nobody uses; no policy does so by default.',
   ),
   tests: 'storage/conformance/expiry api/sandbox-limits admin/inactive-users',
-  documents: 'guides/privacy.md#what-is-kept guides/policy.md#erase-users-whom-nobody-uses',
+  documents: 'guides/privacy.md#what-is-kept guides/policy.md#erase-inactive-users',
 }
 
 export const capacity: Evidence = {
