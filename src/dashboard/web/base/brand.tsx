@@ -2,7 +2,7 @@
 export function Brand() {
   return (
     <span class="brand">
-      <img src={new URL('./mark.svg', import.meta.url).href} alt="" width="22" height="22" /> Countersign
+      <img src={new URL('../mark.svg', import.meta.url).href} alt="" width="22" height="22" /> Countersign
     </span>
   )
 }
