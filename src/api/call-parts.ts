@@ -109,8 +109,6 @@ export interface CallParts {
   challenge: readonly ChallengePart[]
 }
 
-export const NO_PARTS: CallParts = { verify: [], enroll: [], challenge: [] }
-
 /** The fields of all parts in the body of a call. */
 export function requestFields(parts: ReadonlyArray<{ request?: Fields }>): Fields {
   return Object.assign({}, ...parts.map(({ request }) => request))
