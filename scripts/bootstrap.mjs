@@ -164,7 +164,7 @@ function docs() {
   process.env.UPDATE_DOCS = '1'
   const makers = [
     ...['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference'],
-    'client/typed-actions',
+    ...['client/typed-actions', 'docs-drawings'],
     ...['evaluation/accuracy-page', 'evaluation/quality-page', 'bench/figures', 'ledger/ledger'],
   ]
   const files = makers.map((name) => `test/${name}.test.ts`)
