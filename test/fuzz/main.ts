@@ -21,7 +21,11 @@ const { runs, seed, target } = new Command('npm run test:fuzz --')
   .parse()
   .opts<{ runs: number; seed: number; target?: string }>()
 
-const coverage = Coverage.start([packageFile('dist', 'src'), packageFile('dist', 'models')])
+const coverage = Coverage.start([
+  packageFile('dist', 'src'),
+  packageFile('dist', 'models'),
+  packageFile('dist', 'tools'),
+])
 // Not before: what is compiled by then is counted by whole functions.
 const { TARGETS } = await import('./targets.js')
 const chosen = TARGETS.filter(({ name }) => target === undefined || name === target)

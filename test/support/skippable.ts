@@ -20,6 +20,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/cli/completion.test.ts': 'zsh or fish',
   'test/cli/doctor.test.ts': 'a user that is not root',
   'test/cli/evaluate-pad.test.ts': 'evaluation data',
+  'test/cli/models-agree.test.ts': 'a processor that multiplies and adds bytes',
   'test/cli/models-pull.test.ts': 'evaluation data',
   'test/cli/service-manager.test.ts': 'systemd and Python',
   'test/client/behaviour.test.ts': 'Python with setuptools, wheel, venv and mypy, or Go',
