@@ -25,7 +25,7 @@ import { loadConfig } from '../src/config/config.js'
 import { canonicalJson } from '../src/contract/canonical-json.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, signVerification } from '../src/crypto/verification-jwt.js'
-import { DESCRIPTIONS } from '../src/features/index.js'
+import { descriptionsWith, FEATURES } from '../src/features/index.js'
 import { inputParser } from '../src/http/bodies/json-body.js'
 import { systemClock } from '../src/lib/clock.js'
 import { TemplateVault } from '../src/users/template-vault.js'
@@ -238,7 +238,7 @@ export async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<
   const authorization = `Bearer ${sandboxKey}`
 
   const body = requestBody(BODY_BYTES)
-  const parse = inputParser(DESCRIPTIONS.find(({ id }) => id === 'verify')!)
+  const parse = inputParser(descriptionsWith(FEATURES).find(({ id }) => id === 'verify')!)
   const { dimensions } = pack.manifest.embedder
   const vault = new TemplateVault(keys, systemClock)
   const blindIndex = vault.blindIndex(tenant.id, 'production', 'user')

@@ -9,7 +9,6 @@ import { scoreView } from '../src/api/views.js'
 import { SETTINGS } from '../src/config/config.js'
 import { ERRORS } from '../src/contract/error-codes.js'
 import { STANDARDS } from '../src/evidence/judge-installation.js'
-import { DESCRIPTIONS } from '../src/features/index.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { OPERATOR_ERRORS } from '../src/lib/operator-errors.js'
@@ -38,6 +37,7 @@ import {
 } from '../tools/generators/verdict-page.js'
 import { wireTypes } from '../tools/generators/wire-types.js'
 import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
+import { DESCRIPTIONS } from './support/descriptions.js'
 
 /** The cells of every table row of a page. */
 function rowsOf(page: string): string[][] {

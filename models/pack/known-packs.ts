@@ -5,7 +5,7 @@ import { closestMatch } from 'leven'
 
 /** The packs that Countersign can build or download by name; the catalogue describes them. */
 export const NAMED_PACKS = ['standard', 'baseline', 'opencv-zoo', 'recommended'] as const
-/** Those that are built on the spot. Nobody's own pack may have such a name, since a build would replace it. */
+/** The packs that are built on this machine. An operator's own pack needs another name, because a build would replace it. */
 export const BUILT_PACKS: readonly string[] = ['standard', 'baseline']
 /** Maximum number of wrong letters: a name with more is not taken for a mistyped one. */
 const MAX_TYPING_ERRORS = 3

@@ -66,7 +66,6 @@ export class Operations {
     this.lifecycle = new TenantLifecycle(audited, store, clock)
     this.keys = new KeyOperations(audited, tenancy, secrets)
     this.users = new UserOperations(audited, store, vault, outbox, clock)
-    this.audited = audited
     this.operators = new PeopleOperations(audited, store, clock)
     this.peopleOf = (tenantId) => new PeopleOperations(audited, store, clock, tenantId)
     this.signIns = new SignInOperations(audited, store, clock)

@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, TSchema>>
 /** Error codes that a part adds to a call. */
 interface Refusing {
   errors?: readonly ErrorCode[]
-  /** Those after which a challenge of the call is used up, like a capture that is refused: else it would give as many tries as somebody likes. */
+  /** The errors that use up the challenge of the call. A challenge that stayed open would allow any number of tries. */
   spendingErrors?: readonly ErrorCode[]
 }
 

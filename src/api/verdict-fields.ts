@@ -34,9 +34,9 @@ export interface Reached {
   issuer: string
   /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex. */
   actionHash: string
-  /** Signs the response; the JWTs have no field made from them. */
+  /** The JWTs; absent until their claims are signed. */
   tokens?: VerdictTokens
-  /** Whether the verdict has issued the production key. */
+  /** Whether the verdict has issued the production key; absent until the JWTs are signed. */
   isKeyIssued?: boolean
   /** Keyed digest of a text for the audit entry, so that nobody can check a guess at it after an erasure; undefined where no user is known. */
   digestOf(text: string): string | undefined
@@ -377,9 +377,6 @@ export function amrOf(reason: Verdict['reason'], possession: Possession | null):
 /** The places where a field goes. */
 type Place = Destination | 'response'
 
-/** Members that the response always has, with null where there is no value. */
-const isNullable = (place: Place) => place === 'response'
-
 /** The fields of the core and of the parts of a verify, in the order of each place. */
 export class VerdictFields {
   private readonly byPlace: Record<Place, Array<VerdictField & { part: number }>>
@@ -413,7 +410,8 @@ export class VerdictFields {
     const members: Record<string, unknown> = {}
     for (const { name, value, part } of this.byPlace[place]) {
       const member = value(reached, part < 0 ? null : evidence[part])
-      if (member !== undefined || isNullable(place)) members[name] = member ?? null
+      // The response names every member, with null where there is no value.
+      if (member !== undefined || place === 'response') members[name] = member ?? null
     }
     return members
   }

@@ -29,6 +29,3 @@ export function descriptionsWith(features: readonly Feature[]): EndpointDescript
     ...features.flatMap(({ descriptions = [] }) => descriptions),
   ]
 }
-
-/** Descriptions of all endpoints: the OpenAPI document is made from them. */
-export const DESCRIPTIONS = descriptionsWith(FEATURES)

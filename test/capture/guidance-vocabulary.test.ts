@@ -5,9 +5,9 @@ import { FRAME_GUIDANCE, GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 import { PAGE_TEXTS } from '../../src/features/capture-sessions/page/texts/page-languages.js'
-import { DESCRIPTIONS } from '../../src/features/index.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { VERSION } from '../../src/lib/version.js'
+import { DESCRIPTIONS } from '../support/descriptions.js'
 
 const sorted = (names: Iterable<string>) => [...names].sort()
 const english = messagesIn('en')

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { DESCRIPTIONS } from '../../src/features/index.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
+import { DESCRIPTIONS } from '../support/descriptions.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
 type Json = any

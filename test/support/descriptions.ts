@@ -1,5 +1,8 @@
 import type { EndpointDescription } from '../../src/api/endpoint.js'
-import { DESCRIPTIONS } from '../../src/features/index.js'
+import { descriptionsWith, FEATURES } from '../../src/features/index.js'
+
+/** The descriptions of all endpoints, in the order of documents. */
+export const DESCRIPTIONS = descriptionsWith(FEATURES)
 
 /** The description of an endpoint, with what features add to it. */
 export function descriptionOf(id: string): EndpointDescription {

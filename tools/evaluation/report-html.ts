@@ -1,4 +1,5 @@
 /** Writes a report as one self-contained page: for screens, light and dark, and for paper. */
+import { escapeHtml } from '../../src/lib/escape-html.js'
 import type { NotablePair } from './evaluation.js'
 import type { ReportContent, ReportSection, ReportTable } from './report-parts.js'
 import { REPORT_STYLE } from './report-style.js'
@@ -90,16 +91,4 @@ function worstHtml({ falseMatches, misses }: NonNullable<HtmlReport['worst']>): 
 ${gallery('Two people, most alike', falseMatches)}
 ${gallery('One person, least alike', misses)}
 </section>`
-}
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }

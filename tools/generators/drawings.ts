@@ -5,10 +5,10 @@
 import { SETTINGS } from '../../src/config/config.js'
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 import { newKeys, type ServiceKeys } from '../../src/crypto/service-keys.js'
-import { DESCRIPTIONS } from '../../src/features/index.js'
 import { LIFETIMES, type Lifetime } from '../../src/storage/lifetimes.js'
 import { STAGES, type Stage } from '../../src/verification/stages.js'
 import { WEBHOOK_EVENTS } from '../../src/webhooks/webhook-events.js'
+import { DESCRIPTIONS } from '../../test/support/descriptions.js'
 import {
   type Area,
   bottomOf,

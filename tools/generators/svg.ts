@@ -1,4 +1,5 @@
 /** Writes drawings as SVG: cards, groups, arrows and wrapped text, in the colors of a light and a dark page. */
+import { escapeHtml } from '../../src/lib/escape-html.js'
 
 /** The kinds of cards. The reader sees them as colors, so the text has to say the same. */
 export type Tone = 'plain' | 'accent' | 'lost' | 'partly' | 'good'
@@ -136,11 +137,11 @@ export class Svg {
     if (left < 4 || left + extent > this.width - 4)
       throw new Error(`"${text}" does not fit into the drawing: make its place wider, or the text shorter`)
     const color = kind === 'muted' ? LIGHT.muted : LIGHT.text
-    const font = kind === 'name' ? ` font-family="${escaped(MONO)}" font-size="13"` : ''
+    const font = kind === 'name' ? ` font-family="${escapeHtml(MONO)}" font-size="13"` : ''
     const weight = kind === 'title' ? ' font-weight="600"' : ''
     const from = anchor === 'start' ? '' : ` text-anchor="${anchor}"`
     this.shapes.push(
-      `<text class="${kind}" x="${x}" y="${y}" fill="${color}"${font}${weight}${from}>${escaped(text)}</text>`,
+      `<text class="${kind}" x="${x}" y="${y}" fill="${color}"${font}${weight}${from}>${escapeHtml(text)}</text>`,
     )
     this.reach(y + 6)
   }
@@ -172,8 +173,8 @@ export class Svg {
    */
   toString(): string {
     const height = this.bottom + MARGIN
-    const label = escaped(this.description)
-    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${this.width} ${height}" width="${this.width}" height="${height}" role="img" aria-label="${label}" font-family="${escaped(SANS)}" font-size="${SIZE}">
+    const label = escapeHtml(this.description)
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${this.width} ${height}" width="${this.width}" height="${height}" role="img" aria-label="${label}" font-family="${escapeHtml(SANS)}" font-size="${SIZE}">
 <title>${label}</title>
 <style>
 @media (prefers-color-scheme: dark) {
@@ -240,8 +241,4 @@ export function widthOf(text: string, kind: Kind): number {
     return sum + (/[A-Z]/.test(sign) ? 0.7 : /[\sfrt]/.test(sign) ? 0.4 : 0.61)
   }, 0)
   return Math.ceil(units * SIZE * (kind === 'title' ? 1.08 : 0.98))
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 }

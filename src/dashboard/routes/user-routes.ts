@@ -1,9 +1,10 @@
 /** The routes that look up, unlock, export and erase a tenant's user, and that list and revoke the user's passkeys. */
 
 import { erasureView } from '../../admin/views.js'
-import { passkeyOperations } from '../../features/passkeys/passkey-operations.js'
+import { PasskeyOperations } from '../../features/passkeys/passkey-operations.js'
 import { tenantModels } from '../../tenants/tenant-models.js'
 import * as bodies from '../bodies.js'
+import type { DashboardServices } from '../dashboard-services.js'
 import type { TenantTable } from './route.js'
 
 export const USER_ROUTES = {
@@ -31,7 +32,7 @@ export const USER_ROUTES = {
   'POST /users/passkeys': {
     body: bodies.userQuestion,
     answer: async ({ services, tenant, input: { environment, user_id: userId } }) => ({
-      passkeys: await passkeyOperations({ ...services.core, clock: services.clock }).inspect(tenant, {
+      passkeys: await passkeysOf(services).inspect(tenant, {
         environment,
         userId,
       }),
@@ -41,12 +42,7 @@ export const USER_ROUTES = {
   'POST /users/passkeys/revoke': {
     body: bodies.passkeyChoice,
     async answer({ services, tenant, actor, input: { environment, user_id: userId, passkey } }) {
-      await passkeyOperations({ ...services.core, clock: services.clock }).revoke(
-        tenant,
-        actor,
-        { environment, userId },
-        passkey,
-      )
+      await passkeysOf(services).revoke(tenant, actor, { environment, userId }, passkey)
       return { revoked: passkey }
     },
   },
@@ -67,3 +63,5 @@ export const USER_ROUTES = {
     },
   },
 } satisfies Partial<TenantTable>
+
+const passkeysOf = ({ core, clock }: DashboardServices) => new PasskeyOperations({ ...core, clock })

@@ -1,6 +1,7 @@
 /** Operations on the applications of the OpenID provider. */
 import type { Core } from '../../admin/core.js'
-import { type Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import type { Operations } from '../../admin/operations.js'
+import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import type { Environment } from '../../config/config.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { Clock } from '../../lib/clock.js'
@@ -8,7 +9,8 @@ import type { TenantRecord } from '../../storage/records.js'
 import { messageRule } from './keycloak/keycloak-realm.js'
 import { type NewOpenIdClient, type OpenIdClient, OpenIdClients } from './openid-clients.js'
 
-export interface OpenIdOperationParts extends Pick<Core, 'store' | 'audit' | 'tenancy'> {
+export interface OpenIdOperationParts extends Pick<Core, 'tenancy'> {
+  operations: Pick<Operations, 'audited'>
   keys: Pick<ServiceKeys, 'secrets'>
   clock: Clock
 }
@@ -17,9 +19,9 @@ export class OpenIdOperations {
   readonly clients: OpenIdClients
   private readonly audited: AuditedUnitOfWork
 
-  constructor({ store, audit, keys, tenancy, clock }: OpenIdOperationParts) {
+  constructor({ operations, keys, tenancy, clock }: OpenIdOperationParts) {
     this.clients = new OpenIdClients(keys, tenancy, clock)
-    this.audited = new AuditedUnitOfWork(store, audit)
+    this.audited = operations.audited
   }
 
   /** Makes an application. Its secret is returned only here. @throws OpenIdClientError; TenancyError */

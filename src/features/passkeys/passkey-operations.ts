@@ -1,8 +1,10 @@
 /** Operations on a user's passkeys that the API, the command line and the dashboard share: list and revoke, and cancel a recovery. */
 
+import type { Core } from '../../admin/core.js'
+import type { Operations } from '../../admin/operations.js'
 import type { UserAddress } from '../../admin/user-operations.js'
-import type { Services } from '../../api/services.js'
 import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
@@ -14,14 +16,25 @@ import { cancelRecovery } from './passkey-recovery.js'
 import { type Passkey, PasskeyVault } from './passkey-vault.js'
 import { inspectedPasskeyView, passkeyView } from './passkey-views.js'
 
+export interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
+  operations: Pick<Operations, 'audited'>
+  clock: Clock
+}
+
 export class PasskeyOperations {
-  constructor(
-    private readonly audited: AuditedUnitOfWork,
-    private readonly store: Store,
-    private readonly vault: TemplateVault,
-    private readonly passkeys: PasskeyVault,
-    readonly outbox: Outbox,
-  ) {}
+  readonly outbox: Outbox
+  private readonly audited: AuditedUnitOfWork
+  private readonly store: Store
+  private readonly vault: TemplateVault
+  private readonly passkeys: PasskeyVault
+
+  constructor({ operations, store, vault, outbox, clock }: PasskeyOperationParts) {
+    this.outbox = outbox
+    this.audited = operations.audited
+    this.store = store
+    this.vault = vault
+    this.passkeys = new PasskeyVault(vault, clock)
+  }
 
   /** The user's passkeys, oldest first. @throws DomainError reference_not_found for a user who is unknown */
   async list(tenant: TenantRecord, address: UserAddress): Promise<Array<ReturnType<typeof passkeyView>>> {
@@ -112,15 +125,4 @@ export class PasskeyOperations {
       { isAudited: environment === 'production' },
     )
   }
-}
-
-/** The operations over the parts of a service or of a command. */
-export function passkeyOperations({
-  operations,
-  store,
-  vault,
-  outbox,
-  clock,
-}: Pick<Services, 'operations' | 'store' | 'vault' | 'outbox' | 'clock'>): PasskeyOperations {
-  return new PasskeyOperations(operations.audited, store, vault, new PasskeyVault(vault, clock), outbox)
 }

@@ -1,7 +1,7 @@
 /** The answer to a wrong field: a sentence that says what the field may be. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DESCRIPTIONS } from '../../../src/features/index.js'
 import type { ApiClient } from '../../support/client.js'
+import { DESCRIPTIONS } from '../../support/descriptions.js'
 import { base64 } from '../../support/faces.js'
 import { boxedFile, heicHeader } from '../../support/images.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'

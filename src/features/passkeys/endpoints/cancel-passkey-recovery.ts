@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
 import { userId, userPath } from '../../../api/schemas.js'
 import { OpenUnitOfWork } from '../../../audit/audited-unit-of-work.js'
-import { passkeyOperations } from '../passkey-operations.js'
+import { PasskeyOperations } from '../passkey-operations.js'
 import { PASSKEYS } from '../passkey-schemas.js'
 import type { PasskeyServices } from '../passkey-services.js'
 
@@ -35,7 +35,7 @@ export const cancelPasskeyRecoveryDescription: EndpointDescription = {
 }
 
 export function cancelPasskeyRecovery(services: PasskeyServices): UserEndpoint<{ user_id: string }> {
-  const operations = passkeyOperations(services)
+  const operations = new PasskeyOperations(services)
   return {
     ...cancelPasskeyRecoveryDescription,
     aboutUser: true,

@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
 import { listOf, userId, userPath } from '../../../api/schemas.js'
-import { passkeyOperations } from '../passkey-operations.js'
+import { PasskeyOperations } from '../passkey-operations.js'
 import { PASSKEYS, passkeySchema } from '../passkey-schemas.js'
 import type { PasskeyServices } from '../passkey-services.js'
 
@@ -40,7 +40,7 @@ export const listPasskeysDescription: EndpointDescription = {
 }
 
 export function listPasskeys(services: PasskeyServices): UserEndpoint<{ user_id: string }> {
-  const operations = passkeyOperations(services)
+  const operations = new PasskeyOperations(services)
   return {
     ...listPasskeysDescription,
     aboutUser: true,

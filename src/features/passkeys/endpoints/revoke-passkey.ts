@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
 import { userId, userPath } from '../../../api/schemas.js'
 import { OpenUnitOfWork } from '../../../audit/audited-unit-of-work.js'
-import { passkeyOperations } from '../passkey-operations.js'
+import { PasskeyOperations } from '../passkey-operations.js'
 import { PASSKEYS, passkeyId } from '../passkey-schemas.js'
 import type { PasskeyServices } from '../passkey-services.js'
 
@@ -43,7 +43,7 @@ interface Input {
 }
 
 export function revokePasskey(services: PasskeyServices): UserEndpoint<Input> {
-  const operations = passkeyOperations(services)
+  const operations = new PasskeyOperations(services)
   return {
     ...revokePasskeyDescription,
     aboutUser: true,
