@@ -273,7 +273,7 @@ export const SETTING_GROUPS = {
     ),
     verdictSigner: optional(
       'VERDICT_SIGNER',
-      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token. The shell runs it. Default: none; the database holds the keys, sealed.',
+      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token. The shell runs it. Default: the database holds the keys, sealed.',
       text,
     ),
   },

@@ -1,22 +1,22 @@
-/** Makes the tables of docs/commands.md from the commands themselves. */
+/** Makes the lists of docs/commands.md from the commands themselves. */
 import { Command } from 'commander'
 import { COMMANDS } from '../../src/cli/commands.js'
-import { markdownTable } from '../../src/lib/markdown-table.js'
+import { markdownList } from './markdown-list.js'
 
 /** Options that every command, or nearly every one, has. The page explains them once. */
 const COMMON = ['--json', '--config', '--help']
 
-/** @returns the page with the tables of the commands that there are now */
+/** @returns the page with the lists of the commands that there are now */
 export async function withCommands(page: string): Promise<string> {
-  const tables = await commandTables()
+  const lists = await commandLists()
   return page.replace(
     /(<!-- commands -->\n)[\s\S]*(\n<!-- end of commands -->)/,
-    (_match, begin: string, end: string) => `${begin}\n${tables}\n${end}`,
+    (_match, begin: string, end: string) => `${begin}\n${lists}\n${end}`,
   )
 }
 
-/** A table of the commands without subcommands, and a section for each that has commands of its own. */
-async function commandTables(): Promise<string> {
+/** A list of the commands without subcommands, and a section for each that has commands of its own. */
+async function commandLists(): Promise<string> {
   const program = new Command('countersign')
   for (const { usage, description, load } of COMMANDS) {
     const command = program.command(usage).description(description)
@@ -25,29 +25,28 @@ async function commandTables(): Promise<string> {
   const groups = program.commands.filter(({ commands }) => commands.length > 0)
   const single = program.commands.filter(({ commands }) => commands.length === 0)
   const sections = groups.map(
-    (group) => `## ${group.name()}\n\n${sentence(group.description())}\n\n${table(leaves(group))}`,
+    (group) => `## ${group.name()}\n\n${sentence(group.description())}\n\n${list(leaves(group))}`,
   )
-  return [`## Single commands\n\n${table(single)}`, ...sections].join('\n\n')
+  return [`## Single commands\n\n${list(single)}`, ...sections].join('\n\n')
 }
 
-function table(commands: readonly Command[]): string {
-  return markdownTable(
-    ['Command', 'What it does', 'Options'],
-    commands.map((command) => [
-      `\`${nameOf(command)}\``,
-      command.description(),
-      command.options
-        .filter(({ long }) => !COMMON.includes(long ?? ''))
-        .map(({ flags }) => `\`${flags}\``)
-        .join(', ') || '–',
-    ]),
+function list(commands: readonly Command[]): string {
+  return markdownList(
+    commands.map((command) => {
+      const options = command.options
+        .map(({ long }) => long!)
+        .filter((long) => !COMMON.includes(long))
+        .map((long) => `\`${long}\``)
+      const withOptions = options.length > 0 ? `. Options: ${options.join(', ')}` : ''
+      return [`\`${nameOf(command)}\``, `${command.description()}${withOptions}`]
+    }),
   )
 }
 
-/** Name with the names before it and its arguments, as it is typed. */
+/** Name with its arguments and the names before it, as it is typed behind `countersign`. */
 function nameOf(command: Command): string {
   const words = [command.registeredArguments.map(argument).join(' ')]
-  for (let at: Command | null = command; at; at = at.parent) words.unshift(at.name())
+  for (let at = command; at.parent; at = at.parent) words.unshift(at.name())
   return words.filter(Boolean).join(' ')
 }
 

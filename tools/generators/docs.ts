@@ -5,10 +5,10 @@ import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { SETTING_GROUPS } from '../../src/config/settings.js'
 import { ERRORS, type ErrorCategory } from '../../src/contract/error-codes.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
-import { markdownTable } from '../../src/lib/markdown-table.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { RECOVERIES } from './error-recoveries.js'
+import { RECOVERIES, type Recovery } from './error-recoveries.js'
+import { markdownList } from './markdown-list.js'
 
 const UPDATE = process.env.UPDATE_DOCS === '1'
 
@@ -33,13 +33,10 @@ export function errorsPage(): string {
       '',
       CATEGORY_MEANINGS[category],
       '',
-      markdownTable(
-        ['Code', 'Status', 'Message', 'What to do'],
+      markdownList(
         entries.map(([code, { status, message, remedy }]) => [
-          `\`${code}\``,
-          String(status),
-          message,
-          remedy,
+          `\`${code}\` (${status})`,
+          `${message} ${remedy}`,
         ]),
       ),
       '',
@@ -61,32 +58,26 @@ Every error of the API is a JSON object:
 \`\`\`
 
 - \`error\` is the category and \`code\` the exact reason. Both are stable: decide by them.
-- \`message\` says what is wrong and \`remedy\` what to do next. Both are for people and may change.
+- \`message\` says what is wrong, \`remedy\` what to do next. They are for people and may change.
 - \`doc_url\` leads to the code on the page \`/errors\`, which each API listener serves without a key.
 - \`details\`, where it is there, names fields: \`[{ "path": "image", "issue": "…" }]\`.
 - \`request_id\` is also in the header \`X-Request-Id\` and in the service's log.
 - \`Retry-After\` says after how many seconds a retry makes sense.
 
-[Codes of the command line and the dashboard](operator-errors.md) are on a page of their own.
+The command line and the dashboard have [codes of their own](operator-errors.md).
 
 ## Recover by
 
-Several codes have the same way out. A code that you do not know has a category, which says enough.
+A code that you do not know has a category, which says enough.
 
-${markdownTable(
-  ['What your program does', 'Codes'],
-  RECOVERIES.map(({ step, codes }) => [step, codes.map((code) => `\`${code}\``).join(', ')]),
-)}
+${RECOVERIES.map(recoveryLine).join('\n')}
 
 ## Guidance for the person
 
-Each detail of a \`biometric_rejected\` has a stable \`guidance\` code and a \`hint\`, an English sentence that you may show to the person. The capture component has texts
-for the codes in five languages (\`element.texts[code]\`). \`POST /v1/guidance\` and \`liveness.guidance\` use the same codes.
+Each detail of a \`biometric_rejected\` has a stable \`guidance\` code and a \`hint\`, an English sentence that you may show to the person. The capture component has these texts
+in five languages (\`element.texts[code]\`). \`POST /v1/guidance\` and \`liveness.guidance\` use the same codes.
 
-${markdownTable(
-  ['Guidance', 'Hint'],
-  Object.entries(GUIDANCE_TEXTS).map(([code, hint]) => [`\`${code}\``, hint]),
-)}
+${markdownList(Object.entries(GUIDANCE_TEXTS).map(([code, hint]) => [`\`${code}\``, hint]))}
 
 Where a quality component is at fault, \`hint\` may be more exact, such as "Lift your chin a little." for \`not_frontal\`.
 
@@ -94,39 +85,42 @@ ${sections.join('\n').trimEnd()}
 `
 }
 
-/** docs/operator-errors.md */
+function recoveryLine({ step, codes }: Recovery): string {
+  return `- ${step.replace(/\.$/, ':')} ${codes.map((code) => `\`${code}\``).join(', ')}`
+}
+
+/** docs/operator-errors.md: codes with the same next step share a line. */
 export function operatorErrorsPage(): string {
+  const codesByRemedy = new Map<string, string[]>()
+  for (const [code, { remedy }] of Object.entries(OPERATOR_ERRORS))
+    codesByRemedy.set(remedy, [...(codesByRemedy.get(remedy) ?? []), `\`${code}\``])
   return `# Errors for operators
 
-These codes come from the command line and the dashboard, and are no part of the [API](errors.md). A command prints its error on stderr: the message, the next step, and the page of this
-documentation that says more. With \`--json\` it prints \`{ "error": { "code", "message", "remedy", "doc" } }\`. The dashboard explains the codes at \`/errors\` of the admin listener.
+Codes of the command line and the dashboard; the [API](errors.md) has others. A command prints its error on stderr: the message, the next step, and the page of this
+documentation that says more. With \`--json\` it prints \`{ "error": { "code", "message", "remedy", "doc" } }\`. The dashboard explains its codes at \`/errors\` of the admin listener.
 
-${markdownTable(
-  ['Code', 'What to do'],
-  Object.entries(OPERATOR_ERRORS).map(([code, { remedy }]) => [`\`${code}\``, remedy]),
-)}
+${markdownList([...codesByRemedy].map(([remedy, codes]) => [codes.join(', '), remedy]))}
 `
 }
 
-/** docs/configuration.md. */
+/** docs/configuration.md: the page says once that a setting without a default is off. */
 export function configurationPage(): string {
   const sections = Object.entries(SETTING_GROUPS).map(([title, settings]) => {
-    const rows = Object.values(settings).map(({ variable, fallback, description }) => [
-      `\`${variable}\``,
-      fallback === undefined ? '–' : `\`${fallback}\``,
-      description,
-    ])
-    return [`## ${title}`, '', markdownTable(['Variable', 'Default', 'Meaning'], rows), ''].join('\n')
+    const items = Object.values(settings).map(({ variable, fallback, description }) => {
+      const standard = fallback ? ` (\`${fallback}\`)` : ''
+      return [`\`${variable}\`${standard}`, description.replace(/ Default: none[.;].*$/, '')] as const
+    })
+    return [`## ${title}`, '', markdownList(items), ''].join('\n')
   })
   return `# Configuration
 
-Environment variables and a file with more of them configure Countersign. Each is read once, at the start. An empty variable counts as absent.
+Settings are environment variables, or lines of a file. Each is read once, at the start. An empty variable counts as absent.
 
-A value that cannot be read stops every command, with a message that names the variable. So does an unlisted name in the file. An unlisted name in the environment
-that begins with \`COUNTERSIGN_\` causes a warning, unless Kubernetes makes it for a Service called \`countersign\`.
-\`countersign config check\` reports everything that is wrong at once, and warns of settings that are unwise or deprecated.
+A value that cannot be read, and an unlisted name in the file, stop every command with a message that names the variable. An unlisted \`COUNTERSIGN_…\` in the environment
+causes a warning, unless Kubernetes makes it for a Service called \`countersign\`.
+\`countersign config check\` reports all mistakes at once, and warns of settings that are unwise or deprecated.
 
-\`COUNTERSIGN_CONFIG\`, or \`--config\` of a command, names the file. Its lines are \`NAME=value\`, as in the \`--env-file\` of Docker and the \`EnvironmentFile\` of systemd. The environment wins over the file:
+\`COUNTERSIGN_CONFIG\`, or \`--config\` of a command, names the file. Its lines are those of Docker's \`--env-file\` and systemd's \`EnvironmentFile\`. The environment wins over the file:
 
 \`\`\`sh
 # /etc/countersign/countersign.env
@@ -140,7 +134,7 @@ Quote a value that contains \`#\`, or a space at an end. A line that is neither 
 Every secret can come from a file, \`<variable>_FILE\`; white space at its end is dropped. Setting both is an error. The start and \`countersign doctor\` warn of a file with a secret
 that every user of the machine may open. Close a master key file of the service's own user to all others (\`chmod 600\`).
 
-A dash means that there is no fixed default: the meaning says what happens then.
+Defaults are in brackets. A setting without one is off, unless its text names another default.
 
 ${sections.join('\n')}`
 }

@@ -1,7 +1,7 @@
 /** Lists how a program recovers from each code of the API, for docs/errors.md. */
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 
-interface Recovery {
+export interface Recovery {
   /** The next step of a program. */
   step: string
   codes: readonly ErrorCode[]
@@ -14,7 +14,7 @@ const images = (Object.keys(ERRORS) as ErrorCode[]).filter(
 /** Every code of the API is in exactly one of these lists. */
 export const RECOVERIES: readonly Recovery[] = [
   {
-    step: 'Retry with the same idempotency key, after `Retry-After`. The SDKs do so twice, except for `request_timeout`.',
+    step: 'Retry with the same idempotency key, after `Retry-After` (the SDKs do so twice, except for `request_timeout`).',
     codes: [
       ...(['rate_limited', 'overloaded', 'engine_unavailable', 'store_unavailable'] as const),
       ...(['shutting_down', 'deadline_exceeded', 'internal_error', 'idempotency_in_progress'] as const),
