@@ -21,7 +21,6 @@ export function qualityTables(): string {
   const packs = Object.values(QUALITY_FIGURES)
   const rows = QUALITY_COMPONENTS.map((component) => {
     const curves = packs.map((pack) => pack.curves.find((curve) => curve.component === component)!)
-    const [{ bound, refused_photos }] = curves as [DiscardCurve]
     return [
       `\`${component}\``,
       boundText(boundFor(component, 'verify')),
@@ -30,15 +29,10 @@ export function qualityTables(): string {
         ({ relative_fnmr: gain, relative_fnmr_ci95: ci }) =>
           `${gain.toFixed(2)} (${ci.map((end) => end.toFixed(2)).join(' to ')})`,
       ),
-      bound ? String(refused_photos) : '–',
-      bound ? curves.map((curve) => `${curve.refused_misses} of ${curve.refused_pairs}`).join(', ') : '–',
     ]
   })
   const gains = Object.keys(QUALITY_FIGURES).map((pack) => `gain, \`${pack}\``)
-  return markdownTable(
-    ['Component', 'at verification', 'at enrollment', ...gains, 'photos beyond it', 'their pairs missed'],
-    rows,
-  )
+  return markdownTable(['Component', 'at verification', 'at enrollment', ...gains], rows)
 }
 
 function boundText(bound: QualityBound | null): string {
