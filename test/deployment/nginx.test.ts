@@ -7,6 +7,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SETTINGS } from '../../src/config/config.js'
 import { packageFile } from '../../src/lib/package-root.js'
@@ -60,7 +61,7 @@ describe.skipIf(NGINX === undefined)('nginx', () => {
       .replaceAll('/var/log/nginx/', `${folder}/`)
     writeFileSync(join(folder, 'countersign.conf'), ours)
     const main = `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1; events {}
-      http { access_log ${folder}/others.log; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; include ${folder}/countersign.conf; }`
+      http { ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3; ssl_ciphers ALL:@SECLEVEL=0; access_log ${folder}/others.log; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; include ${folder}/countersign.conf; }`
     writeFileSync(join(folder, 'nginx.conf'), main)
     for (const { node, server } of nodes) await once(server.listen(8080, node), 'listening')
     child = spawn(NGINX!, ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`], { stdio: 'inherit' })
@@ -104,6 +105,26 @@ describe.skipIf(NGINX === undefined)('nginx', () => {
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
     return { status: response.statusCode, body: await text(response) }
   }
+
+  it('refuses TLS 1.1, which the nginx.conf of Debian allows', async () => {
+    const handshake = async (maxVersion: 'TLSv1.1' | 'TLSv1.2') => {
+      const options = {
+        host: listen,
+        port: PORT,
+        servername: 'verify.bank.example',
+        rejectUnauthorized: false,
+      }
+      const socket = connect({ ...options, minVersion: 'TLSv1.1', maxVersion, ciphers: 'ALL:@SECLEVEL=0' })
+      try {
+        await once(socket, 'secureConnect')
+        return socket.getProtocol()
+      } finally {
+        socket.destroy()
+      }
+    }
+    await expect(handshake('TLSv1.2')).resolves.toBe('TLSv1.2')
+    await expect(handshake('TLSv1.1')).rejects.toThrow(/protocol version/)
+  })
 
   it('passes path and query on as they were sent, and names only the caller', async () => {
     const path = '/v1/users/a%2Fb%20c/../d//e?x=%2f&y=+'
