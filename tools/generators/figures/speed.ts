@@ -122,16 +122,21 @@ function tables(results: Results, inline: Record<string, string>): Record<string
     peers: peersTable(results),
     conditions: conditions(results, SPEED_SUITES),
     'peers-conditions': conditions(results, ['peers']),
-    'all-conditions': markdownTable(
-      ['Suite', 'measured', 'commit', 'other programs'],
-      Object.values(results).map((result) => [
-        `[${result.suite}](../bench/results/${result.suite}.md)`,
-        dayOf(result.measured_at),
-        commitOf(results, result.suite),
-        othersOf(result),
-      ]),
-    ),
+    'all-conditions': conditionsOfAll(results),
   }
+}
+
+/** A line for each moment, commit and load, with the suites that were measured then. */
+function conditionsOfAll(results: Results): string {
+  const suitesByConditions = new Map<string, string[]>()
+  for (const result of Object.values(results)) {
+    const conditions = `${dayOf(result.measured_at)}, commit ${commitOf(results, result.suite)}, other programs ${othersOf(result)}`
+    const link = `[${result.suite}](../bench/results/${result.suite}.md)`
+    suitesByConditions.set(conditions, [...(suitesByConditions.get(conditions) ?? []), link])
+  }
+  return [...suitesByConditions]
+    .map(([conditions, links]) => `- ${links.join(', ')}: ${conditions}`)
+    .join('\n')
 }
 
 /** Medians of the interface specification. */
