@@ -3,8 +3,8 @@
 import { type ModelPack, parsePackManifest } from '../../models/pack/model-pack.js'
 import { resolveConfig, SETTINGS, type SettingName } from '../../src/config/config.js'
 import { FACTS, type Fact, type Installation } from '../../src/evidence/evidence.js'
-import { ABOUT_LINES, countsTable, linesTable } from '../../src/evidence/evidence-page.js'
-import { brokenLines, judgeInstallation } from '../../src/evidence/judge-installation.js'
+import { ABOUT_LINES, linesTable } from '../../src/evidence/evidence-page.js'
+import { brokenLines, countLines, judgeInstallation } from '../../src/evidence/judge-installation.js'
 import { shippedCalibration } from '../pack-builders/calibration/shipped.js'
 import { standardPackDocument } from '../pack-builders/standard/pack-document.js'
 
@@ -54,6 +54,10 @@ export function evidencePage(): string {
     const text = cause in FACTS ? FACTS[cause as Fact] : defaultIn(cause as SettingName)
     return `- ${text}: ${length} lines`
   })
+  const counts = standards.map((standard) => {
+    const { met, partly, not_met } = countLines(standard)
+    return `- ${standard.title}: ${met} met, ${partly} partly, ${not_met} not met`
+  })
   return `# Evidence
 
 \`countersign evidence\` judges your installation by laws and standards, requirement by requirement, and prints a page in Markdown:
@@ -62,16 +66,16 @@ export function evidencePage(): string {
 countersign evidence > evidence.md
 \`\`\`
 
-It reads the configuration, the model pack, the contracts of the tenants and the age of the backups. It changes nothing and ends with 0, however the judgements are.
-What it cannot read is named at the top and left out of the judgement. With \`--json\` it prints one line for programs: the \`status\` of each requirement, and in \`broken_by\` the settings that lower it.
+It reads the configuration, the model pack, the contracts of the tenants and the age of the backups. What it cannot read is named at the top and left out of the judgement. It changes nothing and ends with 0, however the judgements are.
+With \`--json\` it prints one line for programs: the \`status\` of each requirement, and in \`broken_by\` the settings that lower it.
 
 ${ABOUT_LINES}
 
 ## The default settings
 
-The default settings with the standard model pack, before the first tenant:
+With the standard model pack, before the first tenant:
 
-${countsTable(standards)}
+${counts.join('\n')}
 
 These settings and facts lower judgements there:
 
