@@ -37,7 +37,7 @@ function list(commands: readonly Command[]): string {
         .map(({ long }) => long!)
         .filter((long) => !COMMON.includes(long))
         .map((long) => `\`${long}\``)
-      const withOptions = options.length > 0 ? `. Options: ${options.join(', ')}` : ''
+      const withOptions = options.length > 0 ? `. ${options.join(', ')}` : ''
       return [`\`${nameOf(command)}\``, `${command.description()}${withOptions}`]
     }),
   )

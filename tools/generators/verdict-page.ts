@@ -108,3 +108,9 @@ export function tableUnder(page: string, heading: string): string[][] {
     .slice(2)
     .map((row) => row.slice(2, -2).split(' | '))
 }
+
+/** The claims that the page lists: what it says of each, with the sentence that says when it is absent. */
+export function claimsOf(page: string): Map<string, string> {
+  const section = page.split('## Claims\n')[1]!.split(/^##/m)[0]!
+  return new Map([...section.matchAll(/^- `(\w+)` (.*)$/gm)].map(([, name, text]) => [name!, text!]))
+}
