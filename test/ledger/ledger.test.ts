@@ -1,4 +1,4 @@
-/** Counts the operations of a call. They may rise only in the tables of docs/benchmarks.md, where the change is seen. */
+/** Counts the operations of a call. They may rise only in the tables of README.md, where the change is seen. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -20,7 +20,7 @@ import {
   takeLedgerOnPostgres,
 } from './ledger.js'
 
-const PAGE = packageFile('docs', 'benchmarks.md')
+const PAGE = packageFile('test', 'ledger', 'README.md')
 /** How much more than in the table may be counted of what differs from run to run: timers and the size of reads have a part in it. */
 const SLACK = 1.25
 
