@@ -7,6 +7,7 @@ import { DOCS, titleOf } from './index-page.js'
 import {
   API_REFERENCE,
   alignByClass,
+  anchorItems,
   anchorRows,
   colorByClass,
   dropEmptyHeadings,
@@ -42,6 +43,7 @@ export default defineConfig({
       keepBraces(md)
       resolveLinks(md)
       anchorRows(md)
+      anchorItems(md)
       alignByClass(md)
       dropEmptyHeadings(md)
     },

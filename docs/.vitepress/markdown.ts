@@ -33,6 +33,34 @@ export function anchorRows(md: MarkdownRenderer): void {
   })
 }
 
+/** Pages of codes or variables, with what follows the name in the items that explain one. */
+const EXPLAINING: Record<string, RegExp> = {
+  'errors.md': /^ \(\d/,
+  'operator-errors.md': /^[:,]/,
+  'configuration.md': /^(?::| \()/,
+}
+
+/** Gives the items of the lists of codes and variables the anchors of what they explain; an item that explains several codes has one at each. */
+export function anchorItems(md: MarkdownRenderer): void {
+  md.core.ruler.push('anchor-items', ({ tokens, env }) => {
+    const follows = EXPLAINING[relative(DOCS, env.path)]
+    if (!follows) return
+    for (const [at, item] of tokens.entries()) {
+      if (item.type !== 'list_item_open') continue
+      const [name, text, ...rest] = tokens[at + 2]?.children ?? []
+      if (name?.type !== 'code_inline' || !follows.test(text?.content ?? '')) continue
+      item.attrSet('id', name.content)
+      let before = text!.content
+      for (const token of rest) {
+        if (before === ', ' && token.type === 'code_inline') token.attrSet('id', token.content)
+        else if (token.type !== 'text') break
+        before = token.content
+        if (token.type === 'text' && before !== ', ') break
+      }
+    }
+  })
+}
+
 /** Makes an empty heading of a table a plain cell, because a screen reader would read a heading without a name. */
 export function dropEmptyHeadings(md: MarkdownRenderer): void {
   md.core.ruler.push('drop-empty-headings', ({ tokens }) => {

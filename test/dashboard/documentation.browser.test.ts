@@ -36,7 +36,7 @@ describe.skipIf(!CHROMIUM)('the documentation in Chromium', () => {
     await page.context().close()
   }, 60_000)
 
-  it('shows the row of an error at the address that names its code', async () => {
+  it('shows an error at the address that names its code', async () => {
     const { page, errors } = await tests.open('light', 1280)
     await page.goto(`${tests.running.service.adminUrl}/docs/errors#body_too_large`)
     await page.locator('#body_too_large').getByText('413').waitFor()
