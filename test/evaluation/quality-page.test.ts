@@ -3,13 +3,13 @@ import { expect, it } from 'vitest'
 import { boundFor, DEFAULT_BOUNDS } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { documentInDocs } from '../../tools/generators/docs.js'
-import { QUALITY_FIGURES, qualityTables } from '../../tools/generators/quality-page.js'
+import { QUALITY_FIGURES, qualityLines } from '../../tools/generators/quality-page.js'
 
 it('docs/accuracy.md has the bounds that hold and the figures that were measured (UPDATE_DOCS=1 writes them)', () => {
   const page = readFileSync(packageFile('docs', 'accuracy.md'), 'utf8')
   const [before, rest] = page.split('<!-- quality -->')
   const [, after] = rest!.split('<!-- /quality -->')
-  const made = `${before}<!-- quality -->\n${qualityTables()}\n<!-- /quality -->${after}`
+  const made = `${before}<!-- quality -->\n${qualityLines()}\n<!-- /quality -->${after}`
   expect(documentInDocs('accuracy.md', made)).toBe(made)
 })
 

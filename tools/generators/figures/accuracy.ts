@@ -55,7 +55,7 @@ export function accuracyFigures(): Record<string, string> {
     ),
     'several-photos': markdownTable(
       ['pack', 'photographs enrolled', 'measured FMR', 'missed'],
-      PACKS.flatMap((pack) =>
+      PACKS.filter((pack) => SERVING[pack]).flatMap((pack) =>
         SEVERAL_PHOTOS[pack]!.map(({ photos, measured_fmr, fmr_ci95, fnmr, fnmr_ci95 }) => [
           photos === 1 ? `\`${pack}\`` : '',
           String(photos),
