@@ -558,7 +558,7 @@ export const SETTING_GROUPS = {
     ),
     shadowFmr: optional(
       'SHADOW_FMR',
-      'A candidate for FMR or for a rate in a contract: countersign models shadow shows which production verdicts it would change. Default: none.',
+      'A candidate for FMR or for a rate in a contract; countersign models shadow shows which production verdicts it would change. Default: none.',
       falseMatchRate,
     ),
     shadowPack: optional(

@@ -36,7 +36,7 @@ export function errorsPage(): string {
       markdownList(
         entries.map(([code, { status, message, remedy }]) => [
           `\`${code}\` (${status})`,
-          `${message} ${remedy}`,
+          explanationOf(message, remedy),
         ]),
       ),
       '',
@@ -85,8 +85,23 @@ ${sections.join('\n').trimEnd()}
 `
 }
 
+/** What went wrong, and the next step. The page says once what `Retry-After` means. */
+export function explanationOf(message: string, remedy: string): string {
+  return remedy === 'Retry after the time in `Retry-After`.' ? message : `${message} ${remedy}`
+}
+
+/** A category stands for its codes where all of them have the same way out. */
 function recoveryLine({ step, codes }: Recovery): string {
-  return `- ${step.replace(/\.$/, ':')} ${codes.map((code) => `\`${code}\``).join(', ')}`
+  const whole = (Object.keys(CATEGORY_MEANINGS) as ErrorCategory[]).filter((category) =>
+    Object.entries(ERRORS).every(
+      ([code, entry]) => entry.category !== category || (codes as readonly string[]).includes(code),
+    ),
+  )
+  const names = [
+    ...whole.map((category) => `every \`${category}\``),
+    ...codes.filter((code) => !whole.includes(ERRORS[code].category)).map((code) => `\`${code}\``),
+  ]
+  return `- ${step.replace(/\.$/, ':')} ${names.join(', ')}`
 }
 
 /** docs/operator-errors.md: codes with the same next step share a line. */

@@ -32,8 +32,8 @@ export function defaultInstallation(): Installation {
   return { config: configWith(), pack: standardPack(), tenants: [], backups: 'unknown', durability: null }
 }
 
-/** One line of each judgement for the page. */
-const SAMPLES = ['psd2-4-1-once', 'psd2-4-3-c', 'nist-pad']
+/** A line of each of two judgements for the page. */
+const SAMPLES = ['psd2-4-1-once', 'nist-pad']
 
 /** Name of the setting with its default, as `COUNTERSIGN_FMR=1e-4`. */
 const defaultText = (name: SettingName) => `${SETTINGS[name].variable}=${SETTINGS[name].fallback ?? ''}`
@@ -83,7 +83,7 @@ ${causes.join('\n')}
 
 All other lines below *met* have their reason in the product, or are yours.
 
-## Three of the ${lines.length} lines
+## Two of the ${lines.length} lines
 
 ${linesTable(samples, { settingText: defaultText, linkTo })}
 `
