@@ -16,6 +16,7 @@ import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
 import { withCommands } from '../tools/generators/commands-page.js'
 import {
+  briefOf,
   configurationPage,
   documentInDocs,
   errorsPage,
@@ -148,7 +149,7 @@ describe('docs/configuration.md', () => {
   it('lists every variable once, with its default and its meaning', () => {
     const expected = Object.values(SETTINGS).map(({ variable, fallback, description }) => [
       fallback ? `${code(variable)} (${code(fallback)})` : code(variable),
-      description.replace(/ Default: none[.;].*$/, ''),
+      briefOf(description),
     ])
     expect(itemsOf(page).sort()).toEqual(expected.sort())
   })
@@ -164,8 +165,8 @@ describe('docs/evidence.md', () => {
     expect(documentInDocs('evidence.md', made)).toBe(made)
   })
 
-  it('shows a line that is met and one that is not', () => {
-    for (const judgement of ['met', 'not met']) expect(evidencePage()).toContain(`| **${judgement}**: `)
+  it('shows a line with its judgement', () => {
+    expect(evidencePage()).toContain('| **not met**: ')
   })
 })
 

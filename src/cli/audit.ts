@@ -47,7 +47,7 @@ export function registerAuditCommands(audit: Command): void {
     )
   audit
     .command('anchor')
-    .description('print the end of every log; keep it where nobody with access to the database can change it')
+    .description('print the end of every log; keep it away from the database')
     .option('--json', 'print JSON')
     .action(
       action(async (options: OutputOptions) => {

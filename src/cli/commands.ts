@@ -29,7 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'requests <tenant>',
-    description: "a tenant's latest requests and how each ended, as on the dashboard's page Requests",
+    description: "a tenant's latest requests and how each ended, as on the dashboard",
     load: async () => (await import('./requests.js')).registerRequestsCommand,
   },
   {
@@ -55,7 +55,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'evaluate <data>',
     description:
-      'measure error rates on a folder with one subfolder for each person, or on a CSV of pairs (columns a,b,same; paths relative to it)',
+      'measure error rates on a folder with a subfolder for each person, or on a CSV of pairs (columns a,b,same)',
     load: async () => (await import('./evaluate/evaluate.js')).registerEvaluateCommand,
   },
   {
@@ -78,8 +78,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'fake',
-    description:
-      'run the service in memory of the SDK for tests, in any language; prints what a client needs',
+    description: "run the SDK's service in memory for tests in any language; prints what a client needs",
     load: async () => (await import('./fake.js')).registerFakeCommand,
     isWithoutConfig: true,
   },
@@ -100,7 +99,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: 'migrate',
-    description: "bring the database of an earlier version to this version's schema, as the first serve does",
+    description: "bring an earlier version's database to this version's schema, as the first serve does",
     load: async () => (await import('./migrate.js')).registerMigrateCommand,
   },
   {
@@ -141,7 +140,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'operator-password',
     description:
-      'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD or its file, or reset the password in use',
+      'print the hash of a password for COUNTERSIGN_OPERATOR_PASSWORD, or reset the password in use',
     load: async () => (await import('./operator/operator-password.js')).registerOperatorPasswordCommand,
   },
   {

@@ -10,7 +10,7 @@ export function registerUserCommands(user: Command): void {
   registerExport(user)
   user
     .command('show <tenant> <user>')
-    .description('show whether a user is enrolled and whether the user is locked out')
+    .description('show whether a user is enrolled, and locked out')
     .option('--sandbox', 'look in the sandbox')
     .option('--json', 'print JSON')
     .action(
@@ -38,9 +38,7 @@ export function registerUserCommands(user: Command): void {
 
   user
     .command('undo-ageing <tenant> [user]')
-    .description(
-      'restore references as they were enrolled: of a user, or with --all of every user of the tenant',
-    )
+    .description('restore references as they were enrolled: of a user, or with --all of every user')
     .option('--all', 'restore the references of every user of the tenant')
     .option('--json', 'print JSON')
     .action(
@@ -62,9 +60,7 @@ export function registerUserCommands(user: Command): void {
 
   user
     .command('unlock <tenant> <user>')
-    .description(
-      'end the lockout of a user who was rejected too often; a disabled reference needs a new enrollment',
-    )
+    .description('end the lockout of a user; a disabled reference needs a new enrollment')
     .option('--json', 'print JSON')
     .action(
       action(async (tenant: string, userId: string, options: OutputOptions) => {
@@ -83,9 +79,7 @@ export function registerUserCommands(user: Command): void {
 function registerExport(user: Command): void {
   user
     .command('export <tenant> <user>')
-    .description(
-      'print everything that is kept about a user as JSON, except templates; the audit log records it',
-    )
+    .description('print all that is kept about a user as JSON, except templates; the audit log records it')
     .option('--sandbox', 'look in the sandbox')
     .option('--json', 'print JSON in one line')
     .action(

@@ -99,9 +99,7 @@ export function registerWebhookCommands(webhook: Command): void {
 
   webhook
     .command('test <tenant> [webhook]')
-    .description(
-      'send an event without content to a webhook, or the only one; the running service delivers it',
-    )
+    .description('send an event without content to a webhook, or the only one')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, given: string | undefined, options: OutputOptions) => {

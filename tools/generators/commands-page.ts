@@ -24,9 +24,7 @@ async function commandLists(): Promise<string> {
   }
   const groups = program.commands.filter(({ commands }) => commands.length > 0)
   const single = program.commands.filter(({ commands }) => commands.length === 0)
-  const sections = groups.map(
-    (group) => `## ${group.name()}\n\n${sentence(group.description())}\n\n${list(leaves(group))}`,
-  )
+  const sections = groups.map((group) => `## ${group.name()}\n\n${list(leaves(group))}`)
   return [`## Single commands\n\n${list(single)}`, ...sections].join('\n\n')
 }
 
@@ -58,5 +56,3 @@ function argument(one: Command['registeredArguments'][number]): string {
 function leaves(command: Command): Command[] {
   return command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
 }
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -85,7 +85,7 @@ ${sections.join('\n').trimEnd()}
 `
 }
 
-/** What went wrong, and the next step. The page says once what `Retry-After` means. */
+/** Says what went wrong, and the next step. The page says once what `Retry-After` means. */
 export function explanationOf(message: string, remedy: string): string {
   return remedy === 'Retry after the time in `Retry-After`.' ? message : `${message} ${remedy}`
 }
@@ -118,12 +118,17 @@ ${markdownList([...codesByRemedy].map(([remedy, codes]) => [codes.join(', '), re
 `
 }
 
-/** docs/configuration.md: the page says once that a setting without a default is off. */
+/** Leaves out the defaults that the page states once for all settings. */
+export function briefOf(description: string): string {
+  return description.replace(/ Default: (?:none[.;].*|made from the listen address\.)$/, '')
+}
+
+/** docs/configuration.md */
 export function configurationPage(): string {
   const sections = Object.entries(SETTING_GROUPS).map(([title, settings]) => {
     const items = Object.values(settings).map(({ variable, fallback, description }) => {
       const standard = fallback ? ` (\`${fallback}\`)` : ''
-      return [`\`${variable}\`${standard}`, description.replace(/ Default: none[.;].*$/, '')] as const
+      return [`\`${variable}\`${standard}`, briefOf(description)] as const
     })
     return [`## ${title}`, '', markdownList(items), ''].join('\n')
   })
@@ -149,7 +154,7 @@ Quote a value that contains \`#\`, or a space at an end. A line that is neither 
 Every secret can come from a file, \`<variable>_FILE\`; white space at its end is dropped. Setting both is an error. The start and \`countersign doctor\` warn of a file with a secret
 that every user of the machine may open. Close a master key file of the service's own user to all others (\`chmod 600\`).
 
-Defaults are in brackets. A setting without one is off, unless its text names another default.
+Defaults are in brackets. A setting without one is off, unless its text names another default; a URL is made from its listen address.
 
 ${sections.join('\n')}`
 }

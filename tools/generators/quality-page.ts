@@ -16,7 +16,7 @@ export const QUALITY_FIGURES: Record<string, PackFigures> = JSON.parse(
   readFileSync(packageFile('docs', 'quality-figures.json'), 'utf8'),
 ).packs
 
-/** What each component measures, in the words of the page. */
+/** Says what each component measures. */
 const MEASURED: Record<QualityComponent, string> = {
   inter_eye_distance:
     "pixels of the source between the eyes' centers; the width of the face is checked instead (`face_too_small`)",

@@ -4,17 +4,19 @@ import { recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { lockedPackages, type Manifest, manifest } from '../../test/supply-chain/lockfile.js'
 import { markdownList } from './markdown-list.js'
 
+const TRACES = 'traces, sent to a collector'
+
 /** Why each dependency of an installation is there; one without a reason has none. */
 const REASONS: Record<string, string> = {
   '@bufbuild/protobuf': 'writes the ONNX files of packs that are built',
   '@observablehq/plot': 'draws the figures of an evaluation’s report',
   '@vladmandic/face-api': 'networks of the packs and photos for the demo; none of its code runs',
-  '@opentelemetry/api': 'traces: shared names',
-  '@opentelemetry/core': 'traces: reads `traceparent`',
-  '@opentelemetry/exporter-trace-otlp-http': 'traces: sends them to a collector',
-  '@opentelemetry/resources': 'traces: names the service that sends them',
-  '@opentelemetry/sdk-trace-base': 'traces: gathers spans',
-  '@opentelemetry/semantic-conventions': 'traces: names of attributes',
+  '@opentelemetry/api': TRACES,
+  '@opentelemetry/core': TRACES,
+  '@opentelemetry/exporter-trace-otlp-http': TRACES,
+  '@opentelemetry/resources': TRACES,
+  '@opentelemetry/sdk-trace-base': TRACES,
+  '@opentelemetry/semantic-conventions': TRACES,
   '@simplewebauthn/server': 'checks what passkeys sign, and their registrations',
   'better-sqlite3': 'the database, where it is SQLite',
   canonicalize: 'canonical JSON, for a model pack’s fingerprint',
@@ -44,15 +46,17 @@ const REASONS: Record<string, string> = {
 /** Packages for building whose code is inside files of the dashboard and of the documentation. */
 const BUILT_IN = ['preact', 'swagger-ui-dist', 'uplot', 'vitepress', 'vue']
 
+/** Packages with one reason and license share a line. */
 function dependencyList(dependencies: Record<string, string>): string {
   const packages = lockedPackages()
-  return markdownList(
-    Object.keys(dependencies).map((name) => {
-      const reason = REASONS[name]
-      if (!reason) throw new Error(`${name}: tools/generators/supply-chain-page.ts gives no reason for it`)
-      return [`\`${name}\` (${packages.get(`node_modules/${name}`)!.license ?? 'no license'})`, reason]
-    }),
-  )
+  const namesByReason = new Map<string, string[]>()
+  for (const name of Object.keys(dependencies)) {
+    const reason = REASONS[name]
+    if (!reason) throw new Error(`${name}: tools/generators/supply-chain-page.ts gives no reason for it`)
+    const line = `${reason} (${packages.get(`node_modules/${name}`)!.license ?? 'no license'})`
+    namesByReason.set(line, [...(namesByReason.get(line) ?? []), `\`${name}\``])
+  }
+  return markdownList([...namesByReason].map(([reason, names]) => [names.join(', '), reason]))
 }
 
 /** @throws Error if a package is no longer needed for building */
@@ -118,7 +122,7 @@ In a checkout no install script of a package runs (\`ignore-scripts\` in \`.npmr
 
 ${scriptList(read)}
 
-Our own script, \`native/install.mjs\`, compiles the kernels in \`native/src\` and SQLite, with g++, make and python3. Without the kernels the service runs all the same; without SQLite the install fails.
+Our own script, \`native/install.mjs\`, compiles our kernels and SQLite, with g++, make and python3. Without the kernels the service runs all the same; without SQLite the install fails.
 \`npm run install -- --trust-publisher\` downloads the binary of SQLite's publisher instead, the only file that no sum here covers. The Dockerfile uses \`--from-source\`, which never takes it. Compiled SQLite is kept in \`~/.cache/countersign\` for other checkouts on the same version of Node.
 
 Where Countersign is a dependency of another package, set \`npm_config_build_from_source=better-sqlite3\` and \`ONNXRUNTIME_NODE_INSTALL=skip\`, since its \`.npmrc\` does not count there.

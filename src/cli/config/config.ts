@@ -68,7 +68,7 @@ export function registerConfigCommands(config: Command): void {
   config
     .command('check')
     .description(
-      'report everything that is wrong with the configuration; tries certificates, addresses, the key command and write access',
+      'report all that is wrong with the configuration; tries certificates, addresses, the key command and write access',
     )
     .option('--json', 'print JSON')
     .action(

@@ -17,9 +17,7 @@ interface RotateOptions extends OutputOptions {
 export function registerEpochCommands(keys: Command): void {
   keys
     .command('rotate-epoch')
-    .description(
-      "begin a new epoch: wrap all users' keys again and destroy the previous epoch key; the service may be running",
-    )
+    .description("begin a new epoch: wrap all users' keys again and destroy the previous epoch key")
     .option('--none', "end epochs: wrap only under the database's keys, as before the first epoch")
     .option('--json', 'print JSON')
     .action(action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))))
@@ -37,7 +35,7 @@ export function registerEpochCommands(keys: Command): void {
     .command('import')
     .argument('[file]', 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
     .description(
-      'import wrapped keys after a restore to an earlier time, and erase again every user who was erased since',
+      'import wrapped keys after a restore to an earlier time, and erase again who was erased since',
     )
     .option('--json', 'print JSON')
     .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))

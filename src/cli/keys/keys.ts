@@ -77,7 +77,7 @@ export function registerKeysCommands(keys: Command): void {
   keys
     .command('discard-master <id>')
     .description(
-      'destroy an old master key that was kept in the folder of the key file; backups made under it can no longer be opened',
+      'destroy an old master key next to the key file; backups made under it cannot be opened any more',
     )
     .option('--json', 'print JSON')
     .action(

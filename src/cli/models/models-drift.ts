@@ -32,7 +32,7 @@ export function registerDriftCommand(models: Command): void {
   models
     .command('drift [tenant]')
     .description(
-      'compare the latest verifications, of one tenant or of all, with those of the month before and with the calibration',
+      'compare the latest verifications, of one tenant or all, with the month before and the calibration',
     )
     .option('--restart', 'compare with verifies from now on only, after a change that you know of')
     .option('--json', 'print JSON, with the histograms and every day')

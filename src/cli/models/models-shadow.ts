@@ -17,9 +17,7 @@ const MOST_DAYS = 100
 export function registerShadowCommand(models: Command): void {
   models
     .command('shadow [tenant]')
-    .description(
-      'show what the candidate in shadow would have decided about the verifications of one tenant or of all, by day',
-    )
+    .description('show what the candidate in shadow would have decided, for one tenant or all, by day')
     .option('--days <days>', 'days to show, 1 to 100, with today', '30')
     .option('--json', 'print JSON, with histograms of the scores')
     .action(

@@ -99,7 +99,7 @@ export function registerOperatorCommands(operator: Command): void {
   operator
     .command('sign-in-link [name]')
     .description(
-      'print a link that signs an operator in once, without password or OpenID provider (without a name: the unnamed operator)',
+      'print a link that signs an operator in once, without password or OpenID provider (default: the unnamed one)',
     )
     .option('--json', 'print JSON')
     .action(

@@ -25,9 +25,7 @@ const NONE = 'none'
 export function registerTenantCapturePage(tenant: Command): void {
   tenant
     .command('capture-page <tenant>')
-    .description(
-      "show or change a tenant's settings of the hosted capture page; settings that are not named stay",
-    )
+    .description("show or change a tenant's settings of the hosted capture page; others stay")
     .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
     .option(
       '--return-origin <origins...>',

@@ -12,9 +12,7 @@ const MAX_LISTED = 1000
 export function registerTenantConsentText(tenant: Command): void {
   tenant
     .command('consent-text <tenant> [sha256]')
-    .description(
-      'show the text whose hash an audit entry names, or list the texts for all that people have agreed to',
-    )
+    .description('show the text whose hash an audit entry names, or list all that people have agreed to')
     .option('--json', 'print JSON')
     .action(
       action(async (name: string, sha256: string | undefined, options: OutputOptions) => {

@@ -95,7 +95,7 @@ export function registerTenantLifecycle(tenant: Command): void {
   tenant
     .command('suspend <tenant>')
     .description(
-      'refuse every call of a tenant (403 tenant_suspended) and end its dashboard sessions until it is resumed; nothing is deleted',
+      'refuse every call of a tenant and end its dashboard sessions until it is resumed; nothing is deleted',
     )
     .option('--json', 'print JSON')
     .action(

@@ -34,7 +34,7 @@ const NONE = 'none'
 export function registerTenantPasskeys(tenant: Command): void {
   tenant
     .command('passkeys <tenant>')
-    .description('show or change how a tenant uses passkeys; settings that are not named stay')
+    .description('show or change how a tenant uses passkeys; other settings stay')
     .option('--rp-id <domain>', 'domain to which the passkeys belong, such as bank.example')
     .option('--origin <origins...>', 'origins of the pages that use passkeys; replaces the earlier ones')
     .option(

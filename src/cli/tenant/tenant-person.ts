@@ -15,7 +15,7 @@ export function registerTenantPerson(tenant: Command): void {
 
   person
     .command('add <tenant> <name>')
-    .description('add a person and print, once, a link that signs the person in and asks for a password')
+    .description('add a person and print, once, a link to sign in and choose a password')
     .requiredOption('--role <role>', ROLES)
     .option('--json', 'print JSON')
     .action(

@@ -180,7 +180,7 @@ export function registerTenantCommands(tenant: Command): void {
   tenant
     .command('reissue-key <tenant>')
     .description(
-      'issue a new API key of a type; the current key stays valid for the grace period, any older key stops working now',
+      'issue a new API key of a type; the current key stays valid for the grace period, older ones end now',
     )
     .requiredOption('--type <type>', 'sandbox or production')
     .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')
