@@ -134,11 +134,11 @@ export function configurationPage(): string {
   })
   return `# Configuration
 
-Settings are environment variables, or lines of a file. Each is read once, at the start. An empty variable counts as absent.
+Settings are environment variables, or lines of a file, read once at the start. An empty variable counts as absent.
 
 A value that cannot be read, and an unlisted name in the file, stop every command with a message that names the variable. An unlisted \`COUNTERSIGN_…\` in the environment
 causes a warning, unless Kubernetes makes it for a Service called \`countersign\`.
-\`countersign config check\` reports all mistakes at once, and warns of settings that are unwise or deprecated.
+\`countersign config check\` reports all mistakes at once, and unwise or deprecated settings.
 
 \`COUNTERSIGN_CONFIG\`, or \`--config\` of a command, names the file. Its lines are those of Docker's \`--env-file\` and systemd's \`EnvironmentFile\`. The environment wins over the file:
 
