@@ -7,7 +7,7 @@ import { documentInDocs } from '../../tools/generators/docs.js'
 import { EXPORTS, isNamed, SHOWN, sdkPage } from '../../tools/generators/sdk-reference.js'
 
 /** Words of the page, which somebody reads from top to bottom. */
-const LONGEST_PAGE = 5000
+const LONGEST_PAGE = 4200
 
 it('docs/sdk.md equals the page made from the declarations (UPDATE_DOCS=1 writes it)', () => {
   const made = sdkPage()
@@ -43,7 +43,7 @@ it('the page leaves types to the editor, and stays short enough to be read', () 
 })
 
 it('every field on the page says what it is', () => {
-  const silent = sdkPage().match(/^\| .* \| +\|$/gm) ?? []
+  const silent = sdkPage().match(/^- `[^`]+`(?:, required)?: *$/gm) ?? []
   expect(silent).toEqual([])
 })
 

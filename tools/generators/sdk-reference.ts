@@ -1,5 +1,4 @@
 /** Makes docs/sdk.md from the declarations that the SDK is published with: methods, options and errors, with the comments that an editor shows. */
-import { markdownTable } from '../../src/lib/markdown-table.js'
 import { type Export, exportsOf, hiddenBase, type Member, membersOf } from './sdk-declarations.js'
 
 /** Meanings of members that have no comment, since their names say enough to an editor. */
@@ -12,15 +11,33 @@ const isOptional = ({ declaration, name }: Member) =>
 
 const isMethod = ({ declaration }: Member) => /^\w+[<(]/.test(declaration)
 
+/** A list of names in code and what each is. */
+const nameList = (entries: ReadonlyArray<readonly [name: string, meaning: string]>) =>
+  entries.map(([name, meaning]) => `- ${name}: ${meaning}`).join('\n')
+
 /** @param areGiven the reader gives them, and some can be left out */
 function fields(members: Member[], { areGiven = true } = {}): string {
-  return markdownTable(
-    ['Name', 'What it is'],
+  return nameList(
     members.map((member) => [
       `\`${!areGiven && isMethod(member) ? callOf(member.name, member.declaration) : member.name}\`${areGiven && !isOptional(member) ? ', required' : ''}`,
       (areGiven ? member.description : member.summary) || (MEANINGS[member.name] ?? ''),
     ]),
   )
+}
+
+/** Whether two lists both have a member, alike. An action is a callback in one and a value in the other. */
+const isIn =
+  (others: Member[]) =>
+  ({ name }: Member) =>
+    name !== 'action' && others.some((other) => other.name === name)
+
+/** The members that the other list does not have. */
+const without = (members: Member[], others: Member[]) => members.filter((one) => !isIn(others)(one))
+
+/** The names, in code, of the members that both lists have. */
+function sharedNames(members: Member[], others: Member[]): string {
+  const names = members.filter(isIn(others)).map(({ name }) => `\`${name}\``)
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }
 
 /** Names of the parameters of a function, as in `typeCode(sessionId, code)`. Values that are taken apart at once are three dots. */
@@ -74,8 +91,8 @@ function errorEntry(one: Export): string {
   const fixed = membersOf(one.file, one.name).find(({ declaration }) => /\bcode = "/.test(declaration))
   const code = fixed ? ` Its \`code\` is \`${/"(\w+)"/.exec(fixed.declaration)![1]}\`.` : ''
   const added = errorFields(one).filter(({ name }) => one.name === 'CountersignError' || name !== 'code')
-  const table = added.length > 0 ? ['', fields(added, { areGiven: false })] : []
-  return [`### ${one.name}`, '', `${one.description}${code}`, ...table, ...exampleOf(one)].join('\n')
+  const list = added.length > 0 ? ['', fields(added, { areGiven: false })] : []
+  return [`### ${one.name}`, '', `${one.description}${code}`, ...list, ...exampleOf(one)].join('\n')
 }
 
 const isError = ({ kind, name }: Export) => kind === 'class' && name.endsWith('Error')
@@ -99,12 +116,11 @@ export const EXPORTS = () =>
 /** Whether the page has to name an export. The types are left to editors, which show them where they are used. */
 export const isNamed = ({ kind }: Export) => kind !== 'interface' && kind !== 'type'
 
-/** A table of a module's functions and classes, and the names of its constants. */
+/** A list of a module's functions and classes, and the names of its constants. */
 function moduleSection(module: string, all: Export[]): string {
   const shown = all.filter((one) => isNamed(one) && !isError(one) && !ELSEWHERE.has(one.name))
   const constants = shown.filter(({ kind }) => kind === 'const').map(({ name }) => `\`${name}\``)
-  const table = markdownTable(
-    ['Name', 'What it is'],
+  const list = nameList(
     shown
       .filter(({ kind }) => kind !== 'const')
       .map(({ name, kind, text, summary }) => [
@@ -113,7 +129,7 @@ function moduleSection(module: string, all: Export[]): string {
       ]),
   )
   const listed = constants.length > 0 ? ['', `Constants: ${constants.join(', ')}.`] : []
-  return [`### ${module}`, '', table, ...listed].join('\n')
+  return [`### ${module}`, '', list, ...listed].join('\n')
 }
 
 /** Members that the page shows, and that the tests check for comments. */
@@ -168,7 +184,10 @@ ${fields(SHOWN.expectations())}
 \`stepUp\` of \`countersign/client/express\`, \`/fastify\` and \`/hono\`, and \`createStepUp\` of \`countersign/client\`. The check
 throws what your callbacks and the replay store throw: a failure never counts as an approval.
 
-${fields(SHOWN.stepUp())}
+${fields(without(SHOWN.stepUp(), SHOWN.expectations()))}
+
+${sharedNames(SHOWN.stepUp(), SHOWN.expectations())} are as [for \`verifyVerdict\`](#what-verifyverdict-compares); the signal aborts when the request's client goes away.
+Without \`acr\`, an approval of photos passes: where money moves, ask for \`ACTIVE_ACR\`.
 
 ## Errors
 
@@ -184,9 +203,9 @@ ${EXPORTS()
 
 ${fields(SHOWN.fakeOptions())}
 
-It has:
+It has ${sharedNames(SHOWN.fake(), SHOWN.fakeOptions())} (nothing listens there: only its \`fetch\` answers), and:
 
-${fields(SHOWN.fake(), { areGiven: false })}
+${fields(without(SHOWN.fake(), SHOWN.fakeOptions()), { areGiven: false })}
 
 \`capturePage\` plays the person on the hosted capture page. Each step throws an \`Error\` where the session is unknown or not in the right state:
 
