@@ -14,6 +14,7 @@ import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { OPERATOR_ERRORS } from '../src/lib/operator-errors.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
+import { REASONS } from '../src/verification/reasons.js'
 import { withCommands } from '../tools/generators/commands-page.js'
 import {
   briefOf,
@@ -259,6 +260,14 @@ describe('docs/verdict.md', () => {
     const always = Object.keys(approved).filter((claim) => claim in rejected)
     const listed = [...claimsOf(page)].filter(([, text]) => !/\bAbsent /.test(text)).map(([name]) => name)
     expect(listed.sort()).toEqual(always.sort())
+  })
+})
+
+describe('docs/operations/support-desk.md', () => {
+  it('says of every reason of a rejection what support staff do', () => {
+    const page = readFileSync(packageFile('docs', 'operations', 'support-desk.md'), 'utf8')
+    const seen = tableUnder(page, '2. From the reason to what you do').map(([first]) => first!)
+    expect(REASONS.filter((reason) => !seen.some((cell) => cell.includes(`\`${reason}\``)))).toEqual([])
   })
 })
 

@@ -102,13 +102,19 @@ export function commandsInShell(line: string): string[][] {
     .filter(([first]) => first !== undefined)
 }
 
-/** Place of `countersign` where it is the program of these words; -1 where they run something else. */
+/** Services of the compose files that run it. */
+const SERVICES = /^(?:countersign|node-[ab])$/
+
+/** Place of `countersign` or of a service that runs it, where it is the program of these words; -1 where they run something else. */
 function programAt(words: readonly string[]): number {
   const first = words.findIndex((word) => !/^(?:\w+=.*|export|sudo|npx|if|then|do|!)$/.test(word))
   const isOurs = (word: string | undefined) => /^(?:.*\/)?countersign$/.test(word ?? '')
   if (isOurs(words[first])) return first
   // A container or a pod runs it.
   if (!/^(?:docker|kubectl)$/.test(words[first] ?? '')) return -1
+  // The image's entry point is the program, and what follows the service are its words.
+  if (words.includes('run') && !words.includes('--entrypoint'))
+    return words.findIndex((word, at) => at > words.indexOf('run') && SERVICES.test(word))
   return words.findIndex((word, at) => isOurs(word) && (words[at - 1] === '--' || words[at - 2] === 'exec'))
 }
 

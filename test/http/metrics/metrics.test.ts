@@ -28,14 +28,14 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 describe('docs/operations/monitoring.md', () => {
-  const rows = readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('| `countersign_'))
-    .map((line) => line.slice(2, -2).split(' | '))
+  const page = readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')
+  /** The page says the type of a metric by the end of its name. */
+  const typeOf = (name: string) =>
+    name.endsWith('_total') ? 'counter' : name.endsWith('_duration_seconds') ? 'histogram' : 'gauge'
   const documented = Object.fromEntries(
-    rows.map(([name, type, labels, help]) => [
-      name!.replaceAll('`', ''),
-      { type, help, labels: labels === '–' ? [] : labels!.replaceAll('`', '').split(', ').sort() },
+    [...page.matchAll(/^- `(countersign_\w+)(?:\{([\w,]+)\})?`: (.*)$/gm)].map(([, name, labels, help]) => [
+      name!,
+      { type: typeOf(name!), help, labels: labels?.split(',').sort() ?? [] },
     ]),
   )
 
