@@ -1,4 +1,4 @@
-/** docs/sdk.md and the tables of docs/guides/step-up.md against the SDK, so that neither lacks a method, an option or a code. */
+/** docs/sdk.md and the lists of docs/guides/step-up.md against the SDK, so that neither lacks a method, an option or a code. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
@@ -55,11 +55,11 @@ it('every exported function, class and constant has a comment, and every functio
 })
 
 const guide = readFileSync(packageFile('docs', 'guides', 'step-up.md'), 'utf8')
-/** First cells of the table under a heading, below its head. */
+/** Names in code that begin the items of the list under a heading. */
 function namesUnder(heading: string): string[] {
   const [, rest = ''] = guide.split(`## ${heading}\n`)
   const [section = ''] = rest.split(/^## /m)
-  return [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name!).slice(1)
+  return [...section.matchAll(/^- `(\w+)`: /gm)].map(([, name]) => name!)
 }
 
 it('the guide says of every reason of a rejection what an application does', () => {

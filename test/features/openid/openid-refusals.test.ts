@@ -430,7 +430,7 @@ describe('the audit log', () => {
 
   it('has only codes that the guide explains', async () => {
     const guide = await readFile(packageFile('docs', 'guides', 'openid.md'), 'utf8')
-    const rows = [...guide.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, meaning]) => [code, meaning])
+    const rows = [...guide.matchAll(/^- `(\w+)`: (.*)$/gm)].map(([, code, meaning]) => [code, meaning])
     expect(rows).toEqual(expect.arrayContaining(Object.entries(REFUSAL_CODES)))
   })
 })
