@@ -38,14 +38,12 @@ export interface CountersignOptions extends Hooks {
   /** Longest `Retry-After` that the client waits for, in seconds; default 30. A call that would have to wait longer throws instead. */
   maxRetryAfterSeconds?: number
   /**
-   * How long a refused connection is tried again, in seconds and however many tries that takes; default 10. A service that starts again
-   * listens soon. A call without retries is not tried again.
+   * How long a refused connection is tried again, in seconds; default 10. A call without retries is not tried again.
    */
   connectRetrySeconds?: number
   /**
-   * Whether `verifyVerdict` takes production verdicts of a model pack that is not of production grade; default false. The error rates of
-   * such a pack were not measured on enough people (`evaluation`) or in no group of people (`ungrouped`). For demos, and where those who
-   * answer for the service have signed that off.
+   * Whether `verifyVerdict` takes production verdicts of a model pack that is not of production grade; default false. For demos, and where
+   * those who answer for the service have signed that off.
    */
   acceptEvaluationGrade?: boolean
   /** Where used verdicts are remembered; default: the memory of this object. Several processes must share a store. */

@@ -65,10 +65,14 @@ const exampleOf = ({ example }: { example: string }) => (example ? ['', '```ts',
 const uniqueNames = (members: Member[]) =>
   members.filter((member, at) => members.findIndex(({ name }) => name === member.name) === at)
 
+/** Without what the page says once above all methods. */
+const briefly = (description: string) =>
+  description.replace('Throws ApiError such as ', 'Throws ').replace('; TypeError as `getUser`.', '.')
+
 /** Each method with its comment and its example. Overloads share both. */
 function methods(members: Member[]): string {
   return uniqueNames(members)
-    .map((one) => [`### ${one.name}`, '', one.description, ...exampleOf(one)].join('\n'))
+    .map((one) => [`### ${one.name}`, '', briefly(one.description), ...exampleOf(one)].join('\n'))
     .join('\n\n')
 }
 
@@ -86,12 +90,22 @@ function errorFields({ file, name, text }: Export): Member[] {
   )
 }
 
-/** An error with its comment and the fields that it adds to an `Error`. */
-function errorEntry(one: Export): string {
+/** The list of the fields that an error adds to an `Error`. */
+function addedFields(one: Export): string {
+  const added = errorFields(one).filter(({ name }) => one.name === 'CountersignError' || name !== 'code')
+  return fields(added, { areGiven: false })
+}
+
+/**
+ * An error with its comment and the fields that it adds to an `Error`.
+ * @param before the errors above it, one of which may have the same fields
+ */
+function errorEntry(one: Export, before: readonly Export[]): string {
   const fixed = membersOf(one.file, one.name).find(({ declaration }) => /\bcode = "/.test(declaration))
   const code = fixed ? ` Its \`code\` is \`${/"(\w+)"/.exec(fixed.declaration)![1]}\`.` : ''
-  const added = errorFields(one).filter(({ name }) => one.name === 'CountersignError' || name !== 'code')
-  const list = added.length > 0 ? ['', fields(added, { areGiven: false })] : []
+  const shown = addedFields(one)
+  const alike = before.find((other) => addedFields(other) === shown)
+  const list = shown ? ['', alike ? `Its fields are those of \`${alike.name}\`.` : shown] : []
   return [`### ${one.name}`, '', `${one.description}${code}`, ...list, ...exampleOf(one)].join('\n')
 }
 
@@ -116,6 +130,8 @@ export const EXPORTS = () =>
 /** Whether the page has to name an export. The types are left to editors, which show them where they are used. */
 export const isNamed = ({ kind }: Export) => kind !== 'interface' && kind !== 'type'
 
+const firstSentence = (text: string) => text.split(/(?<=\.) (?=[A-Z])/)[0]!
+
 /** A list of a module's functions and classes, and the names of its constants. */
 function moduleSection(module: string, all: Export[]): string {
   const shown = all.filter((one) => isNamed(one) && !isError(one) && !ELSEWHERE.has(one.name))
@@ -125,7 +141,7 @@ function moduleSection(module: string, all: Export[]): string {
       .filter(({ kind }) => kind !== 'const')
       .map(({ name, kind, text, summary }) => [
         `\`${kind === 'function' ? callOf(name, text) : name}\``,
-        summary,
+        firstSentence(summary),
       ]),
   )
   const listed = constants.length > 0 ? ['', `Constants: ${constants.join(', ')}.`] : []
@@ -167,7 +183,7 @@ ${fields(SHOWN.options())}
 ## Methods
 
 Each call throws \`ApiError\`, \`ConnectionError\`, \`TimeoutError\`, \`SignatureError\` or \`UnexpectedResponseError\`. Next to the body, an answer has \`response\` with
-the status, the request id, whether it is a replay, the number of tries and \`retryAfterSeconds\`. The last argument of each call takes the [options of a call](#options-of-a-call).
+the status, the request id, whether it is a replay, the number of tries and \`retryAfterSeconds\`. The last argument of each call takes the [options of a call](#options-of-a-call). Codes that a call throws are some of its \`ApiError\`s. A user id of \`.\` or \`..\` is a \`TypeError\`.
 
 ${methods(SHOWN.client())}
 
@@ -194,7 +210,8 @@ Without \`acr\`, an approval of photos passes: where money moves, ask for \`ACTI
 All are exported by \`countersign/client\`. See [what to do about each code of a verdict](guides/step-up.md#why-a-verdict-is-refused) and [the codes of the service](errors.md).
 
 ${EXPORTS()
-  .flatMap(({ exports }) => exports.filter(isError).map(errorEntry))
+  .flatMap(({ exports }) => exports.filter(isError))
+  .map((one, at, all) => errorEntry(one, all.slice(0, at)))
   .join('\n\n')}
 
 ## FakeCountersign

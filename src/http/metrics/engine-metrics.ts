@@ -46,7 +46,7 @@ export function engineMetrics(registry: Registry): EngineMetrics {
       }).set({ source: sourceOf(calibration) }, calibration?.data.people ?? 0)
       new Gauge({
         name: 'countersign_likely_duplicates',
-        help: 'People who likely have several users, as the calibration between users counted them; 0 where there is none.',
+        help: 'People who likely have several users, by the calibration between users; 0 without one.',
         registers,
       }).set(calibration?.data.likely_duplicates ?? 0)
     },

@@ -75,7 +75,7 @@ export class Metrics {
   })
   private readonly captureSignals = new Counter({
     name: 'countersign_capture_signals_total',
-    help: 'Signals about the integrity of captures, by code; source says whether a browser reported it or the service found it.',
+    help: 'Signals about the integrity of captures; source says whether a browser reported it or the service found it.',
     labelNames: ['environment', 'code', 'source'],
     registers: this.registers,
   })
@@ -101,7 +101,7 @@ export class Metrics {
 
   private readonly auditBreaks = new Counter({
     name: 'countersign_audit_breaks_total',
-    help: 'Appends to an audit log whose last entry did not match its seal: somebody changed the log in the database.',
+    help: 'Appends to an audit log that somebody changed in the database: its last entry did not match its seal.',
     registers: this.registers,
   })
 

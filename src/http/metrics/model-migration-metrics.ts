@@ -14,7 +14,7 @@ export function watchModelMigration(
   const registers = [registry]
   new Gauge({
     name: 'countersign_model_migration_coverage',
-    help: 'Share of the users of a tenant who have a template of the new model pack, 0 to 1; only while the pack is being changed. Tenant _all is all users together.',
+    help: "Share of a tenant's users who have a template of the new model pack, 0 to 1; only while the pack is being changed. Tenant _all is all users.",
     labelNames: ['tenant'],
     registers,
     collect() {

@@ -12,7 +12,7 @@ export function watchStore(
   const registers = [registry]
   const commits = new Histogram({
     name: 'countersign_store_commit_duration_seconds',
-    help: 'Time of one commit, from the write lock to the disk; transactions that arrive together share a commit.',
+    help: 'Time of one commit, from the write lock to the disk; transactions can share one.',
     buckets: COMMIT_BUCKETS,
     registers,
   })

@@ -46,7 +46,7 @@ export function watchUpkeep(
   const status = () => auditVerification().catch(() => null)
   new Gauge({
     name: 'countersign_audit_verified_timestamp_seconds',
-    help: 'When all audit logs were last verified from their first entries, by any service of the database; 0 for never.',
+    help: 'When all audit logs were last verified, by any service of the database; 0 for never.',
     registers,
     async collect() {
       const known = await status()
@@ -55,7 +55,7 @@ export function watchUpkeep(
   })
   new Gauge({
     name: 'countersign_audit_broken_logs',
-    help: 'Broken audit logs that the last verification of all of them found, by any service of the database.',
+    help: 'Broken audit logs that the last verification found.',
     registers,
     async collect() {
       const known = await status()
@@ -64,7 +64,7 @@ export function watchUpkeep(
   })
   new Gauge({
     name: 'countersign_key_epoch_start_timestamp_seconds',
-    help: 'When the current key epoch began: no older archive can restore a user who was erased before it. 0 where there is none.',
+    help: 'When the current key epoch began: no older archive can restore a user who was erased before it; 0 without one.',
     registers,
     async collect() {
       const records = await store.shared?.epochs.all().catch(() => null)
@@ -75,7 +75,7 @@ export function watchUpkeep(
   })
   new Gauge({
     name: 'countersign_disk_free_bytes',
-    help: 'Free space of the file system of the data folder, for the user who runs the service.',
+    help: 'Free space for the data folder, for the user who runs the service.',
     registers,
     async collect() {
       const { bavail, bsize } = await statfs(nearestFolder(dataDir))

@@ -42,7 +42,7 @@ export function showDrift({ registry, tenantLimit }: Metrics, source: DriftSourc
     })
   gauge(
     'countersign_drift_psi',
-    "Population stability index between a tenant's latest verifies and the month before, or the calibration; 0 for no difference. Tenant _all is the most notable one.",
+    "Population stability index between a tenant's latest verifications and the month before, or the calibration; 0 for no difference. Tenant _all is the most notable one.",
     'psi',
   )
   gauge(
@@ -52,7 +52,7 @@ export function showDrift({ registry, tenantLimit }: Metrics, source: DriftSourc
   )
   new Gauge({
     name: 'countersign_drift_alarms',
-    help: 'Tenants whose latest verifies differ from those of the month before, by what differs: more than by chance, and by 0.25 at least.',
+    help: 'Tenants whose latest verifications differ from those of the month before, more than by chance and by 0.25 at least.',
     labelNames: ['measure'],
     registers,
     collect() {

@@ -16,13 +16,13 @@ export class ShadowMetrics implements ShadowObserver {
     const registers = [metrics.registry]
     this.verdicts = new Counter({
       name: 'countersign_shadow_verdicts_total',
-      help: 'Verifies of production that the candidate in shadow judged too, by what it would have made of the verdict: none for the same verdict, or the other verdict.',
+      help: 'Production verifications that the candidate in shadow judged too; change is none for the same verdict, or the other verdict.',
       labelNames: ['tenant', 'change'],
       registers,
     })
     this.uncompared = new Counter({
       name: 'countersign_shadow_uncompared_total',
-      help: 'Verifies that the candidate in shadow was to see and did not compare: the user has no template of its pack, no worker was idle, it cannot judge challenges, or it failed.',
+      help: 'Verifications that the candidate in shadow did not compare: no template of its pack, no idle worker, a challenge that it cannot judge, or a failure.',
       labelNames: ['reason'],
       registers,
     })
