@@ -78,10 +78,8 @@ export const SECTIONS: readonly Section[] = [
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
       'guides/public-verdicts.md':
         'Let a gateway, a partner or an auditor check verdicts without a secret. For developers of a backend.',
-      'guides/identity-providers.md':
-        'Which page is for Entra ID, Keycloak, Okta, Auth0, Ory and others. For operators and developers.',
       'guides/openid.md':
-        'Let an application that speaks OpenID Connect ask for a verdict. For developers and operators.',
+        'Let an application or an identity provider ask for a verdict by OpenID Connect. For developers and operators.',
       'guides/openid-entra.md':
         'Let Microsoft Entra ID ask for a verdict as the second factor. For operators.',
       'guides/openid-okta.md': 'Let Okta ask for a face as a factor of its sign-in. For operators.',

@@ -67,7 +67,9 @@ const uniqueNames = (members: Member[]) =>
 
 /** Without what the page says once above all methods. */
 const briefly = (description: string) =>
-  description.replace('Throws ApiError such as ', 'Throws ').replace('; TypeError as `getUser`.', '.')
+  description
+    .replace('Throws ApiError such as ', 'Throws ')
+    .replace(/; TypeError (?:for|as|that)\b.*?\.$/, '.')
 
 /** Each method with its comment and its example. Overloads share both. */
 function methods(members: Member[]): string {
@@ -183,7 +185,7 @@ ${fields(SHOWN.options())}
 ## Methods
 
 Each call throws \`ApiError\`, \`ConnectionError\`, \`TimeoutError\`, \`SignatureError\` or \`UnexpectedResponseError\`. Next to the body, an answer has \`response\` with
-the status, the request id, whether it is a replay, the number of tries and \`retryAfterSeconds\`. The last argument of each call takes the [options of a call](#options-of-a-call). Codes that a call throws are some of its \`ApiError\`s. A user id of \`.\` or \`..\` is a \`TypeError\`.
+the status, the request id, whether it is a replay, the number of tries and \`retryAfterSeconds\`. The last argument of each call takes the [options of a call](#options-of-a-call). *Throws* names codes of an \`ApiError\`. Arguments that cannot work, such as a user id of \`..\`, throw a \`TypeError\`.
 
 ${methods(SHOWN.client())}
 
