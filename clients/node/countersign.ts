@@ -216,8 +216,8 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Asks for a challenge: the movements that the person makes before the camera, for one user and one action. The frames go to `verify`
-   * or `enroll` as `challenge`, instead of photos. A challenge is good for one call, within `expires_in` seconds.
+   * Asks for a challenge: the movements that the person makes, for one user and one action. The frames go to `verify` or `enroll` as
+   * `challenge`, instead of photos. A challenge is good for one call, within `expires_in` seconds.
    * @throws ApiError such as reference_not_found, locked_out
    * @example
    * const { challenge_id, nonce, steps, capture } = await countersign.createChallenge({ user_id: 'ada', action })
@@ -285,8 +285,8 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Advises a person before the camera by one small frame, of at most 307,200 pixels. Nobody is recognized and nothing is kept. The call is
-   * not retried where it fails: go on without the advice.
+   * Advises a person before the camera by one small frame, of at most 307,200 pixels. Nothing is kept. The call is not retried where it
+   * fails: go on without the advice.
    * @returns codes of advice, the most urgent first; an empty list for a frame that will do
    * @throws ApiError such as image_unreadable, image_too_large
    * @example
@@ -330,8 +330,7 @@ export class Countersign implements VerdictVerifier {
 
   /**
    * Makes a new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is shown only once.
-   * Where the answer is lost on the way, the retry throws `ApiError` `secret_already_told`: call again with `force: true`, which makes
-   * another secret and ends the older one at once.
+   * Where the answer is lost, the retry throws `secret_already_told`: call again with `force: true`, which ends the older one at once.
    * @throws ApiError such as rotation_in_progress, secret_already_told
    * @example
    * const { signing_secret, previous } = await countersign.rotateSigning()

@@ -38,8 +38,8 @@ export interface VerdictExpectations<A extends ActionLike = Action> {
    */
   captureSessionId?: string | undefined
   /**
-   * `same`: the session gave its result only to the browser that captured; the default with `captureSessionId`. `any`: the session may
-   * have been made with `browser: 'any'`, so that the person who began it may have passed the link on.
+   * `same`, the default with `captureSessionId`: the session gave its result only to the browser that captured. `any` also takes a session
+   * with `browser: 'any'`, whose link may have been passed on.
    */
   captureBinding?: CaptureBinding | undefined
   /** Accepted authentication contexts, such as `ACTIVE_ACR`; default: those of any approval. */

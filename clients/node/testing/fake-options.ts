@@ -24,7 +24,7 @@ export interface FakeOptions {
   returnOrigins?: readonly string[]
   /** The tenant's use of passkeys; default: none, and calls about them get 422 `passkeys_unavailable`. Only scripted answers are taken: see `sandboxSignature`. */
   passkeys?: FakePasskeySettings
-  /** The tenant's policy; default: none. `fake.setPolicy` changes it later. It is not checked: the service refuses a policy with mistakes when it is set. */
+  /** The tenant's policy, which is not checked for mistakes; default: none. `fake.setPolicy` changes it later. */
   policy?: ActionPolicy
   /** Scopes of the API key; default: it may make every call. A call outside its scopes gets 403 `insufficient_scope`. */
   scopes?: readonly Scope[]
