@@ -43,19 +43,6 @@ import { wireTypes } from '../tools/generators/wire-types.js'
 import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
 import { DESCRIPTIONS } from './support/descriptions.js'
 
-/** The cells of every table row of a page. */
-function rowsOf(page: string): string[][] {
-  return page
-    .split('\n')
-    .filter((line) => /^\| `/.test(line))
-    .map((line) =>
-      line
-        .slice(2, -2)
-        .split(/(?<!\\) \| /)
-        .map((cell) => cell.replaceAll('\\|', '|').replaceAll('\\<', '<')),
-    )
-}
-
 /** The items of lists that begin with code: what is before the first colon, and what is behind it. */
 function itemsOf(page: string): string[][] {
   return page

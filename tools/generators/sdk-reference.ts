@@ -1,4 +1,5 @@
 /** Makes docs/sdk.md from the declarations that the SDK is published with: methods, options and errors, with the comments that an editor shows. */
+import { markdownList } from './markdown-list.js'
 import { type Export, exportsOf, hiddenBase, type Member, membersOf } from './sdk-declarations.js'
 
 /** Meanings of members that have no comment, since their names say enough to an editor. */
@@ -11,13 +12,9 @@ const isOptional = ({ declaration, name }: Member) =>
 
 const isMethod = ({ declaration }: Member) => /^\w+[<(]/.test(declaration)
 
-/** A list of names in code and what each is. */
-const nameList = (entries: ReadonlyArray<readonly [name: string, meaning: string]>) =>
-  entries.map(([name, meaning]) => `- ${name}: ${meaning}`).join('\n')
-
 /** @param areGiven the reader gives them, and some can be left out */
 function fields(members: Member[], { areGiven = true } = {}): string {
-  return nameList(
+  return markdownList(
     members.map((member) => [
       `\`${!areGiven && isMethod(member) ? callOf(member.name, member.declaration) : member.name}\`${areGiven && !isOptional(member) ? ', required' : ''}`,
       (areGiven ? member.description : member.summary) || (MEANINGS[member.name] ?? ''),
@@ -138,7 +135,7 @@ const firstSentence = (text: string) => text.split(/(?<=\.) (?=[A-Z])/)[0]!
 function moduleSection(module: string, all: Export[]): string {
   const shown = all.filter((one) => isNamed(one) && !isError(one) && !ELSEWHERE.has(one.name))
   const constants = shown.filter(({ kind }) => kind === 'const').map(({ name }) => `\`${name}\``)
-  const list = nameList(
+  const list = markdownList(
     shown
       .filter(({ kind }) => kind !== 'const')
       .map(({ name, kind, text, summary }) => [
