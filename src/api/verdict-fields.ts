@@ -4,7 +4,7 @@
  */
 import Type, { type TSchema } from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
-import { acrOf } from '../contract/action-policy.js'
+import { acrOf } from '../contract/acr.js'
 import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { CLAIM_ORDER, RESPONSE_ORDER } from '../contract/verdict-order.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'

@@ -68,67 +68,12 @@ export const POLICY_ACTION_TYPES = [...TYPED_ACTION_TYPES, 'untyped'] as const
 export const POLICY_AMOUNT = '^(0|[1-9][0-9]{0,17})(\\.[0-9]{1,6})?$'
 const AMOUNT = new RegExp(POLICY_AMOUNT)
 
-/** Each name of an `acr`, and the checks that it stands for. */
-const ACR = /^urn:countersign:acr:face(?:-(active|active-turn|active-nod|no-motion))?(-pad)?(-hwk|-swk)?$/
-const CHALLENGE_CHECKS: Record<string, readonly PolicyCheck[]> = {
-  active: ['challenge', 'turn', 'nod'],
-  'active-turn': ['challenge', 'turn'],
-  'active-nod': ['challenge', 'nod'],
-  'no-motion': ['challenge'],
-}
-
-/**
- * `challenge`: frames of a challenge; `turn` and `nod`: its movements; `pad`: the network for liveness; `swk`: a passkey; `hwk`: one whose
- * key is in hardware.
- */
-export type PolicyCheck = 'challenge' | 'turn' | 'nod' | 'pad' | 'swk' | 'hwk'
-
 /** @returns the rule that decides about the action: the first that is for it */
 export function ruleFor(policy: ActionPolicy, action: unknown): PolicyRule {
   const rule = policy.rules.find(({ when = {} }) => isFor(when, action))
   // A policy whose last rule has a condition is refused when it is set.
   if (!rule) throw new TypeError('a policy without a last rule for every action')
   return rule
-}
-
-/**
- * The `acr` of an approval. Each combination of methods has a name of its own, and so has a challenge that asks for no movement.
- * @param methods such as `active-turn@1` and `passive:pack@1`
- * @param possession the proof that a passkey gave
- */
-export function acrOf(
-  methods: readonly string[],
-  isOfChallenge: boolean,
-  possession?: 'hwk' | 'swk' | null,
-): string {
-  const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
-  const parts = [
-    'urn:countersign:acr:face',
-    ...(active ? [active === 'active-geometry' ? 'active' : active] : isOfChallenge ? ['no-motion'] : []),
-    ...(methods.some((method) => method.startsWith('passive:')) ? ['pad'] : []),
-    ...(possession ? [possession] : []),
-  ]
-  return parts.join('-')
-}
-
-/** @returns the checks that an `acr` stands for; null for a text that is no `acr` of an approval */
-export function checksOf(acr: string): PolicyCheck[] | null {
-  const match = ACR.exec(acr)
-  if (!match) return null
-  const [, challenge, pad, possession] = match
-  return [
-    ...(challenge ? CHALLENGE_CHECKS[challenge]! : []),
-    ...(pad ? ['pad' as const] : []),
-    // A key in hardware also does where one in software is enough.
-    ...(possession ? ['swk' as const] : []),
-    ...(possession === '-hwk' ? ['hwk' as const] : []),
-  ]
-}
-
-/** @returns the checks of the required `acr` that the other lacks: none where it is at least as strong */
-export function missingChecks(required: string, passed: string): PolicyCheck[] {
-  const has = checksOf(passed) ?? []
-  return (checksOf(required) ?? []).filter((check) => !has.includes(check))
 }
 
 function isFor({ types, min_amount: least }: PolicyCondition, action: unknown): boolean {

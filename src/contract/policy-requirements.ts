@@ -1,5 +1,6 @@
 /** Compares what a verify offers with what a rule of the policy asks of an approval. */
-import { missingChecks, type PolicyRequirements } from './action-policy.js'
+import { missingChecks } from './acr.js'
+import type { PolicyRequirements } from './action-policy.js'
 
 const DAY_MS = 86_400_000
 

@@ -1,11 +1,6 @@
 /** A policy in words, for people: which actions a rule is for, and what it asks of an approval. The dashboard's pages are built from this file too. */
-import {
-  type ActionPolicy,
-  checksOf,
-  type PolicyCheck,
-  type PolicyCondition,
-  type PolicyRequirements,
-} from '../contract/action-policy.js'
+import { type AcrCheck, checksOf } from '../contract/acr.js'
+import type { ActionPolicy, PolicyCondition, PolicyRequirements } from '../contract/action-policy.js'
 
 type Words = {
   [Name in keyof PolicyRequirements]-?: (
@@ -29,7 +24,7 @@ const WORDS: Words = {
   ],
 }
 
-const CHECKS: Record<PolicyCheck, string> = {
+const CHECKS: Record<AcrCheck, string> = {
   challenge: 'the frames of a challenge',
   turn: 'a turn of the head',
   nod: 'a nod',

@@ -2,7 +2,7 @@
 
 import { modesOf } from '../biometrics/challenge/steps.js'
 import type { Config } from '../config/config.js'
-import { acrOf } from '../contract/action-policy.js'
+import { acrOf } from '../contract/acr.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../storage/store.js'

@@ -94,6 +94,7 @@ export const ROOMS = {
   },
   policies: {
     mutate: [
+      'src/contract/acr.ts',
       'src/contract/action-policy.ts',
       'src/contract/policy-requirements.ts',
       'src/tenants/policy.ts',

@@ -1,7 +1,7 @@
 /** Tests of the checks of a policy: its author learns what is wrong with it before it is in force. */
 import { describe, expect, it } from 'vitest'
 import { ACR_VALUES } from '../../clients/node/index.js'
-import { checksOf, missingChecks } from '../../src/contract/action-policy.js'
+import { checksOf, missingChecks } from '../../src/contract/acr.js'
 import { checkedPolicy, parsePolicy } from '../../src/tenants/policy.js'
 
 const LAST = { name: 'rest', require: {} }

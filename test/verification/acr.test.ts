@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../clients/node/index.js'
 import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
-import { acrOf } from '../../src/contract/action-policy.js'
+import { acrOf } from '../../src/contract/acr.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { livenessStatement } from '../../src/verification/liveness.js'
 

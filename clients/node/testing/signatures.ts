@@ -1,5 +1,5 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
-import { acrOf } from '../../../src/contract/action-policy.js'
+import { acrOf } from '../../../src/contract/acr.js'
 import { actionHash } from '../../../src/contract/canonical-json.js'
 import { SANDBOX_MODEL } from '../../../src/contract/sandbox-rules.js'
 import { hmacKey, type SigningSecret } from '../signing-secret.js'

@@ -1,6 +1,6 @@
 /** Users of the service in memory: enrolls, challenges, verifies and erases them as the sandbox does. No photo is decoded. */
 
-import { acrOf } from '../../../src/contract/action-policy.js'
+import { acrOf } from '../../../src/contract/acr.js'
 import { CHALLENGE_PHOTOS, SANDBOX_MODEL, sandboxOutcome } from '../../../src/contract/sandbox-rules.js'
 import {
   includesQuality,

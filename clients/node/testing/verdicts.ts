@@ -1,6 +1,6 @@
 /** Verdicts of the service in memory: reached by the sandbox's rules and the tenant's policy, and signed. */
 
-import { acrOf } from '../../../src/contract/action-policy.js'
+import { acrOf } from '../../../src/contract/acr.js'
 import {
   LOCKED_OUT_SECONDS,
   SANDBOX_MODEL,

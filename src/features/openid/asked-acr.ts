@@ -1,5 +1,5 @@
 /** Reads the `acr` that a relying party asks for by `acr_values` and `claims`, and finds the fields of a capture session that ask a person for it. */
-import { checksOf, missingChecks } from '../../contract/action-policy.js'
+import { checksOf, missingChecks } from '../../contract/acr.js'
 
 export interface AskedAcr {
   /** The `acr` values that satisfy the relying party, in the order of preference. Never empty. */

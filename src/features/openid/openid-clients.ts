@@ -1,7 +1,7 @@
 /** Applications of a tenant that may ask the OpenID provider for a verdict: their addresses, how they prove themselves, what they ask for. */
 import { randomBytes } from 'node:crypto'
 import type { Environment } from '../../config/config.js'
-import { checksOf } from '../../contract/action-policy.js'
+import { checksOf } from '../../contract/acr.js'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { openWithAny, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'

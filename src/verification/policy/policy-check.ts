@@ -1,6 +1,6 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
 import type { Mode } from '../../biometrics/challenge/steps.js'
-import { acrOf } from '../../contract/action-policy.js'
+import { acrOf } from '../../contract/acr.js'
 import { unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 import type { CaptureBinding } from '../../storage/records.js'
