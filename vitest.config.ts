@@ -38,7 +38,7 @@ const POSTGRES = [
 ]
 /** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, with the former `npm run test:postgres`. */
 const CONTRACT = [
-  'test/admin/inactive-users.test.ts',
+  'test/features/policies/{inactive-users,policy-in-force}.test.ts',
   'test/audit/*.test.ts',
   'test/cli/calibrate-from-users.test.ts',
   'test/features/capture-sessions/own-consent.test.ts',
@@ -53,7 +53,7 @@ const CONTRACT = [
   'test/features/openid/entra-method.test.ts',
   'test/features/openid/keycloak.test.ts',
   'test/features/openid/openid-okta.test.ts',
-  'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,policy,public-verdict,rotate-signing,verify}.test.ts',
+  'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,public-verdict,rotate-signing,verify}.test.ts',
   'test/features/insight/shadow/shadow.test.ts',
   'test/users/erasure-reach.test.ts',
   'test/verification/{changing-models,lockout,replays}.test.ts',

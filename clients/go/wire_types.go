@@ -418,6 +418,9 @@ type VerifyRequest struct {
 	// requirements of the installation and of the tenant’s contract apply as well. Default none. One of none, passive,
 	// active and both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
+	// Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same
+	// action, whose reason is second_approval_required. The verdict uses it up.
+	ApprovalID string `json:"approval_id,omitempty"`
 	// Whether the call is refused without passkey_assertion. An assertion that is sent must be right in any case. Default
 	// false.
 	RequirePasskey bool `json:"require_passkey,omitempty"`
@@ -430,9 +433,6 @@ type VerifyRequest struct {
 	// because readers differ in the number that they read: send them as strings. An object whose type is payment,
 	// payment_batch, account_change, login, consent, generic is a typed action: it must fit the schema of that type.
 	Action Action `json:"action"`
-	// Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same
-	// action, whose reason is second_approval_required. The verdict uses it up.
-	ApprovalID string `json:"approval_id,omitempty"`
 	// Echoed in the JWT, so that the caller can tell its own verdict. It must not have the form of an id of this service,
 	// such as cap_….
 	Nonce string `json:"nonce,omitempty"`

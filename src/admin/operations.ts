@@ -4,19 +4,16 @@ import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
-import { PolicyBook } from '../tenants/policy-book.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Outbox } from '../webhooks/outbox.js'
 import { AgeingOperations } from './ageing-operations.js'
 import { ExportUser } from './export-user.js'
-import { InactiveUsers } from './inactive-users.js'
 import { KeyOperations } from './key-operations.js'
 import { ModelOperations } from './model-operations.js'
 import { ModelSweep } from './model-sweep.js'
 import { PeopleOperations } from './people-operations.js'
-import { PolicyOperations } from './policy-operations.js'
 import { SecondFactorOperations } from './second-factor-operations.js'
 import { SessionOperations } from './session-operations.js'
 import { SignInOperations } from './sign-in-operations.js'
@@ -51,11 +48,9 @@ export class Operations {
   readonly sessions: SessionOperations
   readonly secondFactors: SecondFactorOperations
   readonly webhooks: WebhookOperations
-  readonly policies: PolicyOperations
   readonly models: ModelOperations
   readonly modelSweep: ModelSweep
   readonly ageing: AgeingOperations
-  readonly inactiveUsers: InactiveUsers
   readonly exports: ExportUser
   readonly samples: UserSamples
 
@@ -71,14 +66,10 @@ export class Operations {
     this.signIns = new SignInOperations(audited, store, clock)
     this.secondFactors = new SecondFactorOperations(audited, store, keys, clock)
     this.sessions = new SessionOperations(audited, store, clock)
-    this.policies = new PolicyOperations(audited, store, clock)
     this.models = new ModelOperations(audited, store, clock)
     this.modelSweep = new ModelSweep({ store, audited, models: this.models, vault, clock })
     this.ageing = new AgeingOperations(audited, store, vault)
-    const policies = new PolicyBook()
-    const { users } = this
-    this.inactiveUsers = new InactiveUsers({ store, audited, policies, users, vault, outbox, clock })
-    this.exports = new ExportUser({ store, audited, users, vault, clock })
+    this.exports = new ExportUser({ store, audited, users: this.users, vault, clock })
     this.samples = new UserSamples({ store, audited, vault })
     this.webhooks = new WebhookOperations(audited, store, outbox, clock)
   }

@@ -3,14 +3,16 @@
  * calls know these shapes only, and a service without a feature has its fields nowhere.
  */
 import type { TSchema } from 'typebox'
+import type { Mode } from '../biometrics/challenge/steps.js'
 import type { ErrorCode } from '../contract/error-codes.js'
 import type { DomainError } from '../lib/domain-error.js'
+import type { Standing } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
 import type { UserCall } from '../verification/call.js'
 import type { Challenge, Purpose } from '../verification/challenge/challenge-book.js'
-import type { Verdict, VerifyCall } from '../verification/decision-policy.js'
 import type { Possession } from '../verification/possession.js'
+import type { Condition, Verdict, VerifyCall } from '../verification/verdict.js'
 import type { AuditFacts } from './endpoint.js'
 import type { Services } from './services.js'
 import type { VerdictField } from './verdict-fields.js'
@@ -25,8 +27,8 @@ interface Refusing {
   spendingErrors?: readonly ErrorCode[]
 }
 
-/** A part of verifies. @template Evidence what it finds in a request */
-export interface VerifyPart<Evidence extends Proof = Proof> extends Refusing {
+/** A part of verifies. @template Evidence what it finds in a request, or asks of an approval */
+export interface VerifyPart<Evidence extends Proof | Condition = Proof | Condition> extends Refusing {
   request?: Fields
   fields: ReadonlyArray<VerdictField<Evidence>>
   /** Absent for a part of fields only. */
@@ -48,9 +50,20 @@ export interface OpenedProof<Evidence extends Proof = Proof> {
 }
 
 /** A part of verifies in one environment. */
-export interface VerifyWork<Evidence extends Proof = Proof> {
+export interface VerifyWork<Evidence extends Proof | Condition = Proof | Condition> {
   /** @param action in RFC 8785 canonical form @returns null for a request without such evidence @throws DomainError */
-  open?(call: VerifyCall, action: string): Promise<OpenedProof<Evidence> | null>
+  open?(call: VerifyCall, action: string): Promise<OpenedProof<Evidence & Proof> | null>
+  /** Says what an approval of this action has to meet, before the pictures are looked at. @returns null for nothing @throws DomainError */
+  prepare?(call: VerifyCall): Promise<(Evidence & Condition) | null>
+  /**
+   * Says it again in the transaction of the verdict, which obeys this answer: what was set before the transaction began counts, on every node.
+   * @param standing of the user; null for one who is not enrolled
+   */
+  renew?(
+    tx: StoreTransaction,
+    call: VerifyCall,
+    standing: Standing | null,
+  ): Promise<(Evidence & Condition) | null>
   /** Runs in the transaction that uses the challenges of a refused request up. @returns facts for its audit entry */
   onRefused?(tx: StoreTransaction, call: VerifyCall, error: DomainError): Promise<AuditFacts>
   /** Runs in the transaction of each verdict. @returns further facts for its audit entry @throws DomainError, which takes the verdict back */
@@ -67,18 +80,18 @@ export interface VerifyWork<Evidence extends Proof = Proof> {
 export type EnrollWrite = (
   tx: StoreTransaction,
   subject: Subject,
-) => Promise<{ body: Record<string, unknown>; audit: AuditFacts }>
+) => Promise<{ body?: Record<string, unknown>; audit?: AuditFacts }>
 
 type EnrollCall = UserCall<{ user_id: string; add?: boolean; challenge?: { nonce: string } }>
 
 /** A part of enrollments. */
 export interface EnrollPart extends Refusing {
-  request: Fields
+  request?: Fields
   /** Members of the answer: null where the part adds nothing to an enrollment. */
-  response: Fields
+  response?: Fields
   create(services: Services): {
     /** Checks which fields of the body go together, before anything else. @throws DomainError invalid_request */
-    assertFits(call: EnrollCall): void
+    assertFits?(call: EnrollCall): void
     /** Checks what the request brings, before its pictures count. @returns null for nothing @throws DomainError */
     prepare(call: EnrollCall): Promise<EnrollWrite | null>
   }
@@ -86,17 +99,17 @@ export interface EnrollPart extends Refusing {
 
 /** A part of challenges. */
 export interface ChallengePart extends Refusing {
-  request: Fields
+  request?: Fields
   /** Members that the answer has only where they are asked for. */
-  response: Fields
+  response?: Fields
   create(services: Services): {
     /**
-     * Reads what its members need, before the transaction of the challenge.
+     * Refuses a challenge that could lead to no approval, and reads what its members need, before the transaction of the challenge.
      * @returns what makes them from the nonce and the canonical action; null where nothing is asked for
      * @throws DomainError
      */
     prepare(
-      call: UserCall<{ user_id: string }>,
+      call: UserCall<{ user_id: string; action?: unknown; modes?: Mode[] }>,
       purpose: Purpose,
     ): Promise<((nonce: string, action: string | null) => Record<string, unknown>) | null>
   }
@@ -115,7 +128,7 @@ export function requestFields(parts: ReadonlyArray<{ request?: Fields }>): Field
 }
 
 /** The members of all parts in the answer. */
-export function responseFields(parts: ReadonlyArray<{ response: Fields }>): Fields {
+export function responseFields(parts: ReadonlyArray<{ response?: Fields }>): Fields {
   return Object.assign({}, ...parts.map(({ response }) => response))
 }
 

@@ -11,8 +11,6 @@ import { templateOf } from '../users/templates.js'
 import type { UserCall } from '../verification/call.js'
 import { PURPOSES, type Purpose } from '../verification/challenge/challenge-book.js'
 import { activeMethod } from '../verification/liveness.js'
-import { assertMovementsMeet } from '../verification/policy/policy-check.js'
-import { termsOf } from '../verification/policy/verdict-terms.js'
 import { decidingProvider } from '../verification/references/deciding-model.js'
 import { actionSchema, canonicalAction } from './action.js'
 import { type ChallengePart, errorsOf, requestFields, responseFields } from './call-parts.js'
@@ -124,7 +122,6 @@ export const createChallengeDescription = (parts: readonly ChallengePart[]): End
     'reference_model_mismatch',
     'locked_out',
     'liveness_unavailable',
-    'policy_not_met',
     ...errorsOf(parts),
     'overloaded',
   ],
@@ -159,7 +156,6 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)
-        assertMovementsMeet(await termsOf(services, services.store.read, call), provider, modes)
       } else assertPlainUserId(input.user_id)
       const membersOf = await inTurn(works, (work) => work.prepare(call, purpose))
       return async (tx) => {

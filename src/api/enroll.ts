@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { DomainError } from '../lib/domain-error.js'
 import { inTurn } from '../lib/in-turn.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { Evidence } from '../verification/biometric-provider.js'
 import type { UserCall } from '../verification/call.js'
 import { captureIntegrity } from '../verification/capture/capture-integrity.js'
@@ -23,9 +24,10 @@ import {
   ENROLLMENT,
   type EndpointDescription,
   type Outcome,
+  type Refusal,
   type UserEndpoint,
 } from './endpoint.js'
-import { assessmentOf, Enrolment } from './enrolment.js'
+import { assessmentOf, Enrolment, type Stored } from './enrolment.js'
 import { includeField } from './include.js'
 import { assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
@@ -145,6 +147,9 @@ export const enrollDescription = (parts: readonly EnrollPart[]): EndpointDescrip
 
 type Input = Static<ReturnType<typeof bodyWith>>
 
+/** Writes the reference, in the transaction of the call. */
+type Enrolling = (tx: StoreTransaction) => Promise<Stored | Refusal>
+
 /** @param parts what features add to enrollments */
 export function enroll(services: Services, parts: readonly EnrollPart[]): UserEndpoint<Input> {
   const { vault, store, provider, captures } = services
@@ -173,7 +178,7 @@ export function enroll(services: Services, parts: readonly EnrollPart[]): UserEn
         throw new DomainError('invalid_request', {
           details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
         })
-      for (const work of works) work.assertFits(call)
+      for (const work of works) work.assertFits?.(call)
       assertPlainUserId(input.user_id)
       const images = await decodeImages(input)
       const opened = await openChallenge(services, call, { purpose: 'enroll', action: null })
@@ -182,34 +187,29 @@ export function enroll(services: Services, parts: readonly EnrollPart[]): UserEn
       return spendChallenges(services.challenges, used, spendingErrors, async () => {
         const writes = await inTurn(works, (work) => work.prepare(call))
         const captured = await capture(call, evidence)
-        return typeof captured === 'function' ? withParts(call, captured, writes) : captured
+        return typeof captured === 'function' ? withParts(captured, writes) : captured
       })
     },
   }
 
   /** Does the work of parts in the transaction of the reference: all is stored, or nothing is. */
-  function withParts(
-    call: UserCall<Input>,
-    enrolling: Commit,
-    writes: ReadonlyArray<EnrollWrite | null>,
-  ): Commit {
+  function withParts(enrolling: Enrolling, writes: ReadonlyArray<EnrollWrite | null>): Commit {
     return async (tx) => {
-      const outcome = await enrolling(tx)
-      if ('refused' in outcome) return outcome
+      const stored = await enrolling(tx)
+      if ('refused' in stored) return stored
+      const { outcome, subject } = stored
       const body = { ...(outcome.body as Record<string, unknown>), ...absent }
       const audit = { ...outcome.audit }
       for (const write of writes) {
-        if (!write) continue
-        const subject = await vault.find(tx, call.user.blindIndex, call.user.id)
-        const written = await write(tx, subject!)
-        Object.assign(body, written.body)
-        Object.assign(audit, written.audit)
+        const written = await write?.(tx, subject)
+        Object.assign(body, written?.body)
+        Object.assign(audit, written?.audit)
       }
       return { ...outcome, body, audit }
     }
   }
 
-  async function capture(call: UserCall<Input>, evidence: Evidence): Promise<Commit | Outcome> {
+  async function capture(call: UserCall<Input>, evidence: Evidence): Promise<Enrolling | Outcome> {
     const { input, user } = call
     // Checked here to save the engine useless work, and again in the transaction, which decides.
     if (input.add && !input.dry_run) await enrolment.assertAddable(call)

@@ -12,7 +12,6 @@ import type { CaptureIntegrity } from '../verification/capture/capture-integrity
 import { qualityView } from '../verification/capture/quality-views.js'
 import { CLEAR } from '../verification/lockout/lockout.js'
 import { announceLockout } from '../verification/lockout/lockout-event.js'
-import { noteUse } from '../verification/policy/note-use.js'
 import {
   comparableTemplate,
   decidingProvider,
@@ -50,6 +49,13 @@ interface Following {
   reference: FusedReference
 }
 
+/** The outcome of an enrollment whose transaction has written the reference. */
+export interface Stored {
+  outcome: Outcome
+  /** The user whose reference it is, without that reference where it is the first. */
+  subject: Subject
+}
+
 /** The parts of the service that write a reference. */
 export type EnrolmentParts = Pick<
   Services,
@@ -79,7 +85,7 @@ export class Enrolment {
   }
 
   /** @throws DomainError already_enrolled, replace_verdict_required */
-  async store(tx: StoreTransaction, photos: Photos): Promise<Outcome> {
+  async store(tx: StoreTransaction, photos: Photos): Promise<Stored> {
     const { vault } = this.services
     const { call, enrolled } = photos
     const { input, tenant, environment, user } = call
@@ -113,7 +119,7 @@ export class Enrolment {
    * Adds the photos to the reference as it is inside the transaction, so that two parallel additions both count.
    * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
-  async add(tx: StoreTransaction, photos: Photos): Promise<Outcome | Refusal> {
+  async add(tx: StoreTransaction, photos: Photos): Promise<Stored | Refusal> {
     const { vault, config } = this.services
     const { call, enrolled } = photos
     const provider = decidingProvider(this.services.provider, call.tenant)
@@ -196,11 +202,10 @@ export class Enrolment {
       /** The tenant's webhook endpoints. */
       endpoints: WebhookEndpointRecord[]
     },
-  ): Promise<Outcome> {
+  ): Promise<Stored> {
     const { vault, captures } = this.services
     const { reference, following, consent, audit, endpoints } = parts
     const { model } = decidingProvider(this.services.provider, call.tenant)
-    await noteUse(vault, tx, call, subject, this.services.clock.now())
     const ownConsent = call.captureSession?.ownConsent
     if (ownConsent) await vault.keepOwnConsent(tx, subject, ownConsent)
     const record = await vault.putReference(tx, subject, model, { ...reference, consent })
@@ -226,7 +231,7 @@ export class Enrolment {
       subject: ownerOf(subject),
     }
     await this.services.outbox.put(tx, occurrence, endpoints)
-    return {
+    const outcome = {
       status: 201,
       body: {
         reference_id: record.id,
@@ -248,6 +253,7 @@ export class Enrolment {
       },
       ...(integrity ? { observed: integrity } : {}),
     }
+    return { outcome, subject }
   }
 }
 

@@ -8,13 +8,11 @@ import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
-import type { PolicyBook } from '../tenants/policy-book.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture/capture-memory.js'
 import type { ChallengeBook } from '../verification/challenge/challenge-book.js'
 import type { Lockout } from '../verification/lockout/attempt-lockout.js'
-import type { SecondApproval } from '../verification/policy/second-approval.js'
 import type { ProductionKeyIssue } from '../verification/sandbox/production-key.js'
 import type { UserQuota } from '../verification/sandbox/user-quota.js'
 import type { VerdictLifetime } from '../verification/verdict-token.js'
@@ -49,8 +47,6 @@ export interface Services {
   /** They look at each verify; none in the sandbox. */
   watchers: readonly WatchVerify[]
   challenges: ChallengeBook
-  policies: PolicyBook
-  secondApproval: SecondApproval
   /** Origin under which browsers reach a listener of this service; null where it is not served. */
   origin(listener: PublicListener): string | null
   idempotency: Pick<Idempotency, 'kept'>

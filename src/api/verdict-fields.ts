@@ -10,11 +10,10 @@ import { CLAIM_ORDER, RESPONSE_ORDER } from '../contract/verdict-order.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { UserCall } from '../verification/call.js'
 import { qualityView } from '../verification/capture/quality-views.js'
-import type { Verdict, VerifyInput } from '../verification/decision-policy.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
-import { needsSecondApprover } from '../verification/policy/second-approval.js'
 import type { Possession } from '../verification/possession.js'
 import { REASONS } from '../verification/reasons.js'
+import type { Verdict, VerifyInput } from '../verification/verdict.js'
 import type { VerdictTokens } from '../verification/verdict-token.js'
 import { includesQuality } from './include.js'
 import { captureIntegrityField, liveness, nullable, quality, time, userId } from './schemas.js'
@@ -44,11 +43,11 @@ export interface Reached {
 
 /**
  * Where a field can go besides the response: claims of the JWT, audit entry, kept facts, observation for log and metrics, or the audit entry of
- * a call that gets no verdict because the policy is not met.
+ * a call whose verdict a condition withholds.
  */
 export type Destination = 'jwt' | 'audit' | 'kept' | 'observed' | 'refused'
 
-/** @template Evidence what a part of the verify has found, where the field is that of a part */
+/** @template Evidence what a part of the verify has found or asks of an approval, where the field is that of a part */
 export interface VerdictField<Evidence = unknown> {
   name: string
   /** Schema in the response, which has null where there is no value; absent for a field that the response lacks. */
@@ -84,9 +83,7 @@ const displayed = Type.Object(
 const EVERYWHERE = ['jwt', 'audit', 'kept', 'observed'] as const
 const STATED = ['jwt', 'audit', 'kept'] as const
 const RECORDED = ['audit', 'kept'] as const
-const OF_POLICY = [...STATED, 'refused'] as const
 
-const policyOf = ({ verdict }: Reached) => verdict.terms.policy
 const isApproved = ({ verdict }: Reached) => verdict.reason === null
 const scoreOf = ({ verdict: { comparison } }: Reached) => {
   const score = comparison?.score ?? null
@@ -95,11 +92,6 @@ const scoreOf = ({ verdict: { comparison } }: Reached) => {
 const livenessOf = ({ verdict: { comparison } }: Reached): LivenessStatement =>
   comparison?.sample.liveness ?? NOTHING_CHECKED
 const assessedOf = ({ verdict: { comparison } }: Reached) => comparison?.sample.assessed ?? null
-/** The verdict of the other person that an approval has used up. */
-const approvalOf = (reached: Reached) =>
-  isApproved(reached) && needsSecondApprover(reached.verdict.terms)
-    ? reached.call.input.approval_id
-    : undefined
 
 /** The core's fields. */
 export const VERDICT_FIELDS: readonly VerdictField[] = [
@@ -277,33 +269,6 @@ export const VERDICT_FIELDS: readonly VerdictField[] = [
     name: 'jwt_expires_at',
     response: time('When the JWT expires.'),
     value: ({ expiresAt }) => isoTime(expiresAt * SECOND_MS),
-  },
-  {
-    name: 'policy_hash',
-    response: nullable(
-      Type.String({
-        description: 'SHA-256 of the policy that was in force. Null where the tenant has none.',
-      }),
-    ),
-    to: OF_POLICY,
-    value: (reached) => policyOf(reached)?.hash,
-  },
-  {
-    name: 'policy_rule',
-    response: nullable(
-      Type.String({
-        description:
-          'Name of the rule of the policy that decided about this action. Null where the tenant has none.',
-      }),
-    ),
-    to: OF_POLICY,
-    value: (reached) => policyOf(reached)?.rule.name,
-  },
-  {
-    name: 'approval_id',
-    response: nullable(Type.String({ description: 'Other user’s verdict that it has used up.' })),
-    to: OF_POLICY,
-    value: approvalOf,
   },
   {
     name: 'production_key',

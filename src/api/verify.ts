@@ -7,19 +7,20 @@ import { VerdictSignature } from '../crypto/verdict-signer.js'
 import { actionHash } from '../crypto/verification-jwt.js'
 import { DomainError } from '../lib/domain-error.js'
 import { inTurn } from '../lib/in-turn.js'
+import type { Standing } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import { captureIntegrity } from '../verification/capture/capture-integrity.js'
 import { decodeImages } from '../verification/capture/images.js'
 import { openChallenge } from '../verification/challenge/opened-challenge.js'
-import {
-  DecisionPolicy,
-  type VerifyCall,
-  type VerifyEvidence,
-  type VerifyInput,
-} from '../verification/decision-policy.js'
-import { noteUse } from '../verification/policy/note-use.js'
-import { policyNotMet } from '../verification/policy/policy-check.js'
-import { termsInForce, termsOf } from '../verification/policy/verdict-terms.js'
+import { DecisionPolicy } from '../verification/decision-policy.js'
+import type {
+  Condition,
+  VerdictTerms,
+  VerifyCall,
+  VerifyEvidence,
+  VerifyInput,
+} from '../verification/verdict.js'
+import { termsOf } from '../verification/verdict-terms.js'
 import { signVerdict } from '../verification/verdict-token.js'
 import type { VerificationFacts } from '../verification/verification-book.js'
 import { actionSchema, canonicalAction } from './action.js'
@@ -57,14 +58,6 @@ const bodyWith = (parts: readonly VerifyPart[]) =>
       require_liveness: Type.Optional(requireLiveness),
       ...requestFields(parts),
       action: actionSchema,
-      approval_id: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          description:
-            'Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same action, whose reason is `second_approval_required`. The verdict uses it up.',
-        }),
-      ),
       nonce: Type.Optional(
         Type.String({
           maxLength: 256,
@@ -102,7 +95,6 @@ export const verifyDescription = (parts: readonly VerifyPart[]): EndpointDescrip
   errors: [
     'reference_not_found',
     'reference_model_mismatch',
-    'policy_not_met',
     ...errorsOf(parts),
     ...CAPTURE_ERRORS,
     'different_people',
@@ -132,7 +124,7 @@ function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): v
 
 /** @param parts what features add to verifies */
 export function verify(services: Services, parts: readonly VerifyPart[]): UserEndpoint<VerifyInput> {
-  const { vault, clock, store, secondApproval, verdictLifetime, productionKeyIssue } = services
+  const { vault, clock, verdictLifetime, productionKeyIssue } = services
   const policy = new DecisionPolicy(services)
   const works: VerifyWork[] = parts.map((part) => part.create?.(services) ?? {})
   const spendingErrors = spendingErrorsOf(parts)
@@ -172,6 +164,14 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
     },
   }
 
+  /** The terms under the conditions that parts put on the call. */
+  async function termsUnder(
+    { tenant }: VerifyCall,
+    conditionOf: (work: VerifyWork) => Promise<Condition | null> | undefined,
+  ): Promise<VerdictTerms> {
+    return termsOf(services, tenant, await inTurn(works, async (work) => (await conditionOf(work)) ?? null))
+  }
+
   /**
    * @param action in RFC 8785 canonical form
    * @param proofs what each part of the verify has found
@@ -183,7 +183,7 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
     proofs: ReadonlyArray<Proof | null>,
   ): Promise<Commit> {
     const { tenant } = call
-    const asked = await termsOf(services, store.read, call)
+    const asked = await termsUnder(call, (work) => work.prepare?.(call))
     const watched = services.watchers.map((watch) => watch(call, evidence, asked))
     const examination = await policy.examine(call, evidence, asked)
     for (const one of watched) one.examined(examination)
@@ -192,9 +192,11 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
     let signing: Signing | undefined
     return async (tx) => {
       const at = signing?.at ?? clock.now()
-      const termsUnder = (hash: string | null) => termsInForce(services, tx, call, asked, hash)
-      const verdict = await policy.decide(tx, call, examination, termsUnder, at)
-      const { subject, terms, reason, replaySuspected, unmet } = verdict
+      const termsInForce = (standing: Standing | null) =>
+        termsUnder(call, (work) => work.renew?.(tx, call, standing))
+      const verdict = await policy.decide(tx, call, examination, termsInForce, at)
+      const { subject, terms, reason, replaySuspected, withheld } = verdict
+      const given = proofs.map((proof, index) => proof ?? terms.conditions[index] ?? null)
       const sealedFor = subject && { id: subject.record.id, dataKey: subject.dataKey }
       if (verdict.repeated !== undefined)
         return { status: 200, body: verdict.repeated, isRepeat: true, sealedFor }
@@ -209,17 +211,16 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
         actionHash: actionHash(action),
         digestOf: (text) => (subject ? vault.auditDigest(subject, text) : undefined),
       }
-      if (unmet.length > 0)
-        return { refused: policyNotMet(terms, unmet), audit: verdictFields.of('refused', reached, proofs) }
+      if (withheld) return { refused: withheld, audit: verdictFields.of('refused', reached, given) }
       const started = performance.now()
-      const claims = verdictFields.of('jwt', reached, proofs)
+      const claims = verdictFields.of('jwt', reached, given)
       reached.tokens = signVerdict(call, claims, services.verdictSigner(), signature)
       call.timings.sign = (call.timings.sign ?? 0) + performance.now() - started
       const approved = reason === null
       if (approved && !replaySuspected && subject && isOfType(call.input.action, REPLACE_ACTION))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       const furtherFacts = await inTurn(works, async (work, index) =>
-        work.onVerdict?.(tx, call, verdict, proofs[index] ?? null, { verificationId, at }),
+        work.onVerdict?.(tx, call, verdict, given[index] ?? null, { verificationId, at }),
       )
       await services.verifications.keep(tx, {
         id: verificationId,
@@ -227,20 +228,16 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
         user: call.user,
         actionHash: reached.actionHash,
         displayHash: call.display?.hash,
-        facts: verdictFields.of('kept', reached, proofs) as unknown as VerificationFacts,
+        facts: verdictFields.of('kept', reached, given) as unknown as VerificationFacts,
       })
-      if (subject && terms.policy?.erasesUnused && (approved || reason === 'second_approval_required'))
-        await noteUse(vault, tx, call, subject, at)
-      if (reason === 'second_approval_required' && !replaySuspected)
-        await secondApproval.keep(tx, call, terms, { verificationId, at })
       reached.isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })
       return {
         status: 200,
-        body: verdictFields.of('response', reached, proofs),
+        body: verdictFields.of('response', reached, given),
         ...(verdict.waitMs === undefined ? {} : { headers: retryAfter(verdict.waitMs) }),
-        observed: verdictFields.of('observed', reached, proofs) as Observed,
+        observed: verdictFields.of('observed', reached, given) as Observed,
         sealedFor,
-        audit: Object.assign(verdictFields.of('audit', reached, proofs), ...furtherFacts) as AuditFacts,
+        audit: Object.assign(verdictFields.of('audit', reached, given), ...furtherFacts) as AuditFacts,
       }
     }
   }

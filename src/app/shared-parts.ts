@@ -13,12 +13,10 @@ import { buildOpenApi } from '../http/openapi/openapi.js'
 import { Idempotency } from '../idempotency/idempotency.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
-import { PolicyBook } from '../tenants/policy-book.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
 import { ChallengeBook } from '../verification/challenge/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
-import { SecondApproval } from '../verification/policy/second-approval.js'
 import type { ServiceListeners } from './listeners.js'
 import type { ServiceResources } from './resources.js'
 
@@ -34,8 +32,6 @@ export interface SharedParts extends Core {
   visitors: VisitorLimit
   idempotency: Idempotency
   challenges: ChallengeBook
-  policies: PolicyBook
-  secondApproval: SecondApproval
   /** The OpenAPI document as JSON text, with the addresses at which the APIs really listen. */
   openApi: () => string
   version: string
@@ -61,8 +57,6 @@ export function createSharedParts(
     visitors: new VisitorLimit(config.visitorLimit, addresses, clock),
     idempotency: new Idempotency(store, vault, keys, clock),
     challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
-    policies: new PolicyBook(),
-    secondApproval: new SecondApproval(vault),
     openApi: openApiText(features, listeners),
     version: VERSION,
     transport,

@@ -1,18 +1,22 @@
 /** `countersign policy`: what an approval of an action needs, for a tenant. A running service obeys a change from the next verdict on. */
 import type { Command } from 'commander'
-import { type PoliciesInForce, policiesInForce } from '../admin/policy-operations.js'
+import type { Core } from '../admin/core.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../contract/action-policy.js'
-import { isoTime } from '../lib/clock.js'
-import type { TenantRecord } from '../storage/records.js'
-import { checkedPolicy, parsePolicy } from '../tenants/policy.js'
-import { requirementsInWords } from '../tenants/policy-words.js'
+import { checkedPolicy, parsePolicy } from '../features/policies/policy.js'
+import {
+  type PoliciesInForce,
+  PolicyOperations,
+  policiesInForce,
+} from '../features/policies/policy-operations.js'
+import { requirementsInWords } from '../features/policies/policy-words.js'
+import { isoTime, systemClock } from '../lib/clock.js'
 import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { readInput } from './lib/read-input.js'
 import { fields, listing } from './lib/style.js'
 import { withCore } from './lib/with-core.js'
-import { assertReached, operate } from './tenant/tenant-options.js'
+import { assertReached } from './tenant/tenant-options.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
 const SANDBOX: readonly Environment[] = ['sandbox']
@@ -29,11 +33,11 @@ export function registerPolicyCommands(policy: Command): void {
     .option('--json', 'print JSON, with the hash')
     .action(
       action(async (name: string, hash: string | undefined, options: SandboxOption) => {
-        const view = await withCore(async ({ tenancy, operations }) => {
-          const tenant = await tenancy.find(name)
+        const view = await withCore(async (core) => {
+          const tenant = await core.tenancy.find(name)
           const asked = hash ?? policiesInForce(tenant)[environmentOf(options)]
           if (asked === null) return { policy_hash: null, first_set_at: null, policy: null }
-          const version = await operations.policies.version(tenant, asked)
+          const version = await operationsOf(core).version(tenant, asked)
           return {
             policy_hash: version.hash,
             first_set_at: isoTime(version.firstSetAt),
@@ -77,14 +81,14 @@ export function registerPolicyCommands(policy: Command): void {
     .action(
       action(async (name: string, options: SandboxOption & { action: string; file?: string }) => {
         const asked = actionOf((await readInput(options.action)).toString(), options.action)
-        const view = await withCore(async ({ tenancy, operations }) => {
-          const tenant = await tenancy.find(name)
+        const view = await withCore(async (core) => {
+          const tenant = await core.tenancy.find(name)
           const hash = policiesInForce(tenant)[environmentOf(options)]
           if (options.file === undefined && hash === null)
             return { policy_hash: null, rule: null, require: null }
           const text =
             options.file === undefined
-              ? (await operations.policies.version(tenant, hash!)).policy
+              ? (await operationsOf(core).version(tenant, hash!)).policy
               : (await readInput(options.file)).toString()
           const version = parsePolicy(text)
           const rule = ruleFor(version.policy, asked)
@@ -129,10 +133,13 @@ export function registerPolicyCommands(policy: Command): void {
     )
 }
 
+const operationsOf = (core: Core) => new PolicyOperations({ ...core, clock: systemClock })
+
 async function change(name: string, value: ActionPolicy | null, options: SandboxOption): Promise<void> {
   const environments = options.sandbox ? SANDBOX : BOTH
-  const view = await operate(name, async ({ policies }, tenant: TenantRecord) => {
-    const { previous, now } = await policies.set(tenant, COMMAND_LINE, value, environments)
+  const view = await withCore(async (core) => {
+    const tenant = await core.tenancy.findLive(name)
+    const { previous, now } = await operationsOf(core).set(tenant, COMMAND_LINE, value, environments)
     return {
       tenant_id: tenant.id,
       name: tenant.name,

@@ -747,6 +747,11 @@ export interface VerifyFields<A extends ActionLike = Action> {
    */
   require_liveness?: LivenessRequirement
   /**
+   * Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same
+   * action, whose reason is `second_approval_required`. The verdict uses it up.
+   */
+  approval_id?: string
+  /**
    * Whether the call is refused without `passkey_assertion`. An assertion that is sent must be right in any case. Default
    * `false`.
    */
@@ -765,11 +770,6 @@ export interface VerifyFields<A extends ActionLike = Action> {
    * type.
    */
   action: A
-  /**
-   * Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same
-   * action, whose reason is `second_approval_required`. The verdict uses it up.
-   */
-  approval_id?: string
   /**
    * Echoed in the JWT, so that the caller can tell its own verdict. It must not have the form of an id of this service,
    * such as `cap_…`.

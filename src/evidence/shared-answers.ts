@@ -21,7 +21,7 @@ export const retention: Evidence = {
   answer: partly(
     'Captures, kept responses and sandbox users expire. References of production stay until your application calls delete, or until the policy of a tenant erases users whom nobody uses; no policy does so by default.',
   ),
-  tests: 'storage/conformance/expiry api/sandbox-limits admin/inactive-users',
+  tests: 'storage/conformance/expiry api/sandbox-limits features/policies/inactive-users',
   documents: 'guides/privacy.md#what-is-kept guides/policy.md#erase-inactive-users',
 }
 

@@ -9,8 +9,17 @@ import type { Feature } from './feature.js'
 import { insight } from './insight/feature.js'
 import { openid } from './openid/feature.js'
 import { passkeys } from './passkeys/feature.js'
+import { policies } from './policies/feature.js'
 
-export const FEATURES: readonly Feature[] = [captureSessions, passkeys, consent, epochKeys, openid, insight]
+export const FEATURES: readonly Feature[] = [
+  captureSessions,
+  policies,
+  passkeys,
+  consent,
+  epochKeys,
+  openid,
+  insight,
+]
 
 /** The parts that features add to the calls of the core. */
 export function partsOf(features: readonly Feature[]): CallParts {

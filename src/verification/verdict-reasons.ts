@@ -3,13 +3,23 @@ import type { Config } from '../config/config.js'
 import type { Comparison } from './biometric-provider.js'
 import type { Replay } from './capture/capture-memory.js'
 import type { Reason } from './reasons.js'
+import type { Verdict } from './verdict.js'
 
-/** An approval that waits for a second person is one of this user's: the face matched, and the policy asks no more of it. */
+/**
+ * Whether the lockout counts a verdict. A face that matched is no failed attempt: a replay is refused as what it is, so that impatient
+ * taps of the right person lock nobody out. Below a condition it is no approval either, which would end a series of rejections.
+ */
+export function isCounted(verdict: Pick<Verdict, 'reason' | 'attempt' | 'withheld' | 'comparison'>): boolean {
+  const { reason, attempt, withheld } = verdict
+  return withheld === null && attempt !== 'uncounted' && reason !== 'replayed_capture' && !isMirrored(verdict)
+}
+
+/** How the lockout counts a verdict. */
 export function countedAs(
-  { reason }: { reason: Reason | null },
+  { reason, attempt }: Pick<Verdict, 'reason' | 'attempt'>,
   at: number,
 ): { approved: boolean; at: number } {
-  return { approved: reason === null || reason === 'second_approval_required', at }
+  return { approved: reason === null || attempt === 'succeeded', at }
 }
 
 /** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */
@@ -28,7 +38,7 @@ export function reasonAgainst(
 }
 
 /** Whether the camera's setting is the only fault. Such frames were compared with nobody, so they are no guess at the face. */
-export function isMirrored({ comparison }: { comparison: Comparison | null }): boolean {
+function isMirrored({ comparison }: { comparison: Comparison | null }): boolean {
   const findings = comparison?.sample.liveness.findings ?? []
   return findings.length === 1 && findings[0] === 'mirrored'
 }

@@ -1,8 +1,7 @@
 /** Lets others look at each verify of production. They have no part in the verdict, and the caller never waits for them. */
 import type { Evidence } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
-import type { Examination } from './decision-policy.js'
-import type { VerdictTerms } from './policy/verdict-terms.js'
+import type { Examination, VerdictTerms } from './verdict.js'
 
 /** Gets a verify before its pictures are examined. It looks at them after the answer (`call.afterAnswer`). */
 export type WatchVerify = (

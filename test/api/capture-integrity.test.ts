@@ -1,12 +1,12 @@
 /** The report of a browser about a capture: in the answer, the audit log and the metrics, and never in the verdict. */
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { sampleOf, scrape } from '../support/metrics.js'
+import { setPolicy } from '../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -96,10 +96,8 @@ describe('a rule that asks for a person’s look at signals', () => {
   const verify = (fields: Record<string, unknown>) =>
     production.verify({ user_id, image: again, action: 'x', ...fields })
   const setRule = async (requirements: PolicyRequirements | null) => {
-    const { operations, tenancy } = running.service.core
     const policy = requirements && { rules: [{ name: 'watched', require: requirements }] }
-    const environments = ['production', 'sandbox'] as const
-    await operations.policies.set(await tenancy.find(tenant.id), COMMAND_LINE, policy, environments)
+    await setPolicy(running, tenant.id, policy)
   }
   const unmetOf = ({ status, body }: Awaited<ReturnType<typeof verify>>) => {
     expect([status, body.code]).toEqual([422, 'policy_not_met'])

@@ -1,10 +1,10 @@
 /** A consent that is recorded without a photo: whom it is for, what stays as it was, and what a policy makes of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FakeCountersign } from '../../clients/node/testing.js'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { setPolicy } from '../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const TERMS = { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' }
@@ -77,10 +77,9 @@ describe.each(['production', 'sandbox'] as const)('a consent that is recorded in
 describe('a recorded consent', () => {
   it('is enough for a policy that asks for it, and the face is compared with the same template', async () => {
     const user_id = await enrolled()
-    const { operations, tenancy } = running.service.core
     const rules = [{ name: 'agreed', require: { consent_id: TERMS.id, max_reference_age_days: 30 } }]
     const environments = ['production'] as const
-    await operations.policies.set(await tenancy.find(tenant.id), COMMAND_LINE, { rules }, environments)
+    await setPolicy(running, tenant.id, { rules }, environments)
     try {
       const verify = () => production.verify({ user_id, image: adaToday, action: 'x' })
       expect((await verify()).body.details).toMatchObject([{ requirement: 'consent_id' }])
@@ -91,7 +90,7 @@ describe('a recorded consent', () => {
       await record(user_id)
       expect((await verify()).body.details).toMatchObject([{ requirement: 'max_reference_age_days' }])
     } finally {
-      await operations.policies.set(await tenancy.find(tenant.id), COMMAND_LINE, null, environments)
+      await setPolicy(running, tenant.id, null, environments)
     }
   })
 

@@ -1,7 +1,7 @@
 /** `countersign policy`. */
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkedPolicy } from '../../src/tenants/policy.js'
+import { checkedPolicy } from '../../src/features/policies/policy.js'
 import { type Workplace, workplace } from '../support/command.js'
 
 const LARGE = {

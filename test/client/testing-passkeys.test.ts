@@ -11,11 +11,11 @@ import {
   sandboxRegistration,
   sandboxSignature,
 } from '../../clients/node/testing.js'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { ActionPolicy } from '../../src/contract/action-policy.js'
 import { shape, told } from '../support/fake-comparison.js'
 import { plain } from '../support/images.js'
 import { usePasskeys } from '../support/passkeys.js'
+import { setPolicy } from '../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -46,9 +46,7 @@ async function both(
 ): Promise<void> {
   const { passkeys, policy } = settings
   if (passkeys) await usePasskeys(running, tenant, { registration: 'verified', ...passkeys })
-  const { operations, tenancy } = running.service.core
-  const record = await tenancy.find(tenant.name)
-  if (policy) await operations.policies.set(record, COMMAND_LINE, policy, ['sandbox'])
+  if (policy) await setPolicy(running, tenant.name, policy, ['sandbox'])
   const fake = new FakeCountersign({
     ...(passkeys ? { passkeys } : {}),
     ...(policy ? { policy } : {}),

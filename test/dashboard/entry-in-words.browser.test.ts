@@ -1,12 +1,12 @@
 /** The words of the audit log and of the request log about a verification, in a real browser. */
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { CHROMIUM } from '../support/browser.js'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { asserted, registered, usePasskeys } from '../support/passkeys.js'
+import { setPolicy } from '../support/policies.js'
 import type { TestTenant } from '../support/service.js'
 import { checkPage, PageTests, VIEWPORTS } from './page-tests.js'
 
@@ -17,10 +17,7 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
   const tests = new PageTests({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
 
   async function obeying(tenant: TestTenant): Promise<void> {
-    const { tenancy, operations } = tests.running.service.core
-    const found = await tenancy.find(tenant.name)
-    const policy = { rules: [{ name: 'everything', require: {} }] }
-    await operations.policies.set(found, COMMAND_LINE, policy, ['production', 'sandbox'])
+    await setPolicy(tests.running, tenant.name, { rules: [{ name: 'everything', require: {} }] })
   }
 
   /** The value next to a name, among the facts of the open row. */

@@ -19,6 +19,7 @@ import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngHeader, upsideDownFace } from '../support/images.js'
 import { asserted, ORIGIN, passkeysPath, proven, registered, usePasskeys } from '../support/passkeys.js'
+import { setPolicy } from '../support/policies.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
@@ -235,9 +236,8 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'active' }),
   policy_not_met: async ({ running, image }) => {
     const other = await running.tenant()
-    const { operations, tenancy } = running.service.core
     const policy = { rules: [{ name: 'rest', require: { min_photos: 2 } }] }
-    await operations.policies.set(await tenancy.find(other.id), COMMAND_LINE, policy, ['sandbox'])
+    await setPolicy(running, other.id, policy, ['sandbox'])
     return other.sandbox.verify({ user_id: `${newUser()}+match`, image, action })
   },
   liveness_unavailable: ({ sandbox, image }) =>

@@ -12,6 +12,7 @@ import type { ApiClient } from '../support/client.js'
 import { base64, type FaceName, face } from '../support/faces.js'
 import { scrape } from '../support/metrics.js'
 import { writeShiftedPack } from '../support/packs.js'
+import { setPolicy } from '../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const OLD = 'baseline@1.0.0'
@@ -176,7 +177,7 @@ describe('templates of the new pack', () => {
   it('are added by no verify that waits for a second person, and by the one that the second person completes', async () => {
     expect([await enroll('first'), await enroll('second', 'grace')]).toEqual([201, 201])
     const policy = { rules: [{ name: 'two', require: { second_approver: { within_minutes: 30 } } }] }
-    await operations().policies.set(await record(), COMMAND_LINE, policy, ['production'])
+    await setPolicy(running, tenant.id, policy, ['production'])
     await begin()
     try {
       const first = await verify('first')

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
 import type { Comparison } from '../../src/verification/biometric-provider.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
-import type { VerdictTerms } from '../../src/verification/policy/verdict-terms.js'
 import { strongMatch } from '../../src/verification/references/strong-match.js'
+import type { VerdictTerms } from '../../src/verification/verdict.js'
 import { copyBaselinePack, removeTemporaryDirs, startEngine } from '../biometrics/fixtures.js'
 import { face } from '../support/faces.js'
 
@@ -23,7 +23,7 @@ let comparison: Comparison
 beforeAll(async () => {
   engine = await startEngine(copyBaselinePack(), { tasksPerWorker: 4 })
   provider = new EngineProvider(engine)
-  terms = { model: provider.model, point: provider.operatingPoint(1e-3), policy: null }
+  terms = { model: provider.model, point: provider.operatingPoint(1e-3), conditions: [] }
   const photos = { images: [await face('ada')], challenge: null }
   enrolled = (await provider.enrol(call, photos, { assessOnly: false })).reference
   const today = { images: [await face('adaToday')], challenge: null }

@@ -5,6 +5,7 @@ import type { PolicyRequirements, PolicyRule } from '../../src/contract/action-p
 import type { Observation } from '../../src/http/observation/observation.js'
 import { type ApiClient, type ApiResponse, clientOver } from '../support/client.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
+import { setPolicy } from '../support/policies.js'
 import type { TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 import { normalForm } from './normal-form.js'
@@ -254,9 +255,7 @@ export class Stage {
 
   /** Puts a policy in force in both environments; null for none. */
   async setPolicy(rules: PolicyRule[] | null, more: object = {}): Promise<void> {
-    const { operations } = this.running.service.core
-    const policy = rules && { rules, ...more }
-    await operations.policies.set(await this.record(), COMMAND_LINE, policy, ['production', 'sandbox'])
+    await setPolicy(this.running, this.tenant.id, rules && { rules, ...more })
   }
 
   require(required: PolicyRequirements): Promise<void> {

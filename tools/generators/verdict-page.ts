@@ -63,8 +63,6 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ex
       terms: {
         model: 'acme-faces@1.0.0',
         point: { fmr: 1e-4, basis: 'measured', grade: 'production' },
-        // Claims of a tenant with a policy, which the page lists and its example does not show.
-        policy: isApproved ? null : { hash: 'a'.repeat(64), rule: { name: 'payments', require: {} } },
       },
     },
     issuer: 'https://countersign.example.com/v1',
@@ -73,8 +71,10 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ex
     expiresAt: ISSUED_AT + LIFETIME_SECONDS,
     actionHash: actionHash(canonicalJson(EXAMPLE_ACTION)),
   } as unknown as Reached
+  // Claims of a tenant with a policy, which the page lists and its example does not show.
+  const policy = { inForce: { hash: 'a'.repeat(64), rule: { name: 'payments', require: {} } } }
   const passkey = { id: 'psk_01a1fc301e95727e8b885c8bb08d0002', possession: 'hwk' }
-  return FIELDS.of('jwt', reached, [isApproved ? null : passkey]) as ExampleClaims
+  return FIELDS.of('jwt', reached, isApproved ? [] : [policy, passkey]) as ExampleClaims
 }
 
 function exampleDisplay() {

@@ -1,11 +1,11 @@
 /** The routes for a tenant's policy: what is in force, its versions and changes, the check of a draft, and the change itself. */
 import { PackGradeError } from '../../../models/pack/pack-grade.js'
-import { policiesInForce } from '../../admin/policy-operations.js'
 import type { Environment } from '../../config/config.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
+import { PolicyError, type PolicyVersion, parsePolicy } from '../../features/policies/policy.js'
+import { PolicyOperations, policiesInForce } from '../../features/policies/policy-operations.js'
 import { isoTime } from '../../lib/clock.js'
 import type { PolicyVersionRecord, TenantRecord } from '../../storage/records.js'
-import { PolicyError, type PolicyVersion, parsePolicy } from '../../tenants/policy.js'
 import { newestMatching, parseAuditFilter } from '../audit-query.js'
 import * as bodies from '../bodies.js'
 import type { AuditEntry, CheckedPolicy, PolicyChangeView } from '../contract.js'
@@ -39,7 +39,7 @@ export const POLICY_ROUTES = {
 
   'GET /policy/version': {
     async answer({ services, tenant, query }) {
-      const version = await services.core.operations.policies.version(tenant, query.get('hash') ?? '')
+      const version = await operationsOf(services).version(tenant, query.get('hash') ?? '')
       return { ...versionView(version, tenant), policy: JSON.parse(version.policy) as ActionPolicy }
     },
   },
@@ -61,16 +61,13 @@ export const POLICY_ROUTES = {
     async answer({ services, tenant, actor, input }) {
       const policy = input.policy === null ? null : checkedDraft(services, input.policy).policy
       const environments = input.sandbox_only ? (['sandbox'] as const) : BOTH
-      const { previous, now } = await services.core.operations.policies.set(
-        tenant,
-        actor,
-        policy,
-        environments,
-      )
+      const { previous, now } = await operationsOf(services).set(tenant, actor, policy, environments)
       return { previous, in_force: now }
     },
   },
 } satisfies Partial<TenantTable>
+
+const operationsOf = ({ core, clock }: DashboardServices) => new PolicyOperations({ ...core, clock })
 
 function changeView(entry: AuditEntry): PolicyChangeView {
   const { sequence, at, actor } = entry

@@ -34,11 +34,10 @@ import { safeOrigin } from '../../tenants/safe-origin.js'
 import type { UserCall } from '../../verification/call.js'
 import type { Purpose } from '../../verification/challenge/challenge-book.js'
 import { assertLivenessOffered } from '../../verification/challenge/opened-challenge.js'
-import { assertBindingMeets, assertMovementsMeet } from '../../verification/policy/policy-check.js'
-import { termsOf } from '../../verification/policy/verdict-terms.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import { OPENID_LISTENER } from '../openid/exports.js'
 import { passkeyField, passkeyOptions, passkeyServices } from '../passkeys/exports.js'
+import { assertCaptureMeets, policyServices } from '../policies/exports.js'
 import type { CaptureSessionBook } from './capture-session-book.js'
 
 export const CAPTURE: Topic = { name: 'capture', about: 'The hosted capture page.' }
@@ -222,6 +221,7 @@ export function createCaptureSession(
   services: Services & { captureSessions: CaptureSessionBook },
 ): UserEndpoint<Input> {
   const { captureSessions } = services
+  const policies = policyServices(services)
   return {
     ...createCaptureSessionDescription,
     aboutUser: true,
@@ -242,9 +242,7 @@ export function createCaptureSession(
       assertLivenessOffered(services, call, input.modes ?? MODES)
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)
-        const terms = await termsOf(services, services.store.read, call)
-        assertMovementsMeet(terms, provider, input.modes ?? MODES)
-        assertBindingMeets(terms, input.browser ?? 'same')
+        await assertCaptureMeets(policies, call, input.browser ?? 'same')
       } else await assertEnrollable(services, call)
       await assertPasskeyOffered(services, call, purpose, origin)
       return async (tx) => {

@@ -10,7 +10,7 @@ import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { comparedTemplate } from '../../users/templates.js'
 import type { BiometricProvider, Comparison } from '../biometric-provider.js'
 import type { UserCall } from '../call.js'
-import type { VerdictTerms } from '../policy/verdict-terms.js'
+import type { Aged, VerdictTerms } from '../verdict.js'
 import { decidingProvider } from './deciding-model.js'
 import { strongMatch } from './strong-match.js'
 
@@ -18,12 +18,6 @@ interface ReferenceAgeingParts {
   vault: TemplateVault
   provider: BiometricProvider
   config: Pick<Config, 'referenceAgeingDays'>
-}
-
-/** Facts about an aged template, for the audit log. */
-export interface Aged {
-  /** Similarity of the aged template and the first one, on the scale of scores. */
-  similarity: number
 }
 
 export class ReferenceAgeing {

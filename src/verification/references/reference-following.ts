@@ -8,7 +8,7 @@ import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { templateOf } from '../../users/templates.js'
 import type { BiometricProvider, Comparison, FusedReference } from '../biometric-provider.js'
 import type { UserCall } from '../call.js'
-import type { VerdictTerms } from '../policy/verdict-terms.js'
+import type { VerdictTerms } from '../verdict.js'
 import { decidingProvider, followingProvider } from './deciding-model.js'
 import { strongMatch } from './strong-match.js'
 

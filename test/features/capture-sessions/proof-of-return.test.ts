@@ -1,11 +1,11 @@
 /** The result of a session goes to the browser that captured: only its way back holds the proof. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { PolicyRule } from '../../../src/contract/action-policy.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { withDatabase } from '../../support/database.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
+import { setPolicy } from '../../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
@@ -116,9 +116,7 @@ it('a session for any browser gives its result without a proof', async () => {
 })
 
 it('a policy can demand a session for the same browser', async () => {
-  const { operations, tenancy } = running.service.core
-  const set = async (rules: PolicyRule[] | null) =>
-    operations.policies.set(await tenancy.find(tenant.id), COMMAND_LINE, rules && { rules }, ['sandbox'])
+  const set = (rules: PolicyRule[] | null) => setPolicy(running, tenant.id, rules && { rules }, ['sandbox'])
   await set([{ name: 'bound', require: { capture_binding: 'same' } }])
   try {
     const { id, proof } = await confirmed()

@@ -15,11 +15,11 @@ import type { TemplateVault } from '../../../users/template-vault.js'
 import { comparedTemplate, templateOf } from '../../../users/templates.js'
 import type { BiometricProvider, Comparison, Evidence } from '../../../verification/biometric-provider.js'
 import type { AnsweredCall, CalledUser } from '../../../verification/call.js'
-import type { Examination } from '../../../verification/decision-policy.js'
 import { NOTHING_CHECKED } from '../../../verification/liveness.js'
-import type { VerdictTerms } from '../../../verification/policy/verdict-terms.js'
 import { decidingProvider } from '../../../verification/references/deciding-model.js'
+import type { Examination, VerdictTerms } from '../../../verification/verdict.js'
 import { reasonAgainst } from '../../../verification/verdict-reasons.js'
+import { strictestRate } from '../../../verification/verdict-terms.js'
 import type { WatchVerify } from '../../../verification/verify-watch.js'
 import { type Candidate, describeCandidate } from './candidate.js'
 import {
@@ -207,12 +207,11 @@ export class Shadow implements Job {
     return decidingProvider(this.parts.provider, tenant)
   }
 
-  /** The threshold of the candidate rate or of the contract, or of the rule of the policy where that is stricter. */
+  /** The threshold of the candidate rate or of the contract, or of a condition of the verify where that is stricter. */
   private thresholdFor({ tenant, terms }: Verify, provider: BiometricProvider): number {
     const { candidate, config } = this.parts
     const contract = candidate.fmr ?? tenant.fmr ?? config.fmr
-    const fmr = Math.min(contract, terms.policy?.rule.require.max_fmr ?? contract)
-    return provider.operatingPoint(fmr).threshold
+    return provider.operatingPoint(strictestRate(contract, terms.conditions)).threshold
   }
 
   private count(verify: Judged, result: ShadowedVerify | Uncompared): void {

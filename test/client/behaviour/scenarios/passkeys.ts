@@ -1,10 +1,10 @@
 /** Passkeys, policy, and signals of a capture, by the scripted passkeys of the sandbox. */
 import { expect } from 'vitest'
-import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
 import type { ActionPolicy } from '../../../../src/contract/action-policy.js'
 import { sandboxRegistration, sandboxSignature } from '../../../../src/contract/sandbox-passkeys.js'
 import { answerTo } from '../../../support/challenges.js'
 import { usePasskeys } from '../../../support/passkeys.js'
+import { setPolicy as putInForce } from '../../../support/policies.js'
 import type { Scenario, Sdk, World } from '../world.js'
 
 const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee: { name: 'Ada', account: 'DE1' } }
@@ -24,8 +24,7 @@ async function register(sdk: Sdk, user_id: string, fields: object = {}) {
 }
 
 async function setPolicy({ running, tenant }: World, policy: ActionPolicy): Promise<void> {
-  const { operations, tenancy } = running.service.core
-  await operations.policies.set(await tenancy.find(tenant.name), COMMAND_LINE, policy, ['sandbox'])
+  await putInForce(running, tenant.name, policy, ['sandbox'])
 }
 
 export const PASSKEYS: Scenario[] = [

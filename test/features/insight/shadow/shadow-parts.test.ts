@@ -9,8 +9,8 @@ import { noShadowCounts, type ShadowCounts } from '../../../../src/features/insi
 import { ShadowRecorder } from '../../../../src/features/insight/shadow/shadow-recorder.js'
 import { tenantModelsJson } from '../../../../src/tenants/tenant-models.js'
 import type { AnsweredCall, CaptureInput, UserCall } from '../../../../src/verification/call.js'
-import type { Examination } from '../../../../src/verification/decision-policy.js'
 import { EngineProvider } from '../../../../src/verification/engine-provider.js'
+import type { Examination } from '../../../../src/verification/verdict.js'
 import type { ApiClient } from '../../../support/client.js'
 import { base64, face, landscape } from '../../../support/faces.js'
 import { blurredFace } from '../../../support/images.js'
@@ -84,7 +84,7 @@ async function show(shadow: Shadow, images: Buffer[], answer: AnsweredCall, fram
   const call = { tenant: record, user, afterAnswer: [] } as unknown as UserCall<CaptureInput>
   const point = new EngineProvider(running.service.engine).operatingPoint(1e-3)
   const challenge = frame === undefined ? null : { notes: [], steps: [] }
-  const watched = shadow.watch(call, { images, challenge }, { model: MODEL, point, policy: null })
+  const watched = shadow.watch(call, { images, challenge }, { model: MODEL, point, conditions: [] })
   const subject = await core.vault.find(core.store.read, user.blindIndex, user.id)
   const samples = frame === undefined ? [] : [{ imageIndex: frame }]
   watched.examined({

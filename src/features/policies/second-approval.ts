@@ -10,9 +10,9 @@ import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { comparedTemplate, type TemplateRecord, templateOf } from '../../users/templates.js'
-import type { BiometricProvider, Comparison } from '../biometric-provider.js'
-import type { UserCall } from '../call.js'
-import type { VerdictTerms } from './verdict-terms.js'
+import type { BiometricProvider, Comparison } from '../../verification/biometric-provider.js'
+import type { UserCall } from '../../verification/call.js'
+import type { RuleInForce } from './policy-book.js'
 
 type ApprovalCall = Pick<
   UserCall<{ action: unknown; approval_id?: string }>,
@@ -20,8 +20,8 @@ type ApprovalCall = Pick<
 >
 
 /** Whether the rule asks for a second person. */
-export function needsSecondApprover({ policy }: VerdictTerms): boolean {
-  return policy?.rule.require.second_approver !== undefined
+export function needsSecondApprover({ rule }: RuleInForce): boolean {
+  return rule.require.second_approver !== undefined
 }
 
 /** The face of the second person, as its verdict found it. */
@@ -45,22 +45,22 @@ export class SecondApproval {
   async faultsOf(
     store: Pick<StoreReader, 'approval'>,
     call: ApprovalCall,
-    { policy }: VerdictTerms,
+    { hash, rule }: RuleInForce,
     at: number,
   ): Promise<ErrorDetail[]> {
     const { input, tenant, environment, user } = call
-    const windowMinutes = policy?.rule.require.second_approver?.within_minutes
-    if (windowMinutes === undefined || input.approval_id === undefined) return []
+    const required = rule.require.second_approver
+    if (!required || input.approval_id === undefined) return []
     const found = await store.approval(input.approval_id)
     if (found?.tenantId !== tenant.id || found.environment !== environment)
       return fault('names no approval that waits for a second person')
     if (found.blindIndex.equals(user.blindIndex)) return fault('is an approval of the same user')
-    const approvers = policy!.rule.require.second_approver!.user_ids
-    if (approvers && !approvers.includes(user.id)) return fault('may not be given by this user')
+    if (required.user_ids && !required.user_ids.includes(user.id))
+      return fault('may not be given by this user')
     if (!found.binding.equals(this.bindingOf(call))) return fault('is an approval of another action')
-    if (found.policyHash !== policy!.hash) return fault('was given under another version of the policy')
+    if (found.policyHash !== hash) return fault('was given under another version of the policy')
     if (found.usedAt !== null) return fault('has been used')
-    if (at >= found.createdAt + windowMinutes * MINUTE_MS) return fault('is too old')
+    if (at >= found.createdAt + required.within_minutes * MINUTE_MS) return fault('is too old')
     return []
   }
 
@@ -71,12 +71,12 @@ export class SecondApproval {
   async use(
     tx: StoreTransaction,
     call: ApprovalCall,
-    terms: VerdictTerms,
+    inForce: RuleInForce,
     face: SecondFace,
     at: number,
   ): Promise<{ reason: 'same_person' } | { unmet: ErrorDetail[] }> {
     const id = call.input.approval_id!
-    const unmet = await this.faultsOf(tx, call, terms, at)
+    const unmet = await this.faultsOf(tx, call, inForce, at)
     if (unmet.length > 0) return { unmet }
     // The sandbox knows no faces: there each user id is another person.
     if (call.environment === 'production') {
@@ -122,17 +122,17 @@ export class SecondApproval {
   async keep(
     tx: StoreTransaction,
     call: ApprovalCall,
-    { policy }: VerdictTerms,
+    { hash, rule }: RuleInForce,
     { verificationId, at }: { verificationId: string; at: number },
   ): Promise<void> {
-    const { within_minutes: windowMinutes } = policy!.rule.require.second_approver!
+    const { within_minutes: windowMinutes } = rule.require.second_approver!
     await tx.insertApproval({
       id: verificationId,
       tenantId: call.tenant.id,
       environment: call.environment,
       blindIndex: call.user.blindIndex,
       binding: this.bindingOf(call),
-      policyHash: policy!.hash,
+      policyHash: hash,
       createdAt: at,
       expiresAt: at + windowMinutes * MINUTE_MS,
       usedAt: null,

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { MAX_FMR } from '../config/false-match-rate.js'
-import { checksOf } from '../contract/acr.js'
-import { type ActionPolicy, POLICY_ACTION_TYPES, POLICY_AMOUNT } from '../contract/action-policy.js'
-import { canonicalJson } from '../contract/canonical-json.js'
-import { CodedError } from '../lib/errors.js'
+import { MAX_FMR } from '../../config/false-match-rate.js'
+import { checksOf } from '../../contract/acr.js'
+import { type ActionPolicy, POLICY_ACTION_TYPES, POLICY_AMOUNT } from '../../contract/action-policy.js'
+import { canonicalJson } from '../../contract/canonical-json.js'
+import { CodedError } from '../../lib/errors.js'
 
 export class PolicyError extends CodedError<'invalid_policy'> {
   override readonly name = 'PolicyError'

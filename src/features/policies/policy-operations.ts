@@ -1,13 +1,15 @@
 /** Operations on a tenant's policy: put a version in force, take it out, read versions and the history of changes. */
-import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
-import type { Environment } from '../config/config.js'
-import type { ActionPolicy } from '../contract/action-policy.js'
-import type { Clock } from '../lib/clock.js'
-import { CodedError } from '../lib/errors.js'
-import type { PolicyVersionRecord, TenantRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
-import { checkedPolicy } from '../tenants/policy.js'
-import { policyHashIn } from '../tenants/policy-book.js'
+import type { Core } from '../../admin/core.js'
+import type { Operations } from '../../admin/operations.js'
+import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import type { Environment } from '../../config/config.js'
+import type { ActionPolicy } from '../../contract/action-policy.js'
+import type { Clock } from '../../lib/clock.js'
+import { CodedError } from '../../lib/errors.js'
+import type { PolicyVersionRecord, TenantRecord } from '../../storage/records.js'
+import type { Store, StoreTransaction } from '../../storage/store.js'
+import { checkedPolicy } from './policy.js'
+import { policyHashIn } from './policy-book.js'
 
 export class PolicyOperationError extends CodedError<'policy_not_found' | 'services_outdated'> {
   override readonly name = 'PolicyOperationError'
@@ -21,12 +23,21 @@ export interface PolicyChange {
   now: PoliciesInForce
 }
 
+export interface PolicyOperationParts extends Pick<Core, 'store'> {
+  operations: Pick<Operations, 'audited'>
+  clock: Clock
+}
+
 export class PolicyOperations {
-  constructor(
-    private readonly audited: AuditedUnitOfWork,
-    private readonly store: Pick<Store, 'read' | 'services' | 'schema'>,
-    private readonly clock: Clock,
-  ) {}
+  private readonly audited: AuditedUnitOfWork
+  private readonly store: Store
+  private readonly clock: Clock
+
+  constructor({ operations, store, clock }: PolicyOperationParts) {
+    this.audited = operations.audited
+    this.store = store
+    this.clock = clock
+  }
 
   /**
    * Puts a policy in force, or takes it out. Every verdict whose transaction begins after this one obeys it, on every node.

@@ -1,20 +1,20 @@
 /** Tests of what a verify offers to the policy of its tenant, and of what is refused before anybody stands in front of a camera. */
 import { describe, expect, it } from 'vitest'
-import type { PolicyRequirements } from '../../src/contract/action-policy.js'
+import type { PolicyRequirements } from '../../../src/contract/action-policy.js'
 import {
   assertBindingMeets,
   assertMovementsMeet,
   needsReview,
   offeredAcr,
   unmetRequirements,
-} from '../../src/verification/policy/policy-check.js'
+} from '../../../src/features/policies/policy-check.js'
 
 const acr = (rest: string) => `urn:countersign:acr:${rest}`
-const terms = (required?: PolicyRequirements) =>
-  ({
-    ...{ model: 'pack@1', point: { fmr: 1e-4 } },
-    policy: required === undefined ? null : { hash: 'h', rule: { name: 'r', require: required } },
-  }) as never
+const rule = (required: PolicyRequirements) => ({
+  ...{ hash: 'h', erasesUnused: false },
+  rule: { name: 'r', require: required },
+})
+const terms = { model: 'pack@1', point: { fmr: 1e-4 } } as never
 const NONE = { passiveLiveness: null }
 const notMet = (requirement: string, issue: string) =>
   expect.objectContaining({
@@ -31,13 +31,9 @@ it('the acr of an approval names the challenge, the liveness network and the pas
 })
 
 it('a challenge whose movements the rule does not accept is refused before it is made', () => {
-  const refusal = (
-    required: PolicyRequirements | undefined,
-    modes: Array<'turn' | 'nod'>,
-    provider = NONE,
-  ) => {
+  const refusal = (required: PolicyRequirements, modes: Array<'turn' | 'nod'>, provider = NONE) => {
     try {
-      assertMovementsMeet(terms(required), provider, modes)
+      assertMovementsMeet(rule(required), provider, modes)
       return null
     } catch (error) {
       return error
@@ -46,24 +42,24 @@ it('a challenge whose movements the rule does not accept is refused before it is
   expect(refusal({ acr: acr('face-active') }, ['turn'])).toEqual(notMet('acr', 'lacks nod'))
   expect(refusal({ acr: acr('face-active-hwk') }, ['turn', 'nod'])).toBeNull()
   expect(refusal({ acr: acr('face-pad') }, ['turn'])).toEqual(notMet('acr', 'lacks pad'))
-  expect([refusal({}, []), refusal(undefined, [])]).toEqual([null, null])
+  expect(refusal({}, [])).toBeNull()
 })
 
 it('a session of the hosted page for any browser is refused where the rule wants the same', () => {
-  const bound = terms({ capture_binding: 'same' })
+  const bound = rule({ capture_binding: 'same' })
   expect(() => assertBindingMeets(bound, 'any')).toThrow(notMet('capture_binding', 'is "any"'))
   expect(() => assertBindingMeets(bound, 'same')).not.toThrow()
-  for (const free of [terms({}), terms()]) expect(() => assertBindingMeets(free, 'any')).not.toThrow()
+  expect(() => assertBindingMeets(rule({}), 'any')).not.toThrow()
 })
 
 it('a person looks at a capture with signals, where the rule asks for it', () => {
   const found = (signals: string[]) => ({ signals }) as never
-  const review = terms({ integrity: 'review' })
+  const review = rule({ integrity: 'review' })
   expect([needsReview(review, found(['virtual_camera'])), needsReview(review, found([]))]).toEqual([
     ...[true, false],
   ])
   expect(needsReview(review, null)).toBe(false)
-  for (const free of [terms({}), terms()]) expect(needsReview(free, found(['virtual_camera']))).toBe(false)
+  expect(needsReview(rule({}), found(['virtual_camera']))).toBe(false)
 })
 
 describe('the requirements of a rule', () => {
@@ -79,8 +75,8 @@ describe('the requirements of a rule', () => {
       ...{ acr: acr('face'), images: 1, isReported: false, binding: null, at: 7 * DAY_MS },
       subject: { reference, following },
     }) as never
-  const unmet = (required: PolicyRequirements | undefined, given = offered(sealed('own', 'pack@1'))) =>
-    unmetRequirements(terms(required), given, vault).map(
+  const unmet = (required: PolicyRequirements, given = offered(sealed('own', 'pack@1'))) =>
+    unmetRequirements(rule(required), terms, given, vault).map(
       ({ requirement, issue }) => `${requirement} ${issue}`,
     )
 
@@ -92,7 +88,7 @@ describe('the requirements of a rule', () => {
       unmet({ max_fmr: 1e-4, max_reference_age_days: 3, consent_id: 'c1', min_reference_photos: 4 }),
     ).toEqual([])
     expect(unmet({ max_reference_age_days: 2, consent_id: 'c2', min_reference_photos: 5 })).toHaveLength(3)
-    expect(unmet(undefined)).toEqual([])
+    expect(unmet({})).toEqual([])
   })
 
   it('count the photos of the template that is compared, and the consent of the enrollment', () => {

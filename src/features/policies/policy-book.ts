@@ -1,12 +1,22 @@
 /** The policies in force, read from the database by their hash and kept in memory. */
-import type { Environment } from '../config/config.js'
-import type { ActionPolicy } from '../contract/action-policy.js'
-import type { TenantRecord } from '../storage/records.js'
-import type { StoreReader } from '../storage/store.js'
+import type { Environment } from '../../config/config.js'
+import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
+import type { TenantRecord } from '../../storage/records.js'
+import type { StoreReader } from '../../storage/store.js'
+import type { UserCall } from '../../verification/call.js'
 import { parsePolicy, policyHashOf } from './policy.js'
 
 /** Policies in memory; the oldest makes room. */
 const MAX_CACHED = 256
+
+/** The rule that decides about the action of a call. */
+export interface RuleInForce {
+  /** Hash of its policy. */
+  hash: string
+  rule: PolicyRule
+  /** Whether the policy erases users whom nobody uses. */
+  erasesUnused: boolean
+}
 
 export class PolicyBook {
   /** Parsed policies by their hash: a policy with this hash never changes. */
@@ -28,6 +38,17 @@ export class PolicyBook {
     if (this.cache.size >= MAX_CACHED) this.cache.delete(this.cache.keys().next().value!)
     this.cache.set(hash, policy)
     return policy
+  }
+
+  /** @param hash of the policy; null for none @returns null where the tenant has no policy */
+  async ruleFor(
+    store: Pick<StoreReader, 'policyVersion'>,
+    { input, tenant }: Pick<UserCall<{ action?: unknown }>, 'input' | 'tenant'>,
+    hash: string | null,
+  ): Promise<RuleInForce | null> {
+    if (hash === null) return null
+    const policy = await this.read(store, tenant.id, hash)
+    return { hash, rule: ruleFor(policy, input.action), erasesUnused: policy.retention !== undefined }
   }
 }
 

@@ -1,8 +1,8 @@
 /** Tests of the checks of a policy: its author learns what is wrong with it before it is in force. */
 import { describe, expect, it } from 'vitest'
-import { ACR_VALUES } from '../../clients/node/index.js'
-import { checksOf, missingChecks } from '../../src/contract/acr.js'
-import { checkedPolicy, parsePolicy } from '../../src/tenants/policy.js'
+import { ACR_VALUES } from '../../../clients/node/index.js'
+import { checksOf, missingChecks } from '../../../src/contract/acr.js'
+import { checkedPolicy, parsePolicy } from '../../../src/features/policies/policy.js'
 
 const LAST = { name: 'rest', require: {} }
 const faultOf = (...rules: object[]) => {

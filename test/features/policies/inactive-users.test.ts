@@ -1,13 +1,15 @@
 /** Tests of a policy that erases users whom nobody uses: a notice, then the erasure, on the days that it names and not before. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { ActionPolicy } from '../../src/contract/action-policy.js'
-import { RetentionJob } from '../../src/jobs/retention.js'
-import { DAY_MS, isoTime } from '../../src/lib/clock.js'
-import type { ApiClient } from '../support/client.js'
-import { countRows, keptBytes } from '../support/database.js'
-import { base64, face } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import type { ActionPolicy } from '../../../src/contract/action-policy.js'
+import { InactiveUsers } from '../../../src/features/policies/inactive-users.js'
+import { RetentionJob } from '../../../src/jobs/retention.js'
+import { DAY_MS, isoTime } from '../../../src/lib/clock.js'
+import type { ApiClient } from '../../support/client.js'
+import { countRows, keptBytes } from '../../support/database.js'
+import { base64, face } from '../../support/faces.js'
+import { setPolicy as putInForce } from '../../support/policies.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 const RULES = [{ name: 'any', require: {} }]
 const RETENTION = { inactive_days: 90, notice_days: 30 }
@@ -43,11 +45,9 @@ beforeEach(async () => {
 const core = () => running.service.core
 async function setPolicy(retention: ActionPolicy['retention'] | undefined) {
   const policy = { rules: RULES, ...(retention ? { retention } : {}) }
-  await core().operations.policies.set(await core().tenancy.find(tenant.id), COMMAND_LINE, policy, [
-    'production',
-  ])
+  await putInForce(running, tenant.id, policy, ['production'])
 }
-const run = (isOn = () => true) => core().operations.inactiveUsers.run(isOn)
+const run = (isOn = () => true) => new InactiveUsers({ ...core(), clock: running.clock }).run(isOn)
 const passDays = (days: number) => running.clock.advance(days * DAY_MS)
 const verify = (image = adaToday) => production.verify({ user_id: user, image, action: 'look' })
 const isEnrolled = async () => (await production.call('GET', `/v1/users/${user}`)).status === 200
@@ -194,7 +194,7 @@ describe('a policy that erases unused users', () => {
       leaderLease,
       {
         sandboxRetentionMs: 1e12,
-        afterExpiry: [(isOn) => core().operations.inactiveUsers.run(isOn)],
+        afterExpiry: [run],
       },
       () => clock.uptime(),
     )

@@ -1,19 +1,19 @@
 /** Tests of a tenant's policy: no request gets an approval that the rule of its action does not allow. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { Environment } from '../../src/config/config.js'
-import type { PolicyRequirements, PolicyRule } from '../../src/contract/action-policy.js'
-import { canonicalJson } from '../../src/contract/canonical-json.js'
-import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
-import { policyHashOf } from '../../src/tenants/policy.js'
-import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
-import { answerTo } from '../support/challenges.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { decodeJwt } from '../support/trust.js'
+import type { Environment } from '../../../src/config/config.js'
+import type { PolicyRequirements, PolicyRule } from '../../../src/contract/action-policy.js'
+import { canonicalJson } from '../../../src/contract/canonical-json.js'
+import { policyHashOf } from '../../../src/features/policies/policy.js'
+import { DAY_MS, MINUTE_MS } from '../../../src/lib/clock.js'
+import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { answerTo } from '../../support/challenges.js'
+import type { ApiClient } from '../../support/client.js'
+import { base64, face } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { policyOperations, setPolicy as putInForce } from '../../support/policies.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { decodeJwt } from '../../support/trust.js'
 
 const ACR = 'urn:countersign:acr:'
 const PAYMENT = {
@@ -62,9 +62,7 @@ async function setPolicy(
   rules: PolicyRule[] | null,
   environments: Environment[] = ['production', 'sandbox'],
 ) {
-  const { operations, tenancy } = running.service.core
-  const record = await tenancy.find(tenant.id)
-  const { now } = await operations.policies.set(record, COMMAND_LINE, rules && { rules }, environments)
+  const { now } = await putInForce(running, tenant.id, rules && { rules }, environments)
   return now.sandbox!
 }
 const require = (required: PolicyRequirements) => setPolicy([{ name: 'strict', require: required }])
@@ -458,10 +456,10 @@ describe('a change of the policy', () => {
       ...{ production: two, sandbox: two, previous: { production: one, sandbox: one } },
     })
     await setPolicy(null)
-    const { store, tenancy, operations } = running.service.core
+    const { store, tenancy } = running.service.core
     const hashes = (await store.read.policyVersions(tenant.id)).map(({ hash }) => hash)
     expect(hashes).toEqual(expect.arrayContaining([one, two]))
-    const { policy } = await operations.policies.version(await tenancy.find(tenant.id), one)
+    const { policy } = await policyOperations(running).version(await tenancy.find(tenant.id), one)
     expect(policyHashOf(policy)).toBe(one)
   })
 

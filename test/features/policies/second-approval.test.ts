@@ -1,11 +1,11 @@
 /** Tests of what an approval of a first person has to be, and of the faces that are compared with the first person's. */
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { NO_EPOCHS } from '../../src/crypto/epoch-key.js'
-import { ManualClock, MINUTE_MS } from '../../src/lib/clock.js'
-import type { ApprovalRecord } from '../../src/storage/records.js'
-import { type Subject, TemplateVault } from '../../src/users/template-vault.js'
-import { needsSecondApprover, SecondApproval } from '../../src/verification/policy/second-approval.js'
+import { NO_EPOCHS } from '../../../src/crypto/epoch-key.js'
+import { needsSecondApprover, SecondApproval } from '../../../src/features/policies/second-approval.js'
+import { ManualClock, MINUTE_MS } from '../../../src/lib/clock.js'
+import type { ApprovalRecord } from '../../../src/storage/records.js'
+import { type Subject, TemplateVault } from '../../../src/users/template-vault.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const MODEL = 'pack@1'
@@ -43,8 +43,9 @@ const approving = new SecondApproval({
   find: async (_read, blindIndex) => (blindIndex.equals(indexOf('first')) ? first : null),
 })
 
-const terms = (second_approver: object | undefined = { within_minutes: 5 }, hash = 'h1') =>
-  ({ policy: { hash, rule: { name: 'r', require: { second_approver } } } }) as never
+const inForce = (second_approver: object | undefined = { within_minutes: 5 }, hash = 'h1') =>
+  ({ hash, rule: { name: 'r', require: { second_approver } } }) as never
+const NOBODY = { hash: 'h1', rule: { name: 'r', require: {} } } as never
 const call = (user: string, fields: object = {}, changes: object = {}) =>
   ({
     input: { action, ...fields },
@@ -71,13 +72,12 @@ const faceFound = (person: number, subject: Subject | null = null, threshold = 0
 beforeEach(async () => {
   kept = undefined
   first = await enrolled('first', 1)
-  await approvals.keep(store, call('first'), terms(), { verificationId: 'ver_1', at: AT })
+  await approvals.keep(store, call('first'), inForce(), { verificationId: 'ver_1', at: AT })
 })
 
 it('a rule asks for a second person or does not', () => {
-  expect(needsSecondApprover(terms())).toBe(true)
-  expect(needsSecondApprover({ policy: { rule: { require: {} } } } as never)).toBe(false)
-  expect(needsSecondApprover({ policy: null } as never)).toBe(false)
+  expect(needsSecondApprover(inForce())).toBe(true)
+  expect(needsSecondApprover(NOBODY)).toBe(false)
 })
 
 describe('an approval', () => {
@@ -88,27 +88,27 @@ describe('an approval', () => {
   })
 
   it('counts for another person on the same action within its time', async () => {
-    expect(await approvals.faultsOf(store, second(), terms(), AT + 5 * MINUTE_MS - 1)).toEqual([])
-    const named = terms({ within_minutes: 5, user_ids: ['third', 'second'] })
+    expect(await approvals.faultsOf(store, second(), inForce(), AT + 5 * MINUTE_MS - 1)).toEqual([])
+    const named = inForce({ within_minutes: 5, user_ids: ['third', 'second'] })
     expect(await approvals.faultsOf(store, second(), named, AT)).toEqual([])
   })
 
   it.each<[string, string, unknown, unknown, number]>([
-    ['of an unknown id', 'names no approval', second({ approval_id: 'ver_2' }), terms(), 0],
-    ['of another tenant', 'names no approval', second({}, { tenant: { id: 'ten_b' } }), terms(), 0],
-    ['of another environment', 'names no approval', second({}, { environment: 'sandbox' }), terms(), 0],
-    ['of the same user', 'of the same user', call('first', { approval_id: 'ver_1' }), terms(), 0],
+    ['of an unknown id', 'names no approval', second({ approval_id: 'ver_2' }), inForce(), 0],
+    ['of another tenant', 'names no approval', second({}, { tenant: { id: 'ten_b' } }), inForce(), 0],
+    ['of another environment', 'names no approval', second({}, { environment: 'sandbox' }), inForce(), 0],
+    ['of the same user', 'of the same user', call('first', { approval_id: 'ver_1' }), inForce(), 0],
     [
       'for which others are named',
       'by this user',
       second(),
-      terms({ within_minutes: 5, user_ids: ['x'] }),
+      inForce({ within_minutes: 5, user_ids: ['x'] }),
       0,
     ],
-    ['of another action', 'another action', second({ action: 'pay' }), terms(), 0],
-    ['under another policy', 'another version', second(), terms(undefined, 'h2'), 0],
-    ['that is over', 'too old', second(), terms(), 5 * MINUTE_MS],
-    ['that a shorter rule ends', 'too old', second(), terms({ within_minutes: 1 }), MINUTE_MS],
+    ['of another action', 'another action', second({ action: 'pay' }), inForce(), 0],
+    ['under another policy', 'another version', second(), inForce(undefined, 'h2'), 0],
+    ['that is over', 'too old', second(), inForce(), 5 * MINUTE_MS],
+    ['that a shorter rule ends', 'too old', second(), inForce({ within_minutes: 1 }), MINUTE_MS],
   ])('%s does not count', async (_, issue, given, rule, later) => {
     const faults = await approvals.faultsOf(store, given as never, rule as never, AT + later)
     expect(faults).toEqual([
@@ -120,26 +120,25 @@ describe('an approval', () => {
 
   it('is not looked for where none is named, or the rule asks for none', async () => {
     kept = undefined
-    expect(await approvals.faultsOf(store, call('second'), terms(), AT)).toEqual([])
-    for (const rule of [{ policy: null }, { policy: { hash: 'h1', rule: { require: {} } } }])
-      expect(await approvals.faultsOf(store, second(), rule as never, AT)).toEqual([])
+    expect(await approvals.faultsOf(store, call('second'), inForce(), AT)).toEqual([])
+    expect(await approvals.faultsOf(store, second(), NOBODY, AT)).toEqual([])
   })
 })
 
 describe('the use of an approval', () => {
-  const use = (face: never, given = second()) => approving.use(store, given, terms(), face, AT + 1)
+  const use = (face: never, given = second()) => approving.use(store, given, inForce(), face, AT + 1)
   const issues = (unmet: unknown) => ({ unmet: [expect.objectContaining({ issue: unmet })] })
 
   it('happens once', async () => {
     expect(await use(faceFound(2, await enrolled('second', 2)))).toEqual({ unmet: [] })
     expect(kept!.usedAt).toBe(AT + 1)
-    expect(await approvals.faultsOf(store, second(), terms(), AT + 1)).toHaveLength(1)
+    expect(await approvals.faultsOf(store, second(), inForce(), AT + 1)).toHaveLength(1)
     expect(await use(faceFound(2))).toEqual(issues('has been used'))
   })
 
   it('is refused where a request that ran at the same time was faster', async () => {
     const late = { ...tx, useApproval: async () => false } as never
-    expect(await approving.use(late, second(), terms(), faceFound(2), AT)).toEqual(issues('has been used'))
+    expect(await approving.use(late, second(), inForce(), faceFound(2), AT)).toEqual(issues('has been used'))
   })
 
   it('is refused for the face of the first person, in the capture or in the reference, from the threshold on', async () => {

@@ -3,15 +3,15 @@
  * with receipt, audit entry and webhook as any other. A use in between ends the notice. Each step is one transaction that reads the policy
  * and the last use again, so that a step is done once, whichever service does it and whenever it is killed.
  */
-import type { AuditFacts } from '../audit/audit-log.js'
-import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
-import type { ActivityRecord } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
-import type { PolicyBook } from '../tenants/policy-book.js'
-import { ownerOf, type TemplateVault } from '../users/template-vault.js'
-import type { Outbox } from '../webhooks/outbox.js'
-import type { UserOperations } from './user-operations.js'
+import type { Core } from '../../admin/core.js'
+import type { Operations } from '../../admin/operations.js'
+import type { AuditFacts } from '../../audit/audit-log.js'
+import type { Actor } from '../../audit/audited-unit-of-work.js'
+import { type Clock, DAY_MS, isoTime } from '../../lib/clock.js'
+import type { ActivityRecord } from '../../storage/records.js'
+import type { Store, StoreTransaction } from '../../storage/store.js'
+import { ownerOf } from '../../users/template-vault.js'
+import { PolicyBook } from './policy-book.js'
 
 /** Name of the actor in audit entries. */
 const RETENTION: Actor = { name: 'retention', requestId: null }
@@ -28,18 +28,15 @@ interface Terms {
   since: number
 }
 
+interface InactiveUsersParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
+  operations: Pick<Operations, 'audited' | 'users'>
+  clock: Clock
+}
+
 export class InactiveUsers {
-  constructor(
-    private readonly parts: {
-      store: Store
-      audited: AuditedUnitOfWork
-      policies: PolicyBook
-      users: Pick<UserOperations, 'eraseUser'>
-      vault: TemplateVault
-      outbox: Outbox
-      clock: Clock
-    },
-  ) {}
+  private readonly policies = new PolicyBook()
+
+  constructor(private readonly parts: InactiveUsersParts) {}
 
   /** Does what is due now, for all tenants. @param isOn called before each transaction; stops when it returns false */
   async run(isOn: () => boolean): Promise<void> {
@@ -110,7 +107,7 @@ export class InactiveUsers {
       const { userId } = user
       const subject = await this.parts.vault.find(tx, blindIndex, userId)
       if (!subject) return null
-      const receipt = await this.parts.users.eraseUser(tx, {
+      const receipt = await this.parts.operations.users.eraseUser(tx, {
         id: tenantId,
         environment: 'production',
         userId,
@@ -140,8 +137,8 @@ export class InactiveUsers {
       now: number,
     ) => Promise<AuditFacts | typeof DONE | null>,
   ): Promise<boolean> {
-    const { audited, vault, clock } = this.parts
-    return audited.run(tenantId, RETENTION, async (tx) => {
+    const { operations, vault, clock } = this.parts
+    return operations.audited.run(tenantId, RETENTION, async (tx) => {
       const [terms, activity, record] = await Promise.all([
         this.termsOf(tx, tenantId),
         tx.activity(blindIndex),
@@ -159,7 +156,7 @@ export class InactiveUsers {
     const hash = await store.policyHash(tenantId, 'production')
     const since = await store.retentionSince(tenantId)
     if (hash === null || since === null) return null
-    const { retention } = await this.parts.policies.read(store, tenantId, hash)
+    const { retention } = await this.policies.read(store, tenantId, hash)
     if (!retention) return null
     const { inactive_days: inactiveDays, notice_days: noticeDays } = retention
     return { inactiveMs: inactiveDays * DAY_MS, noticeMs: noticeDays * DAY_MS, since }

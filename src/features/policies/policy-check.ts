@@ -1,16 +1,20 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
-import type { Mode } from '../../biometrics/challenge/steps.js'
+import { MODES, type Mode } from '../../biometrics/challenge/steps.js'
 import { acrOf } from '../../contract/acr.js'
 import { unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 import type { CaptureBinding } from '../../storage/records.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { templateOf } from '../../users/templates.js'
-import type { BiometricProvider } from '../biometric-provider.js'
-import type { CaptureIntegrity } from '../capture/capture-integrity.js'
-import { activeMethodOf } from '../liveness.js'
-import type { Possession } from '../possession.js'
-import type { VerdictTerms } from './verdict-terms.js'
+import type { BiometricProvider } from '../../verification/biometric-provider.js'
+import type { UserCall } from '../../verification/call.js'
+import type { CaptureIntegrity } from '../../verification/capture/capture-integrity.js'
+import { activeMethodOf } from '../../verification/liveness.js'
+import type { Possession } from '../../verification/possession.js'
+import { decidingProvider } from '../../verification/references/deciding-model.js'
+import type { VerdictTerms } from '../../verification/verdict.js'
+import { policyHashIn, type RuleInForce } from './policy-book.js'
+import type { PolicyServices } from './policy-services.js'
 
 /** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */
 export interface Offered {
@@ -45,11 +49,11 @@ export function offeredAcr(
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
 export function unmetRequirements(
-  { policy, point, model }: VerdictTerms,
+  { rule }: RuleInForce,
+  { point, model }: Pick<VerdictTerms, 'point' | 'model'>,
   { acr, images, isReported, binding, subject, at }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
-  if (!policy) return []
   const sealed = subject?.reference
   const reference = sealed && {
     createdAt: sealed.createdAt,
@@ -60,12 +64,29 @@ export function unmetRequirements(
     },
   }
   const facts = { acr, images, isReported, binding, fmr: point.fmr, reference: reference ?? null, at }
-  return unmetOf(policy.rule.require, facts)
+  return unmetOf(rule.require, facts)
 }
 
 /** Whether the rule asks for a person's look at a capture with these signals. */
-export function needsReview({ policy }: VerdictTerms, integrity: CaptureIntegrity | null): boolean {
-  return policy?.rule.require.integrity === 'review' && integrity !== null && integrity.signals.length > 0
+export function needsReview({ rule }: RuleInForce, integrity: CaptureIntegrity | null): boolean {
+  return rule.require.integrity === 'review' && integrity !== null && integrity.signals.length > 0
+}
+
+/**
+ * Refuses a challenge, or a session of the capture page, to which the rule for its action would give no approval.
+ * @param binding of the session
+ * @throws DomainError policy_not_met
+ */
+export async function assertCaptureMeets(
+  { policies, provider, store, environment }: PolicyServices,
+  call: UserCall<{ action?: unknown; modes?: Mode[] }>,
+  binding?: CaptureBinding,
+): Promise<void> {
+  const { tenant, input } = call
+  const inForce = await policies.ruleFor(store.read, call, policyHashIn(tenant, environment))
+  if (!inForce) return
+  assertMovementsMeet(inForce, decidingProvider(provider, tenant), input.modes ?? MODES)
+  if (binding) assertBindingMeets(inForce, binding)
 }
 
 /**
@@ -74,27 +95,26 @@ export function needsReview({ policy }: VerdictTerms, integrity: CaptureIntegrit
  * @throws DomainError policy_not_met
  */
 export function assertMovementsMeet(
-  terms: VerdictTerms,
+  inForce: RuleInForce,
   provider: Pick<BiometricProvider, 'passiveLiveness'>,
   modes: readonly Mode[],
 ): void {
-  if (!terms.policy) return
-  const unmet = unmetMovements(terms.policy.rule.require, offeredAcr(provider, modes))
-  if (unmet.length > 0) throw policyNotMet(terms, unmet)
+  const unmet = unmetMovements(inForce.rule.require, offeredAcr(provider, modes))
+  if (unmet.length > 0) throw policyNotMet(inForce, unmet)
 }
 
 /** Refuses a session of the capture page that the policy would give no approval. @throws DomainError policy_not_met */
-export function assertBindingMeets(terms: VerdictTerms, binding: CaptureBinding): void {
-  const required = terms.policy?.rule.require.capture_binding
+export function assertBindingMeets(inForce: RuleInForce, binding: CaptureBinding): void {
+  const required = inForce.rule.require.capture_binding
   if (required === undefined || required === binding) return
   const issue = `is "${binding}"; "${required}" is required`
-  throw policyNotMet(terms, [{ path: 'browser', issue, requirement: 'capture_binding' }])
+  throw policyNotMet(inForce, [{ path: 'browser', issue, requirement: 'capture_binding' }])
 }
 
 /** @param details requirements that are not met */
-export function policyNotMet({ policy }: VerdictTerms, details: ErrorDetail[]): DomainError {
+export function policyNotMet({ rule }: RuleInForce, details: ErrorDetail[]): DomainError {
   return new DomainError('policy_not_met', {
-    message: `The policy of this tenant gives no approval of this action: the rule ${policy!.rule.name} is not met.`,
+    message: `The policy of this tenant gives no approval of this action: the rule ${rule.name} is not met.`,
     details,
   })
 }

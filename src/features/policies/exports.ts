@@ -1,0 +1,3 @@
+/** The part of policies that other features may use. */
+export { assertCaptureMeets } from './policy-check.js'
+export { policyServices } from './policy-services.js'

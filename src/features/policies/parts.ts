@@ -1,0 +1,114 @@
+/** The parts of verifies, enrollments and challenges that are about policies. */
+import Type from 'typebox'
+import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
+import { nullable } from '../../api/schemas.js'
+import type { Reached } from '../../api/verdict-fields.js'
+import type { StoreReader } from '../../storage/store.js'
+import type { VerifyCall } from '../../verification/verdict.js'
+import { noteUse } from './note-use.js'
+import { policyHashIn } from './policy-book.js'
+import { assertCaptureMeets } from './policy-check.js'
+import { type ApprovalInput, PolicyCondition } from './policy-condition.js'
+import { policyServices } from './policy-services.js'
+import { needsSecondApprover } from './second-approval.js'
+
+const EVERYWHERE = ['jwt', 'audit', 'kept', 'refused'] as const
+
+/** Holds an approval to the rule of the tenant's policy that is for its action. */
+export const verifyPart: VerifyPart<PolicyCondition> = {
+  request: {
+    approval_id: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same action, whose reason is `second_approval_required`. The verdict uses it up.',
+      }),
+    ),
+  },
+  errors: ['policy_not_met'],
+  fields: [
+    {
+      name: 'policy_hash',
+      response: nullable(
+        Type.String({
+          description: 'SHA-256 of the policy that was in force. Null where the tenant has none.',
+        }),
+      ),
+      to: EVERYWHERE,
+      value: (_, condition) => condition?.inForce.hash,
+    },
+    {
+      name: 'policy_rule',
+      response: nullable(
+        Type.String({
+          description:
+            'Name of the rule of the policy that decided about this action. Null where the tenant has none.',
+        }),
+      ),
+      to: EVERYWHERE,
+      value: (_, condition) => condition?.inForce.rule.name,
+    },
+    {
+      name: 'approval_id',
+      response: nullable(Type.String({ description: 'Other user’s verdict that it has used up.' })),
+      to: EVERYWHERE,
+      value: usedApproval,
+    },
+  ],
+  create(services) {
+    const own = policyServices(services)
+    const { policies, vault, secondApproval, store, environment } = own
+    const conditionOf = async (read: StoreReader, call: VerifyCall, hash: string | null) => {
+      const inForce = await policies.ruleFor(read, call, hash)
+      return inForce && new PolicyCondition(own, call, inForce)
+    }
+    return {
+      prepare: (call) => conditionOf(store.read, call, policyHashIn(call.tenant, environment)),
+      async renew(tx, call, standing) {
+        const hash = standing ? standing.policyHash : await tx.policyHash(call.tenant.id, environment)
+        return conditionOf(tx, call, hash)
+      },
+      async onVerdict(tx, call, verdict, condition, { verificationId, at }) {
+        const { subject, reason, replaySuspected } = verdict
+        if (!condition) return {}
+        const { inForce } = condition
+        const isFirst = reason === 'second_approval_required'
+        if (subject && inForce.erasesUnused && (reason === null || isFirst))
+          await noteUse(vault, tx, call, subject, at)
+        if (isFirst && !replaySuspected) await secondApproval.keep(tx, call, inForce, { verificationId, at })
+        return {}
+      },
+    }
+  },
+}
+
+/** The verdict of the other person that an approval has used up. */
+function usedApproval({ call, verdict }: Reached, condition: PolicyCondition | null): string | undefined {
+  const isUsed = verdict.reason === null && condition && needsSecondApprover(condition.inForce)
+  return isUsed ? (call.input as ApprovalInput).approval_id : undefined
+}
+
+/** Notes when a user was enrolled: a policy may count the days from then, even one that is set later. */
+export const enrollPart: EnrollPart = {
+  create: ({ vault, clock }) => ({
+    prepare: async (call) => async (tx, subject) => {
+      await noteUse(vault, tx, call, subject, clock.now())
+      return {}
+    },
+  }),
+}
+
+/** Refuses a challenge whose movements are fewer than the rule asks of its action. */
+export const challengePart: ChallengePart = {
+  errors: ['policy_not_met'],
+  create(services) {
+    const own = policyServices(services)
+    return {
+      async prepare(call, purpose) {
+        if (purpose === 'verify') await assertCaptureMeets(own, call)
+        return null
+      },
+    }
+  },
+}
