@@ -3,6 +3,7 @@ export const ROOMS = {
   decision: {
     mutate: [
       'src/verification/decision-policy.ts',
+      'src/verification/verdict-reasons.ts',
       'src/verification/liveness.ts',
       'src/verification/engine-provider.ts',
     ],
@@ -104,16 +105,16 @@ export const ROOMS = {
     tests: [
       'test/client/policy-requirements.test.ts',
       'test/features/policies/policy.test.ts',
-      'test/verification/policy-check.test.ts',
-      'test/verification/second-approval.test.ts',
+      'test/features/policies/policy-check.test.ts',
+      'test/features/policies/second-approval.test.ts',
     ],
   },
   passkeys: {
     mutate: [
-      'src/verification/passkey-attestation.ts',
-      'src/verification/passkey-check.ts',
-      'src/verification/passkey-recovery.ts',
-      'src/verification/registration-permit.ts',
+      'src/features/passkeys/passkey-attestation.ts',
+      'src/features/passkeys/passkey-check.ts',
+      'src/features/passkeys/passkey-recovery.ts',
+      'src/features/passkeys/registration-permit.ts',
     ],
     tests: [
       'test/verification/passkey-attestation.test.ts',
