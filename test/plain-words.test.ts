@@ -1,7 +1,8 @@
-/** Comments, messages, test titles and the pages that people read are whole sentences in plain words. */
+/** Comments, messages, test titles and the pages that people read are whole sentences in plain words, which name a verification so. */
 import { describe, expect, it } from 'vitest'
 import { hardProseIn, hardProseOf, pagesOfProse } from './support/plain-prose.js'
 import { findHardWords, hardWordsIn, roomOf } from './support/plain-words.js'
+import { findVerifyAsNoun, verifyAsNounIn } from './support/verify-as-noun.js'
 
 /**
  * Findings that are right as they are: a licence's own words in manifests of packs, and a variable of a benchmark. Lower a number
@@ -34,6 +35,38 @@ describe('comments, messages and test titles', () => {
     const text = `/** Deletes partial exports left by a process that was killed. */
 const url = 'http://127.0.0.1/ of'`
     expect(hardWordsIn('src/a.ts', text)).toEqual([])
+  })
+})
+
+describe('the texts that users read outside of the pages', () => {
+  it('call a verification a verification, and no verify', () => {
+    expect(findVerifyAsNoun()).toEqual([])
+  })
+
+  it.each([
+    ['src/a.ts', "help: 'Verifies of production that were judged.'"],
+    ['src/a.ts', "help: 'Time of a verify.'"],
+    ['src/a.ts', "log.info('latest verifies since then')"],
+    ['src/a.tsx', '<p>\n  The verifies of a day are compared\n</p>'],
+    ['clients/node/a.ts', '/** The session that made the verify. */'],
+    ['clients/python/a.py', '#: Absent for any other verify.'],
+    ['docs/operations/alerts.yml', 'summary: "A verify takes long."'],
+    ['clients/go/a.go', '// A verify names its action.'],
+  ])('are read in %s: %s', (file, text) => {
+    expect(verifyAsNounIn(file, text)).toHaveLength(1)
+  })
+
+  it.each([
+    ['src/a.ts', '// The verify of a comment is for developers.'],
+    [
+      'src/a.ts',
+      "description: 'Verifies the user, as `POST /v1/verify` does. Send the frames to verify or enroll.'",
+    ],
+    ['src/a.ts', "help: 'The command verifies a chain, and enrolls and verifies real users.'"],
+    ['src/a.ts', "help: 'Verifications that a `verify` answered.'"],
+    ['src/a.tsx', 'const { verifies } = row; return <p>{verifies.length} verifications</p>'],
+  ])('may have code and the verb in %s: %s', (file, text) => {
+    expect(verifyAsNounIn(file, text)).toEqual([])
   })
 })
 

@@ -30,7 +30,7 @@ const (
 	CodeNetworkNotAllowed = "network_not_allowed"
 	// The API key is bound to a client certificate, which this connection has not shown.
 	CodeClientCertificateRequired = "client_certificate_required"
-	// The contract of this tenant replaces a reference only after an approved verify of the user for it.
+	// The contract of this tenant replaces a reference only after an approved verification of the user for it.
 	CodeReplaceVerdictRequired = "replace_verdict_required"
 	// The sandbox key can no longer rotate the signing secret, because a production key exists.
 	CodeProductionKeyRequired = "production_key_required"
@@ -92,7 +92,7 @@ const (
 	CodePasskeysUnavailable = "passkeys_unavailable"
 	// This call needs the assertion of a passkey, which it does not carry.
 	CodePasskeyRequired = "passkey_required"
-	// The tenant registers a passkey only after an approved verify of the user for it, with a check of liveness.
+	// The tenant registers a passkey only after an approved verification of the user for it, with a check of liveness.
 	CodePasskeyVerdictRequired = "passkey_verdict_required"
 	// The user has, or had, a passkey: a further one needs a verdict in which a passkey at least as strong has signed.
 	CodePasskeyProofRequired = "passkey_proof_required"

@@ -48,7 +48,7 @@ func (c *Client) RevokePasskey(ctx context.Context, userID, passkeyID string, op
 	return answering(&result, result.UserID == userID && result.PasskeyID == passkeyID)
 }
 
-// CancelPasskeyRecovery cancels the recovery of a passkey that an approved verify for recover_passkey has begun.
+// CancelPasskeyRecovery cancels the recovery of a passkey that an approved verification for recover_passkey has begun.
 func (c *Client) CancelPasskeyRecovery(ctx context.Context, userID string, options ...CallOption) (*CancelledPasskeyRecovery, error) {
 	var result CancelledPasskeyRecovery
 	if err := c.passkeys(ctx, http.MethodDelete, userID, "/recovery", "/recovery", nil, &result, options); err != nil {

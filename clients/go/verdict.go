@@ -101,8 +101,8 @@ type Claims struct {
 	// ApprovalID is the other user's verdict that this approval has used up.
 	ApprovalID string  `json:"approval_id"`
 	Nonce      *string `json:"nonce"`
-	// CaptureSession is the session of the hosted page that made the verify, and CaptureBinding whether it gave its result only to the
-	// browser that captured (same) or not (any). Both are empty for any other verify: only the service writes these claims.
+	// CaptureSession is the session of the hosted page that made the verification, and CaptureBinding whether it gave its result only to the
+	// browser that captured (same) or not (any). Both are empty for any other verification: only the service writes these claims.
 	CaptureSession string    `json:"capture_session"`
 	CaptureBinding string    `json:"capture_binding"`
 	ACR            string    `json:"acr"`

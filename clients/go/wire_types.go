@@ -152,10 +152,10 @@ type Passkey struct {
 type PasskeyRegistrationRequest struct {
 	// Name that the device shows for the account. Default: the user id.
 	UserName string `json:"user_name,omitempty"`
-	// Id of an approved verify of this user for an action with the type register_passkey, with a check of liveness, made in
-	// the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a
-	// passkey, or had one, that verify needs the passkey_assertion of one at least as strong; or give the verify that began
-	// a recovery.
+	// Id of an approved verification of this user for an action with the type register_passkey, with a check of liveness,
+	// made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who
+	// has a passkey, or had one, that verify needs the passkey_assertion of one at least as strong; or give the
+	// verification that began a recovery.
 	VerificationID string `json:"verification_id,omitempty"`
 }
 
@@ -182,10 +182,10 @@ type PasskeyRegistration struct {
 	Credential json.RawMessage `json:"credential"`
 	// Name by which the person and the backend tell passkeys apart.
 	Name string `json:"name,omitempty"`
-	// Id of an approved verify of this user for an action with the type register_passkey, with a check of liveness, made in
-	// the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a
-	// passkey, or had one, that verify needs the passkey_assertion of one at least as strong; or give the verify that began
-	// a recovery.
+	// Id of an approved verification of this user for an action with the type register_passkey, with a check of liveness,
+	// made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who
+	// has a passkey, or had one, that verify needs the passkey_assertion of one at least as strong; or give the
+	// verification that began a recovery.
 	VerificationID string `json:"verification_id,omitempty"`
 }
 
@@ -254,9 +254,9 @@ type ChallengeRequest struct {
 	// Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
 	// and its name says so. With none, [], the frames show no movement. One of turn and nod.
 	Modes *[]string `json:"modes,omitempty"`
-	// How the capture uses a passkey. For a verify: required for a passkey that signs for the action, preferred for one
-	// where the user has any. For an enrollment: register for a passkey that is made together with the reference. Default:
-	// no passkey.
+	// How the capture uses a passkey. For a verification: required for a passkey that signs for the action, preferred for
+	// one where the user has any. For an enrollment: register for a passkey that is made together with the reference.
+	// Default: no passkey.
 	Passkey string `json:"passkey,omitempty"`
 	// Only for a typed action: the language in which your page shows it. The answer then has the text in display, and the
 	// verdict names it. One of en, de, fr, es and ja.
@@ -354,8 +354,9 @@ type EnrollRequest struct {
 	RequireLiveness string `json:"require_liveness,omitempty"`
 	// Replace the reference of a user who is already enrolled. Default false.
 	Replace bool `json:"replace,omitempty"`
-	// Id, required with replace where the contract asks for a verdict or the user has a passkey, of an approved verify of
-	// this user for an action with the type replace_reference, made in the last minutes. The enrollment uses it up.
+	// Id, required with replace where the contract asks for a verdict or the user has a passkey, of an approved
+	// verification of this user for an action with the type replace_reference, made in the last minutes. The enrollment
+	// uses it up.
 	VerificationID string `json:"verification_id,omitempty"`
 	// A person’s consent.
 	Consent *Consent `json:"consent,omitempty"`
@@ -492,14 +493,14 @@ type VerifyResult struct {
 	PolicyRule string `json:"policy_rule"`
 	// Other user’s verdict that it has used up.
 	ApprovalID string `json:"approval_id"`
-	// Sandbox only: this verify cleared and issued the production key. Empty otherwise.
+	// Sandbox only: this verification cleared and issued the production key. Empty otherwise.
 	ProductionKey string `json:"production_key"`
 	// The passkey that has signed; nil where no passkey_assertion was sent.
 	Passkey *ProvenPasskey `json:"passkey"`
 }
 
-// Verification is the answer of GET /v1/verifications/{verification_id}: a verdict of an earlier verify. It proves and
-// approves nothing.
+// Verification is the answer of GET /v1/verifications/{verification_id}: the verdict of an earlier verification. It
+// proves and approves nothing.
 type Verification struct {
 	Answer
 	// The jti of the JWT.
@@ -693,8 +694,8 @@ type CaptureSessionRequest struct {
 	// because readers differ in the number that they read: send them as strings. An object whose type is payment,
 	// payment_batch, account_change, login, consent, generic is a typed action: it must fit the schema of that type.
 	Action Action `json:"action,omitempty"`
-	// Only for a verify, for an action of type payment_batch, and required there: the list of payments as text, in RFC 8785
-	// canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
+	// Only for a verification, for an action of type payment_batch, and required there: the list of payments as text, in
+	// RFC 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
 	Payees string `json:"payees,omitempty"`
 	// Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
 	// and its name says so. With none, [], the frames show no movement. One of turn and nod.
@@ -703,14 +704,14 @@ type CaptureSessionRequest struct {
 	// requirements of the installation and of the tenant’s contract apply as well. Default none. One of none, passive,
 	// active and both.
 	RequireLiveness string `json:"require_liveness,omitempty"`
-	// How the capture uses a passkey. For a verify: required for a passkey that signs for the action, preferred for one
-	// where the user has any. For an enrollment: register for a passkey that is made together with the reference. Default:
-	// no passkey.
+	// How the capture uses a passkey. For a verification: required for a passkey that signs for the action, preferred for
+	// one where the user has any. For an enrollment: register for a passkey that is made together with the reference.
+	// Default: no passkey.
 	Passkey string `json:"passkey,omitempty"`
 	// Only for an enrollment: the field replace of enroll. Default false.
 	Replace bool `json:"replace,omitempty"`
 	// code: the page first asks for confirmation_code. Send it to the person by another channel than the link. none: the
-	// link is enough for the first person who opens it. Default: code for an enrollment, none for a verify.
+	// link is enough for the first person who opens it. Default: code for an enrollment, none for a verification.
 	Confirmation string `json:"confirmation,omitempty"`
 	// Only for an enrollment that replaces: the field verification_id of enroll.
 	VerificationID string `json:"verification_id,omitempty"`
@@ -824,8 +825,8 @@ type UserReference struct {
 
 // UserLockout: The lockout of a user.
 type UserLockout struct {
-	// Lockout that verify would report now. Only a new enrollment ends reference_disabled. One of none, locked_out and
-	// reference_disabled.
+	// Lockout that a verification would report now. Only a new enrollment ends reference_disabled. One of none, locked_out
+	// and reference_disabled.
 	Status string `json:"status"`
 	// When locked_out ends; nil for any other status.
 	EndsAt *time.Time `json:"ends_at"`

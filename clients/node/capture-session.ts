@@ -2,7 +2,7 @@
 import type { ErrorBody } from './errors.js'
 import type { CaptureSessionFacts, EnrollResult, VerifyResult } from './types.js'
 
-/** The answer that verify or enroll would have given to the capture. `status` discriminates the union. */
+/** The answer that `verify` or `enroll` would have given to the capture. `status` discriminates the union. */
 export type CaptureSessionResult =
   | { status: 200; body: VerifyResult }
   | { status: 201; body: EnrollResult }

@@ -393,7 +393,7 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<Verification>> {
     if (!/^[\w-]{1,64}$/.test(verificationId))
       throw new TypeError(
-        `verificationId is ${JSON.stringify(verificationId)}: give the verification_id that verify answered`,
+        `verificationId is ${JSON.stringify(verificationId)}: give the verification_id of an answer of verify`,
       )
     const { user_id, action, display_hash } = request
     const query = new URLSearchParams(user_id === undefined ? {} : { user_id })
@@ -486,7 +486,7 @@ export class Countersign implements VerdictVerifier {
   }
 
   /**
-   * Cancels the recovery of a passkey that an approved verify for `recover_passkey` has begun.
+   * Cancels the recovery of a passkey that an approved verification for `recover_passkey` has begun.
    * @throws ApiError such as passkey_recovery_not_found @throws TypeError as `getUser`
    * @example
    * await countersign.cancelPasskeyRecovery('ada')

@@ -108,7 +108,7 @@ interface ClaimFacts<A extends ActionLike> {
   /** `challenge`: your own page was given the text with the challenge. Absent where the hosted page showed it. */
   display_source?: 'challenge'
   nonce?: string
-  /** Id of the session of the hosted page that made the verify. Absent for any other verify: only the service writes this claim. */
+  /** Id of the session of the hosted page that made the verification. Absent for any other verification: only the service writes this claim. */
   capture_session?: string
   /** `same`: the session gave its result only to the browser that captured. Absent without `capture_session`. */
   capture_binding?: CaptureBinding

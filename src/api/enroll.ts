@@ -63,7 +63,7 @@ const bodyWith = (parts: readonly EnrollPart[]) =>
           minLength: 1,
           maxLength: 64,
           description:
-            'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verify of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
+            'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verification of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
         }),
       ),
       add: Type.Optional(

@@ -30,7 +30,7 @@ export const userSchema = Type.Object(
         [Type.Literal('none'), Type.Literal('locked_out'), Type.Literal('reference_disabled')],
         {
           description:
-            'Lockout that verify would report now. Only a new enrollment ends `reference_disabled`.',
+            'Lockout that a verification would report now. Only a new enrollment ends `reference_disabled`.',
         },
       ),
       ends_at: nullable(time('When `locked_out` ends; null for any other status.')),

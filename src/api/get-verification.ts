@@ -106,7 +106,7 @@ export const getVerificationDescription: EndpointDescription = {
   path: '/v1/verifications/{verification_id}',
   summary: 'Look a verification up',
   description:
-    'Says what a verify answered, for as long as the audit log holds it. The answer holds no JWT: it is no proof, and approves nothing. Verifications of other tenants and of erased users are not found. After the database was restored from a backup, a verification from before is found only with `user_id`. The sandbox keeps the latest 1,000 verifications of a tenant, for `COUNTERSIGN_SANDBOX_RETENTION_DAYS`.',
+    'Says what a verification answered, for as long as the audit log holds it. The answer holds no JWT: it is no proof, and approves nothing. Verifications of other tenants and of erased users are not found. After the database was restored from a backup, a verification from before is found only with `user_id`. The sandbox keeps the latest 1,000 verifications of a tenant, for `COUNTERSIGN_SANDBOX_RETENTION_DAYS`.',
   pathParameters: {
     verification_id: { schema: verificationId, description: 'Id that `POST /v1/verify` returned.' },
   },

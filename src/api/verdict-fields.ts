@@ -274,7 +274,7 @@ export const VERDICT_FIELDS: readonly VerdictField[] = [
     name: 'production_key',
     response: nullable(
       Type.Literal('issued', {
-        description: 'Sandbox only: this verify cleared and issued the production key. Null otherwise.',
+        description: 'Sandbox only: this verification cleared and issued the production key. Null otherwise.',
       }),
     ),
     value: ({ isKeyIssued }) => (isKeyIssued ? 'issued' : undefined),

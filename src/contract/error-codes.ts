@@ -115,7 +115,7 @@ export const ERRORS = {
   replace_verdict_required: entry(
     'permission_denied',
     403,
-    'The contract of this tenant replaces a reference only after an approved verify of the user for it.',
+    'The contract of this tenant replaces a reference only after an approved verification of the user for it.',
     'Verify the user for an action of the type `replace_reference`, and send its `verification_id` with `replace` within the minutes of the contract. Who cannot be verified any more is unlocked by the operator, or erased and enrolled again.',
   ),
   production_key_required: entry(
@@ -301,14 +301,14 @@ export const ERRORS = {
   passkey_verdict_required: entry(
     'permission_denied',
     403,
-    'The tenant registers a passkey only after an approved verify of the user for it, with a check of liveness.',
+    'The tenant registers a passkey only after an approved verification of the user for it, with a check of liveness.',
     'Verify the user for an action of the type `register_passkey`, with a challenge, and send its `verification_id` within ten minutes. It is good for one registration.',
   ),
   passkey_proof_required: entry(
     'permission_denied',
     403,
     'The user has, or had, a passkey: a further one needs a verdict in which a passkey at least as strong has signed.',
-    'Verify the user for an action of the type `register_passkey` with `passkey_assertion`, and send its `verification_id`. For a lost passkey, begin a recovery: a verify for `recover_passkey`.',
+    'Verify the user for an action of the type `register_passkey` with `passkey_assertion`, and send its `verification_id`. For a lost passkey, begin a recovery: a verification for `recover_passkey`.',
   ),
   passkey_recovery_pending: entry(
     'conflict',

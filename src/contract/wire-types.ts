@@ -380,10 +380,10 @@ export interface PasskeyRegistrationRequest {
   /** Name that the device shows for the account. Default: the user id. */
   user_name?: string
   /**
-   * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
-   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has
-   * a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verify that
-   * began a recovery.
+   * Id of an approved verification of this user for an action with the type `register_passkey`, with a check of liveness,
+   * made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who
+   * has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the
+   * verification that began a recovery.
    */
   verification_id?: string
 }
@@ -411,10 +411,10 @@ export interface PasskeyRegistration {
   /** Name by which the person and the backend tell passkeys apart. */
   name?: string
   /**
-   * Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made
-   * in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has
-   * a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verify that
-   * began a recovery.
+   * Id of an approved verification of this user for an action with the type `register_passkey`, with a check of liveness,
+   * made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who
+   * has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the
+   * verification that began a recovery.
    */
   verification_id?: string
 }
@@ -488,7 +488,7 @@ export interface PasskeyAssertionChallenge {
   nonce: string
   /** Options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. Pass them on unchanged. */
   options: PasskeyRequestOptions
-  /** When the options expire: the verify must have begun by then. RFC 3339. */
+  /** When the options expire: the verification must have begun by then. RFC 3339. */
   expires_at: string
 }
 
@@ -526,8 +526,8 @@ export interface ChallengeFields<A extends ActionLike = Action> {
    */
   modes?: Array<'turn' | 'nod'>
   /**
-   * How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one
-   * where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred`
+   * for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
    * Default: no passkey.
    */
   passkey?: 'required' | 'preferred' | 'register'
@@ -667,8 +667,9 @@ export interface EnrollFields {
   /** Replace the reference of a user who is already enrolled. Default `false`. */
   replace?: boolean
   /**
-   * Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verify of
-   * this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.
+   * Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved
+   * verification of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment
+   * uses it up.
    */
   verification_id?: string
   /**
@@ -829,14 +830,14 @@ export interface VerifyFacts {
   policy_rule: string | null
   /** Other user’s verdict that it has used up. */
   approval_id: string | null
-  /** Sandbox only: this verify cleared and issued the production key. Null otherwise. */
+  /** Sandbox only: this verification cleared and issued the production key. Null otherwise. */
   production_key: 'issued' | null
   /** The passkey that has signed; null where no `passkey_assertion` was sent. */
   passkey: ProvenPasskey | null
 }
 
 /**
- * Answer of `GET /v1/verifications/{verification_id}`: a verdict of an earlier `verify`. It proves and approves
+ * Answer of `GET /v1/verifications/{verification_id}`: the verdict of an earlier verification. It proves and approves
  * nothing.
  */
 export interface Verification {
@@ -946,7 +947,7 @@ export interface User {
     consent: Consent | null
   }
   lockout: {
-    /** Lockout that verify would report now. Only a new enrollment ends `reference_disabled`. */
+    /** Lockout that a verification would report now. Only a new enrollment ends `reference_disabled`. */
     status: 'none' | 'locked_out' | 'reference_disabled'
     /** When `locked_out` ends; null for any other status. RFC 3339. */
     ends_at: string | null
@@ -1127,8 +1128,8 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    */
   action?: A
   /**
-   * Only for a verify, for an action of type `payment_batch`, and required there: the list of payments as text, in RFC
-   * 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
+   * Only for a verification, for an action of type `payment_batch`, and required there: the list of payments as text, in
+   * RFC 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
    */
   payees?: string
   /**
@@ -1142,8 +1143,8 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
    */
   require_liveness?: LivenessRequirement
   /**
-   * How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one
-   * where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred`
+   * for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
    * Default: no passkey.
    */
   passkey?: 'required' | 'preferred' | 'register'
@@ -1151,7 +1152,7 @@ export interface CaptureSessionFields<A extends ActionLike = Action> {
   replace?: boolean
   /**
    * `code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`:
-   * the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verify.
+   * the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verification.
    */
   confirmation?: 'code' | 'none'
   /** Only for an enrollment that replaces: the field `verification_id` of `enroll`. */

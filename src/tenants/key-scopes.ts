@@ -6,10 +6,11 @@ export type Scope = (typeof SCOPES)[number]
 /** Meaning of each scope, in one sentence, for the documentation, the command line and the dashboard. */
 export const SCOPE_MEANINGS: Record<Scope, string> = {
   verify:
-    'Verify users, and look verifications up: also challenges, guidance and capture sessions for a verify.',
+    'Verify users, and look verifications up: also challenges, guidance and capture sessions for a verification.',
   enroll: 'Enroll new users: also challenges, guidance and capture sessions for an enrollment, and passkeys.',
   replace: 'Replace the reference of an enrolled user, or add photos to it; together with `enroll`.',
-  recover: 'Begin the recovery of a lost passkey: a verify for `recover_passkey`; together with `verify`.',
+  recover:
+    'Begin the recovery of a lost passkey: a verification for `recover_passkey`; together with `verify`.',
   erase: 'Erase users.',
   read: 'Look up whether a user is enrolled or locked out, and look verifications up.',
   audit: 'Read the audit log.',

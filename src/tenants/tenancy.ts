@@ -229,7 +229,7 @@ export class Tenancy {
     if (fresh?.productionIssuedAt == null)
       throw new TenancyError(
         'production_key_not_issued',
-        `The production key is not issued yet. The first approved verify in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
+        `The production key is not issued yet. The first approved verification in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
       )
     if (fresh.productionRevealedAt !== null)
       throw new TenancyError(
@@ -264,7 +264,7 @@ export class Tenancy {
       if (fresh?.productionIssuedAt == null)
         throw new TenancyError(
           'production_key_not_issued',
-          `There is no production key to reissue. The first approved verify in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
+          `There is no production key to reissue. The first approved verification in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
         )
       if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, this.clock.now())
     }
@@ -287,7 +287,7 @@ export class Tenancy {
     if (type === 'production' && fresh?.productionIssuedAt == null)
       throw new TenancyError(
         'production_key_not_issued',
-        `Production keys can be made after the first approved verify in the sandbox, or after: ${issueCommand(tenant)}`,
+        `Production keys can be made after the first approved verification in the sandbox, or after: ${issueCommand(tenant)}`,
       )
     const named = (await tx.apiKeys(tenant.id)).filter(
       (key) => key.type === type && key.name !== null && this.isInForce(key),

@@ -76,7 +76,7 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
   },
   'user.passkey_recovery_cancelled': {
     summary:
-      'The recovery of a passkey was cancelled, by the backend or by an approved verify with a passkey.',
+      'The recovery of a passkey was cancelled, by the backend or by an approved verification with a passkey.',
     data: { ...user, verification_id: text },
   },
   'user.passkey_counter_reversed': {

@@ -41,7 +41,7 @@ describe('tenant passkeys', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/Domain +bank\.example\n/)
     expect(stdout).toMatch(/Synced passkeys +count as swk\n/)
-    expect(stdout).toMatch(/Registration +after a verify with liveness\n/)
+    expect(stdout).toMatch(/Registration +after a verification with liveness\n/)
     expect(stdout).toMatch(/Recovery +after 24 h\n/)
     expect(stdout).toMatch(/Attested by +nobody: all passkeys count as swk\n/)
     expect(stdout).toMatch(/Authenticators +all\n/)

@@ -41,7 +41,7 @@ describe.skipIf(!CHROMIUM)('the page Drift in Chromium', () => {
       const tenant = await tests.running.tenant()
       const { page, errors } = await tests.open(scheme, width)
       await tests.signInByLink(page, tenant, 'drift')
-      await page.getByText('No verify in production within five weeks').waitFor()
+      await page.getByText('No verification in production within five weeks').waitFor()
       await fill(tenant)
       await page.reload()
       const row = page

@@ -212,7 +212,7 @@ export function typesOf({ schemas }: Json): WireType[] {
     {
       name: 'Verification',
       schema: schemas.Verification,
-      doc: 'Answer of `GET /v1/verifications/{verification_id}`: a verdict of an earlier `verify`. It proves and approves nothing.',
+      doc: 'Answer of `GET /v1/verifications/{verification_id}`: the verdict of an earlier verification. It proves and approves nothing.',
     },
     { name: 'DeleteRequest', schema: schemas.DeleteRequest, doc: 'Body of `DELETE /v1/delete`.' },
     {

@@ -28,7 +28,7 @@ export interface FakePasskeySettings {
   synced?: 'swk' | 'refused'
   /** Whether the operator has named authorities that attest authenticators: `device_bound` passkeys then count as `hwk`. Default false. */
   attestation?: boolean
-  /** Whether a registration needs a fresh approved verify with a check of liveness, the default, or only the API key. */
+  /** Whether a registration needs a fresh approved verification with a check of liveness, the default, or only the API key. */
   registration?: 'verified' | 'backend'
 }
 
@@ -36,7 +36,7 @@ export interface FakePasskeySettings {
 const RECOVERY_WAIT_MS = 60_000
 const RECOVERY_USABLE_MS = 7 * 86_400_000
 
-/** The passkey that has signed for a verify. */
+/** The passkey that has signed for a verification. */
 export interface ProvenFakePasskey {
   passkey_id: string
   amr: 'hwk' | 'swk'
@@ -121,7 +121,7 @@ export class FakePasskeys {
     else if (possession && strongerOf(possession, strongest) === possession) this.recoveries.delete(userId)
   }
 
-  /** A user who has a passkey agrees to another reference by a verify. @throws FakeRefusal replace_verdict_required */
+  /** A user who has a passkey agrees to another reference by a verification. @throws FakeRefusal replace_verdict_required */
   assertReplaceable({ body: { user_id, verification_id }, requestId }: Call): void {
     if (this.strongestOf(user_id) === null) return
     if (!this.permits.find('replace_reference', user_id, verification_id, this.clock.now()))
@@ -157,7 +157,7 @@ export class FakePasskeys {
   }
 
   /**
-   * Opens the assertion of a verify.
+   * Opens the assertion of a verification.
    * @returns null for a request without one; its challenge, or null where it is that of the frames
    * @throws FakeRefusal passkey_required, passkeys_unavailable, invalid_request, and those of a challenge
    */

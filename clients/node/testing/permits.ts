@@ -1,7 +1,7 @@
 /** Verdicts of the service in memory that allow something once, for their user, for ten minutes: a passkey, or another reference. */
 const PERMIT_MS = 600_000
 
-/** Types of the actions whose approved verify allows something. */
+/** Types of the actions whose approved verification allows something. */
 export type PermitType = 'register_passkey' | 'replace_reference'
 
 /** Proof that a passkey has given; null for none. */
@@ -17,7 +17,7 @@ export interface FakePermit {
 export class FakePermits {
   private readonly granted = new Map<string, FakePermit>()
 
-  /** Keeps an approved verify of an enrolled user. */
+  /** Keeps an approved verification of an enrolled user. */
   grant(
     verificationId: string,
     { type, userId, possession }: Omit<FakePermit, 'untilMs'>,

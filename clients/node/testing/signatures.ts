@@ -104,7 +104,7 @@ export interface FakeVerdict {
   reason?: RejectionReason | null
   /** The text that the person was shown for the action; default: none was shown. */
   display?: DisplayedText | undefined
-  /** The session of the hosted page that made the verify, and its binding; default: none, as for any other caller. */
+  /** The session of the hosted page that made the verification, and its binding; default: none, as for any other caller. */
   captureSession?: { id: string; binding: CaptureBinding } | undefined
   /** The nonce that was sent; default: none. */
   nonce?: string | undefined

@@ -226,7 +226,7 @@ export class FakeUsers {
     )
   }
 
-  /** Refuses a capture for a verify that cannot succeed. Users whose id chooses an outcome need no enrollment. */
+  /** Refuses a capture for a verification that cannot succeed. Users whose id chooses an outcome need no enrollment. */
   private assertVerifiable({ body, requestId }: Call): void {
     const outcome = sandboxOutcome(body.user_id)
     if (!this.users.has(body.user_id) && outcome === null)

@@ -27,7 +27,7 @@ const FMR = 0.0001
 /** Scores in answers: of a face that matches, and of one that does not. */
 const SCORES = { match: 0.8, noMatch: 0.6 }
 
-/** A verify whose challenge and passkey have been checked. */
+/** A verification whose challenge and passkey have been checked. */
 interface Examined {
   opened: OpenedChallenge | null
   passkey: ProvenFakePasskey | null

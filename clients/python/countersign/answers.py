@@ -38,8 +38,8 @@ class Claims:
     nbf: Optional[float] = None
     score: Optional[float] = None
     nonce: Optional[str] = None
-    #: The session of the hosted page that made the verify, and whether it gave its result only to the browser that captured
-    #: (`same`) or not (`any`). None for any other verify: only the service writes these claims.
+    #: The session of the hosted page that made the verification, and whether it gave its result only to the browser that captured
+    #: (`same`) or not (`any`). None for any other verification: only the service writes these claims.
     capture_session: Optional[str] = None
     capture_binding: Optional[str] = None
     txn: Optional[str] = None

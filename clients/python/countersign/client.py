@@ -170,7 +170,7 @@ class Countersign:
     ) -> EnrollResult:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
 
-        `replace` takes the place of an earlier reference; `verification_id` names the approved verify of an action with
+        `replace` takes the place of an earlier reference; `verification_id` names the approved verification of an action with
         `type: "replace_reference"` where the contract asks for one. `consent` is `{"id": …, "agreed_at": <RFC 3339>}`.
         `include=["quality"]` adds every measurement of the photos as `quality["images"]`.
         `capture_integrity` is the report of the capture component, unchanged: `{"signals": [...]}`.
@@ -446,7 +446,7 @@ class Countersign:
         """
         if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", verification_id) is None:
             raise ValueError(
-                f"verification_id is {json.dumps(verification_id)}: give the verification_id that verify answered"
+                f"verification_id is {json.dumps(verification_id)}: give the verification_id of an answer of verify"
             )
         given = {}
         if user_id is not None:
@@ -521,7 +521,7 @@ class Countersign:
     def cancel_passkey_recovery(
         self, user_id: str, *, options: CallOptions = _NO_OPTIONS
     ) -> CancelledPasskeyRecovery:
-        """Cancels the recovery of a passkey that an approved verify for `recover_passkey` has begun."""
+        """Cancels the recovery of a passkey that an approved verification for `recover_passkey` has begun."""
         result = self._passkeys(CancelledPasskeyRecovery, "DELETE", user_id, "/recovery", None, options)
         _assert_answers(result.user_id == user_id)
         return result

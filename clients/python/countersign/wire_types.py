@@ -496,7 +496,7 @@ class VerifyResult(Answer):
     policy_rule: Optional[str] = None
     #: Other user’s verdict that it has used up.
     approval_id: Optional[str] = None
-    #: Sandbox only: this verify cleared and issued the production key. None otherwise.
+    #: Sandbox only: this verification cleared and issued the production key. None otherwise.
     production_key: Optional[Literal["issued"]] = None
     #: The passkey that has signed; None where no `passkey_assertion` was sent.
     passkey: Optional[ProvenPasskey] = None
@@ -504,7 +504,7 @@ class VerifyResult(Answer):
 
 @dataclass(frozen=True)
 class Verification(Answer):
-    """Answer of `GET /v1/verifications/{verification_id}`: a verdict of an earlier `verify`. It proves and approves
+    """Answer of `GET /v1/verifications/{verification_id}`: the verdict of an earlier verification. It proves and approves
     nothing."""
 
     #: The `jti` of the JWT.
@@ -768,7 +768,7 @@ class UserReference(TypedDict):
 class UserLockout(TypedDict):
     """The lockout of a user."""
 
-    #: Lockout that verify would report now. Only a new enrollment ends `reference_disabled`.
+    #: Lockout that a verification would report now. Only a new enrollment ends `reference_disabled`.
     status: Literal["none", "locked_out", "reference_disabled"]
     #: When `locked_out` ends; None for any other status. RFC 3339.
     ends_at: Optional[str]

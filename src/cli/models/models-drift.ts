@@ -34,7 +34,7 @@ export function registerDriftCommand(models: Command): void {
     .description(
       'compare the latest verifications, of one tenant or all, with the month before and the calibration',
     )
-    .option('--restart', 'compare with verifies from now on only, after a change that you know of')
+    .option('--restart', 'compare with verifications from now on only, after a change that you know of')
     .option('--json', 'print JSON, with the histograms and every day')
     .action(
       action(async (name: string | undefined, options: DriftOptions) => {
@@ -48,7 +48,9 @@ export function registerDriftCommand(models: Command): void {
           return all
         })
         print(options, views, () =>
-          views.length === 0 ? 'No verify was counted within five weeks.' : views.map(textOf).join('\n\n'),
+          views.length === 0
+            ? 'No verification was counted within five weeks.'
+            : views.map(textOf).join('\n\n'),
         )
       }),
     )
@@ -64,7 +66,7 @@ async function restart(name: string | undefined, options: OutputOptions): Promis
   print(
     options,
     { tenant: name ?? null, since },
-    () => `Verifies of ${name ?? 'all tenants'} are compared with those from ${since} on.`,
+    () => `Verifications of ${name ?? 'all tenants'} are compared with those from ${since} on.`,
   )
 }
 
@@ -101,7 +103,7 @@ function textOf({ tenant, model, decides, since, windows, month, comparisons }: 
   ]
   const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`
   return [
-    `${tenant}, ${model}${note}: ${latest.verifies} verifies since ${latest.from}, ${week.verifies} in the week, ${month.verifies} in the month before it`,
+    `${tenant}, ${model}${note}: ${latest.verifies} verifications since ${latest.from}, ${week.verifies} in the week, ${month.verifies} in the month before it`,
     listing(['WINDOW', 'MEASURE', 'AGAINST', 'PSI', 'BY CHANCE UP TO', 'STATE'], comparisons.map(rowOf)),
   ].join('\n')
 }

@@ -32,7 +32,7 @@ export function registerMigrateCommand(models: Command): void {
     .description(
       'change the model pack without new photos: begin, see how far it is, move the decision, finish',
     )
-    .option('--to <pack>', 'begin: strong verifies and enrollments add templates of this pack')
+    .option('--to <pack>', 'begin: strong verifications and enrollments add templates of this pack')
     .option(
       '--strict-fmr <rate>',
       'with --to: false match rate that a capture must match at (default: a tenth)',
@@ -83,7 +83,7 @@ async function begin(options: MigrateOptions): Promise<void> {
   print(
     options,
     migrationView(migration),
-    () => `From now on, verifies and enrollments add templates of ${to}.`,
+    () => `From now on, verifications and enrollments add templates of ${to}.`,
   )
 }
 

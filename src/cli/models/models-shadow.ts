@@ -38,7 +38,7 @@ export function registerShadowCommand(models: Command): void {
           return all
         })
         print(options, views, () =>
-          views.length === 0 ? `No candidate saw a verify within ${days} days.` : textOf(views),
+          views.length === 0 ? `No candidate saw a verification within ${days} days.` : textOf(views),
         )
       }),
     )

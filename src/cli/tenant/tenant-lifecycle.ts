@@ -53,7 +53,7 @@ export function registerTenantLifecycle(tenant: Command): void {
     )
     .option(
       '--replace-verdict <age>',
-      'replace a reference only after an approved verify of the user for it, at most this old, such as 10m; none: without one',
+      'replace a reference only after an approved verification of the user for it, at most this old, such as 10m; none: without one',
     )
     .option('--json', 'print JSON')
     .action(

@@ -45,7 +45,10 @@ export function registerTenantPasskeys(tenant: Command): void {
       '--registration <policy>',
       'verified: a registration needs a fresh verify with liveness; backend: the API key is enough',
     )
-    .option('--recovery-hours <hours>', 'wait between a verify for `recover_passkey` and the registration')
+    .option(
+      '--recovery-hours <hours>',
+      'wait between a verification for `recover_passkey` and the registration',
+    )
     .option(
       '--roots <files...>',
       `PEM files of the authorities whose attestation makes a passkey count as hwk; ${NONE}: no passkey does`,
@@ -77,7 +80,9 @@ export function registerTenantPasskeys(tenant: Command): void {
                 ['Synced passkeys', view.synced === 'refused' ? 'refused' : `count as ${view.synced}`],
                 [
                   'Registration',
-                  view.registration === 'verified' ? 'after a verify with liveness' : 'by the backend only',
+                  view.registration === 'verified'
+                    ? 'after a verification with liveness'
+                    : 'by the backend only',
                 ],
                 ['Recovery', `after ${view.recovery_hours} h`],
                 ['Attested by', view.roots.map(subjectOf).join('; ') || 'nobody: all passkeys count as swk'],

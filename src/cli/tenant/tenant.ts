@@ -50,7 +50,7 @@ export function registerTenantCommands(tenant: Command): void {
     .option('--require-liveness <what>', 'liveness required of its captures: none, passive, active or both')
     .option(
       '--replace-verdict <age>',
-      'replace a reference only after an approved verify of the user for it, at most this old, such as 10m',
+      'replace a reference only after an approved verification of the user for it, at most this old, such as 10m',
     )
     .option('--json', 'print JSON')
     .action(
@@ -79,7 +79,7 @@ export function registerTenantCommands(tenant: Command): void {
           )
           if (!options.json)
             note(
-              `\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verify in the sandbox is approved, or by: countersign tenant production-key ${name} --issue`,
+              `\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verification in the sandbox is approved, or by: countersign tenant production-key ${name} --issue`,
             )
         })
       }),
@@ -141,7 +141,7 @@ export function registerTenantCommands(tenant: Command): void {
     .description(
       'print the production key once, after a verification in the sandbox was approved, or with --issue',
     )
-    .option('--issue', 'issue the key without a verify in the sandbox; the audit log says so')
+    .option('--issue', 'issue the key without a verification in the sandbox; the audit log says so')
     .option('--new-secret', 'make a new signing secret as well; the one used with the sandbox ends at once')
     .option('--json', 'print JSON')
     .action(

@@ -96,7 +96,7 @@ const allowed = (attempts: number) => `${attempts} rejections in a row are allow
 /** A limit of five failures in a row, with detection or without. */
 export const fiveAttempts = ofLockout((attempts) =>
   attempts <= MOST_ATTEMPTS.without
-    ? met(`After ${attempts} rejections in a row a user's verifies are refused for a growing time.`)
+    ? met(`After ${attempts} rejections in a row a user's verifications are refused for a growing time.`)
     : notMet(allowed(attempts), 'lockoutAttempts'),
 )
 

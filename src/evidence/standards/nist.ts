@@ -22,7 +22,9 @@ export const NIST: Standard = {
       documents: 'guides/passkeys.md guides/step-up.md',
     }),
     line('nist-each', SECTION, 'The biometric is presented and compared for each authentication.', {
-      answer: met('Every verify needs new pictures and makes one comparison; no earlier approval counts.'),
+      answer: met(
+        'Every verification needs new pictures and makes one comparison; no earlier approval counts.',
+      ),
       tests: 'api/verify api/several-images',
       documents: 'internals/request-lifecycle.md',
     }),

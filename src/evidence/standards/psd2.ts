@@ -85,7 +85,7 @@ export const PSD2: Standard = {
     }),
     line('psd2-5-1-b', 'Art. 5(1)(b)', 'The code belongs to one amount and one payee.', {
       answer: met(
-        'Every verify names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it, as the type `payment` requires.',
+        'Every verification names its action. The verdict carries the action and its SHA-256 in canonical form (RFC 8785): put amount and payee into it, as the type `payment` requires.',
       ),
       tests: BINDING_TESTS,
       documents: BINDING_DOCUMENTS,

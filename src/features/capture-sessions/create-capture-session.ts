@@ -58,7 +58,7 @@ const body = Type.Object(
     user_id: userId,
     purpose: Type.Optional(purposeField),
     action: Type.Optional(actionSchema),
-    payees: Type.Optional(payeesField('Only for a verify')),
+    payees: Type.Optional(payeesField('Only for a verification')),
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
     passkey: Type.Optional(passkeyField),
@@ -71,7 +71,7 @@ const body = Type.Object(
     confirmation: Type.Optional(
       Type.Union([Type.Literal('code'), Type.Literal('none')], {
         description:
-          '`code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`: the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verify.',
+          '`code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`: the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verification.',
       }),
     ),
     verification_id: Type.Optional(

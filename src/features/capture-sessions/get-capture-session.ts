@@ -67,7 +67,7 @@ export const getCaptureSessionDescription: EndpointDescription = {
   path: '/v1/capture-sessions/{session_id}',
   summary: 'Look at a session of the hosted page',
   description:
-    'Says how far the person has come, what they agreed to, and the verdict that verify or enroll answered. The session can be read until an hour after it has expired, or until the user is erased.',
+    'Says how far the person has come, what they agreed to, and the answer of the verification or enrollment. The session can be read until an hour after it has expired, or until the user is erased.',
   pathParameters: {
     session_id: { schema: sessionId, description: 'Id that `POST /v1/capture-sessions` returned.' },
   },

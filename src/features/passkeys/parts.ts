@@ -144,7 +144,7 @@ export const passkeyField = Type.Union(
   [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
   {
     description:
-      'How the capture uses a passkey. For a verify: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
+      'How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
   },
 )
 

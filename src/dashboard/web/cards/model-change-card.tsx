@@ -40,7 +40,7 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
   return (
     <Card
       title="Change of the pack"
-      hint="From one pack to another without new photos: strong verifies and enrollments add templates of the new one."
+      hint="From one pack to another without new photos: strong verifications and enrollments add templates of the new one."
       actions={
         mayChange &&
         steps.map(([name, text]) => (

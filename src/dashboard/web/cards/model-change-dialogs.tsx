@@ -28,7 +28,7 @@ export function BeginDialog(props: Step<'POST /models/begin'> & { following: str
       onConfirm={() => props.onConfirm({ to, strict_fmr: numberOr(strict), ...plan.body })}
     >
       <p>
-        From then on, strong verifies and enrollments add templates of the new pack. The old pack goes on
+        From then on, strong verifications and enrollments add templates of the new pack. The old pack goes on
         deciding.
       </p>
       <label for="model-to">New pack</label>

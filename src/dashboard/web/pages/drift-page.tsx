@@ -77,8 +77,8 @@ function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void })
           onCancel={() => setAsking(false)}
         >
           <p>
-            Do this after a change that you know of, such as another camera. Verifies are then compared only
-            with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts
+            Do this after a change that you know of, such as another camera. Verifications are then compared
+            only with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts
             stay.
           </p>
         </Confirm>
@@ -90,9 +90,9 @@ function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void })
 function NothingYet() {
   return (
     <Card title="Compared with the month before">
-      <Empty title="No verify in production within five weeks">
-        The verifies of a day are compared with those of the month before once there are 400 from more than a
-        week ago.
+      <Empty title="No verification in production within five weeks">
+        The verifications of a day are compared with those of the month before once there are 400 from more
+        than a week ago.
       </Empty>
     </Card>
   )
@@ -107,7 +107,7 @@ function Drift({ view, restart }: { view: DriftView; restart: ComponentChildren 
       <div>
         <Comparisons view={view} restart={restart} />
         <Outcomes view={view} />
-        <Card title="By day" hint="means of the day in UTC; failed verifies in percent">
+        <Card title="By day" hint="means of the day in UTC; failed verifications in percent">
           <Chart
             title={`Quality, score and failures on ${x.length} days`}
             x={x}
@@ -130,12 +130,12 @@ function Comparisons({ view, restart }: { view: DriftView; restart: ComponentChi
     <Card
       title="Compared with the month before"
       actions={restart}
-      hint={`${windows.latest.verifies.toLocaleString()} latest verifies and ${windows.week.verifies.toLocaleString()} of 7 days, with ${month.verifies.toLocaleString()} of the 28 days before; ${model}. An alarm is more than chance, and at least 0.25.`}
+      hint={`${windows.latest.verifies.toLocaleString()} latest verifications and ${windows.week.verifies.toLocaleString()} of 7 days, with ${month.verifies.toLocaleString()} of the 28 days before; ${model}. An alarm is more than chance, and at least 0.25.`}
     >
       {!decides && <p class="muted">This pack no longer decides, so that it raises no alarm.</p>}
       {since !== null && (
         <p class="muted">
-          Verifies are compared from <Time at={since} /> on.
+          Verifications are compared from <Time at={since} /> on.
         </p>
       )}
       <Table
@@ -169,7 +169,7 @@ function Outcomes({ view: { windows, month } }: { view: DriftView }) {
   const sides = [month, windows.week, windows.latest]
   const names = [...new Set(sides.flatMap(({ outcomes }) => Object.keys(outcomes)))].sort()
   return (
-    <Card title="Outcomes" hint="in percent of the verifies">
+    <Card title="Outcomes" hint="in percent of the verifications">
       <Table
         label="Outcomes"
         isFigures
@@ -197,7 +197,7 @@ function Distributions(props: { title: string; hint: string; shown: Distribution
   return (
     <Card title={props.title} hint={`${props.hint}; share in percent`}>
       <Chart
-        title={`${props.title}: shares of the month before, of 7 days and of the latest verifies`}
+        title={`${props.title}: shares of the month before, of 7 days and of the latest verifications`}
         x={x}
         series={series}
         numeric

@@ -133,7 +133,9 @@ function KeysCard(props: {
       hint="A key is shown only once, when it is made. Afterwards you recognize it by its last four characters."
     >
       {tenant.production_key === 'not issued' && (
-        <Empty title="No production key yet">It is issued by the first approved verify in the sandbox.</Empty>
+        <Empty title="No production key yet">
+          It is issued by the first approved verification in the sandbox.
+        </Empty>
       )}
       {tenant.production_key === 'issued, not revealed yet' && (
         <Empty title="Your production key is issued">

@@ -65,7 +65,7 @@ function Tenants({ tenants, migration }: Pick<ModelsView, 'tenants' | 'migration
       hint={
         isCounted
           ? `Users are moved when they have a template of ${migration.to}. All references were counted when the page was loaded.`
-          : 'The pack that decides about the verifies of each tenant.'
+          : 'The pack that decides about the verifications of each tenant.'
       }
     >
       <Table

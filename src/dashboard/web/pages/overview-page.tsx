@@ -149,7 +149,7 @@ function NothingYet({ tenant, traffic, environment }: Shown) {
       <Empty title={`No requests ${where[environment]} within ${WINDOW_TEXT[traffic.window]}`}>
         {elsewhere > 0 && `There were ${elsewhere.toLocaleString()} ${where[other]}. `}
         {tenant.production_key === 'not issued'
-          ? 'Send a first verify to the sandbox, from your backend or on the page “Try it”: when it is approved, your production key is issued.'
+          ? 'Send a first verification to the sandbox, from your backend or on the page “Try it”: when it is approved, your production key is issued.'
           : 'Charts of requests, verdicts and latencies appear here with the first one.'}
       </Empty>
     </Card>

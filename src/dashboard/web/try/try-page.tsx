@@ -92,7 +92,7 @@ function Step(trial: Trial) {
       title={isEnrolment ? '1. Enroll' : '2. Verify'}
       hint={
         isEnrolment
-          ? 'Enroll three photos: verifies then miss far fewer people than with one.'
+          ? 'Enroll three photos: verifications then miss far fewer people than with one.'
           : 'Compares a photo with the reference.'
       }
     >

@@ -21,7 +21,7 @@ export interface DriftRecorderParts extends RecorderParts {
 
 export class DriftRecorder extends TenantRecorder<Row> {
   constructor(private readonly parts: DriftRecorderParts) {
-    super(parts, { everyMs: 15 * SECOND_MS, failure: 'the latest verifies could not be counted' })
+    super(parts, { everyMs: 15 * SECOND_MS, failure: 'the latest verifications could not be counted' })
   }
 
   readonly observe = (request: CountedRequest & { model?: string }): void => {

@@ -107,7 +107,7 @@ export class DriftWatch {
         { tenant_id: tenantId, model, measure },
         isReplaced
           ? 'alarm of drift has ended: another model decides for the tenant'
-          : 'alarm of drift has ended: no verify of the last seven days is left to compare',
+          : 'alarm of drift has ended: no verification of the last seven days is left to compare',
       )
   }
 
@@ -142,8 +142,8 @@ export class DriftWatch {
       if (alarms.includes(measure) === before.includes(measure)) continue
       const facts = { tenant_id: tenantId, model, measure }
       if (alarms.includes(measure))
-        log.warn(facts, 'verifies differ from those of the month before; see countersign models drift')
-      else log.info(facts, 'verifies are again like those of the month before')
+        log.warn(facts, 'verifications differ from those of the month before; see countersign models drift')
+      else log.info(facts, 'verifications are again like those of the month before')
     }
   }
 }

@@ -107,7 +107,7 @@ export class Shadow implements Job {
       try {
         this.answered({ tenant, user, evidence, terms, examination }, answer)
       } catch (err) {
-        this.parts.log.error({ err }, 'the candidate could not be shown a verify')
+        this.parts.log.error({ err }, 'the candidate could not be shown a verification')
       }
     })
     return {
@@ -155,7 +155,7 @@ export class Shadow implements Job {
 
   private async compare(verify: Judged, signal: AbortSignal): Promise<'done' | 'interrupted'> {
     const result = await this.judge(verify, signal).catch((err) => {
-      this.parts.log.warn({ err }, 'the candidate could not look at a verify')
+      this.parts.log.warn({ err }, 'the candidate could not look at a verification')
       return 'failed' as const
     })
     if (result === 'interrupted') return result

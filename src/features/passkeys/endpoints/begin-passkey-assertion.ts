@@ -24,7 +24,7 @@ const success = Type.Object(
     challenge_id: challengeId,
     nonce,
     options: requestOptionsSchema,
-    expires_at: time('When the options expire: the verify must have begun by then.'),
+    expires_at: time('When the options expire: the verification must have begun by then.'),
   },
   { title: 'PasskeyAssertionChallenge' },
 )
@@ -37,7 +37,7 @@ export const beginPasskeyAssertionDescription: EndpointDescription = {
   path: '/v1/users/{user_id}/passkeys/assertion',
   summary: 'Ask a passkey to sign for an action',
   description:
-    'Makes the options with which a passkey of the user signs for one action, once. Send the answer with a verify with photos, in `passkey_assertion`. For a verify with frames, ask for the challenge with `passkey` instead.',
+    'Makes the options with which a passkey of the user signs for one action, once. Send the answer with a verification with photos, in `passkey_assertion`. For a verification with frames, ask for the challenge with `passkey` instead.',
   pathParameters: userPath,
   body,
   success: { status: 201, description: 'The options.', schema: success },

@@ -24,7 +24,7 @@ export const verificationIdField = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'Id of an approved verify of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verify that began a recovery.',
+    'Id of an approved verification of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verification that began a recovery.',
 })
 
 const body = Type.Object(

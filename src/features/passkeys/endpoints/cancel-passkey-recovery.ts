@@ -21,7 +21,7 @@ export const cancelPasskeyRecoveryDescription: EndpointDescription = {
   path: '/v1/users/{user_id}/passkeys/recovery',
   summary: 'Cancel the recovery of a passkey',
   description:
-    'Ends a recovery that an approved verify for `recover_passkey` has begun, before it allows a registration. An approved verify with a passkey of the user does the same.',
+    'Ends a recovery that an approved verification for `recover_passkey` has begun, before it allows a registration. An approved verification with a passkey of the user does the same.',
   pathParameters: userPath,
   success: { status: 200, description: 'The recovery is cancelled.', schema: success },
   errors: ['invalid_request', 'reference_not_found', 'passkey_recovery_not_found', 'overloaded'],
