@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { packageFile } from '../src/lib/package-root.js'
-import { unknownNamesIn, wrongStatusesIn } from './support/documented-names.js'
+import { unknownNamesIn, wrongSettingsIn, wrongStatusesIn } from './support/documented-names.js'
 import { linkingPages } from './support/page-links.js'
 
 /** The changelog also names what an earlier version had. */
@@ -18,6 +18,31 @@ describe('the pages', () => {
 
   it('give each error the status that it has', () => {
     expect(pages.flatMap(([page, text]) => wrongStatusesIn(page, text))).toEqual([])
+  })
+})
+
+describe('the settings of the pages', () => {
+  it('have values that the service takes, and its defaults', () => {
+    expect(pages.flatMap(([page, text]) => wrongSettingsIn(page, text))).toEqual([])
+  })
+
+  it.each([
+    'COUNTERSIGN_FMR=high',
+    "COUNTERSIGN_PRODUCTION_LISTEN='8080'",
+    '`COUNTERSIGN_REQUEST_LOG_DAYS` (8; 0 turns the log off)',
+    '`COUNTERSIGN_CAPTURE_SESSION_TTL_SECONDS` (10 minutes)',
+  ])('are refused in "%s"', (text) => {
+    expect(wrongSettingsIn('a.md', text)).toHaveLength(1)
+  })
+
+  it.each([
+    'Set COUNTERSIGN_FMR=5e-5.',
+    'COUNTERSIGN_FMR=<rate>',
+    'COUNTERSIGN_PRODUCTION_LISTEN=127.0.0.1:9080 npm start',
+    '`COUNTERSIGN_REQUEST_LOG_ENTRIES` (10,000)',
+    '`COUNTERSIGN_CAPTURE_SESSION_TTL_SECONDS` (15 minutes)',
+  ])('are right in "%s"', (text) => {
+    expect(wrongSettingsIn('a.md', text)).toEqual([])
   })
 })
 

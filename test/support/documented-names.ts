@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { createProgram } from '../../src/cli/program.js'
 import { SETTINGS } from '../../src/config/config.js'
+import type { Setting } from '../../src/config/settings.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
 import { packageFile } from '../../src/lib/package-root.js'
@@ -142,4 +143,44 @@ export function wrongStatusesIn(page: string, text: string): string[] {
     const known = statuses.get(code!)
     return known === undefined || known === Number(status) ? [] : [`${page}: ${found}, which is ${known}`]
   })
+}
+
+const SETTING_VALUE = /\b(COUNTERSIGN_[A-Z_]+)=(?:'([^'\n]*)'|"([^"\n]*)"|([^\s`'"|;&)]+))/g
+/** A word that stands for another. */
+const IS_PLACEHOLDER = /[<>$…{}]|\.\.\.|^[A-Z_]+$|^(?:true|false) or /
+const SETTING_DEFAULT =
+  /`(COUNTERSIGN_[A-Z_]+)` \((?:by default |default )?`?([\d.,e-]+)`?(?: (second|minute|hour|day)s?)?[;,)]/g
+const UNIT_SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 }
+const SUFFIX_SECONDS: Record<string, number> = {
+  MS: 0.001,
+  SECONDS: 1,
+  MINUTES: 60,
+  HOURS: 3600,
+  DAYS: 86_400,
+}
+
+/** Values of settings that the service would refuse, and defaults that are not those of the service. */
+export function wrongSettingsIn(page: string, text: string): string[] {
+  const settings = new Map(Object.values(SETTINGS).map((setting) => [setting.variable, setting as Setting]))
+  const refused = [...text.matchAll(SETTING_VALUE)].flatMap(([found, name = '', ...values]) => {
+    // A sentence may end with the value.
+    const value = values.find((one) => one !== undefined)!.replace(/[.,:]$/, '')
+    const setting = settings.get(name)
+    if (!setting || value === '' || IS_PLACEHOLDER.test(value)) return []
+    try {
+      setting.parse(value, name)
+      return []
+    } catch (error) {
+      return [`${page}: ${found}: ${(error as Error).message}`]
+    }
+  })
+  const other = [...text.matchAll(SETTING_DEFAULT)].flatMap(([found, name = '', number = '', unit]) => {
+    const fallback = settings.get(name)?.fallback
+    const factor = unit
+      ? UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS] / SUFFIX_SECONDS[name.split('_').at(-1)!]!
+      : 1
+    const isDefault = Number(number.replaceAll(',', '')) * factor === Number(fallback)
+    return fallback === undefined || isDefault ? [] : [`${page}: ${found}: the default is ${fallback}`]
+  })
+  return [...refused, ...other]
 }
