@@ -35,6 +35,7 @@ const COMMANDS = {
   serve: () => [process.execPath, [join(root, 'dist/src/cli/main.js'), 'serve', ...args]],
   test,
   docs,
+  screenshots,
   postgres: () => [bin('vitest'), ['run', '--project', 'postgres', ...args]],
   pages: () => [bin('vitest'), ['run', '--project', 'pages', ...args]],
   films: () => [bin('vitest'), ['run', '--project', 'films', ...args]],
@@ -170,6 +171,12 @@ function docs() {
   const files = makers.map((name) => `test/${name}.test.ts`)
   // One after the other: some pages have parts of two makers.
   return [bin('vitest'), ['run', '--project', 'rules', '--no-file-parallelism', ...files]]
+}
+
+/** Takes the pictures of pages in docs/images, by the test that tries whether they can be taken. */
+function screenshots() {
+  process.env.UPDATE_DOCS = '1'
+  return [bin('vitest'), ['run', '--project', 'pages', 'test/screenshots.browser.test.ts', ...args]]
 }
 
 if (command === 'dev') dev()

@@ -203,10 +203,10 @@ describe('imports', () => {
     expect(others.map(show)).toEqual([])
   })
 
-  it('load an image decoder only in the decoding of the engine, which the service never runs, and in commands', () => {
+  it('load an image decoder only in the decoding of the engine, which the service never runs, in commands and in generators', () => {
     const files = [...new Set(imports.map(({ file }) => file))]
     const loading = files.filter(
-      (file) => /'sharp'/.test(readFileSync(file, 'utf8')) && roomOf(file) !== 'cli',
+      (file) => /'sharp'/.test(readFileSync(file, 'utf8')) && !['cli', GENERATORS].includes(roomOf(file)),
     )
     expect(loading.map((file) => relative(packageFile(), file)).sort()).toEqual([
       'src/biometrics/pipeline/decode/decode-pixels.ts',

@@ -41,7 +41,7 @@ it('restarts the comparison of all tenants where none is named', async () => {
   const { code, stdout } = await place.run(['models', 'drift', '--restart'])
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/^Verifies of all tenants are compared with those from /),
+    expect.stringMatching(/^Verifications of all tenants are compared with those from /),
   ])
   for (const name of TENANTS) expect((await stateOf(name)).since).toBe(stdout.match(/from (\S+) on/)![1])
 })

@@ -155,7 +155,7 @@ describe.skipIf(!CHROMIUM)('the page Models in Chromium', () => {
     await page.getByRole('link', { name: `Drift of ${tenant.name}` }).click()
     await button(page, 'Begin a new reference…').click()
     await answer(page, 'Begin').click()
-    await page.getByText('Verifies are compared from').waitFor()
+    await page.getByText('Verifications are compared from').waitFor()
     await checkPage(page, 'drift-restarted')
     expect(errors).toEqual([])
     await page.context().close()
