@@ -62,6 +62,7 @@ describe('the documentation', () => {
       js: 'text/javascript; charset=utf-8',
       css: 'text/css; charset=utf-8',
       svg: 'image/svg+xml',
+      webp: 'image/webp',
     }
     const assets = [...documentationFiles().keys()].filter((path) => path.startsWith('/docs/assets/'))
     for (const extension of Object.keys(types))
