@@ -49,7 +49,7 @@ describe('audit verify', () => {
   })
 
   it('finds every chain intact, also while the service runs', async () => {
-    await place.serve()
+    await place.host()
     const tenant_id = await createAudited('acme')
     await createTenant('idle')
     const { code, json } = await place.run(['audit', 'verify', '--json'])
@@ -123,7 +123,7 @@ describe('audit verify', () => {
 
 describe('keys instance-secret', () => {
   it('prints the secret that signs responses without a known tenant', async () => {
-    const server = await place.serve()
+    const server = await place.host()
     const { code, json } = await place.run(['keys', 'instance-secret', '--json'])
     expect(code).toBe(0)
     const response = await apiClient(`${server.production}/v1`).health()

@@ -58,7 +58,7 @@ describe('backup', () => {
       users_erased: 0,
     })
     expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
-    const restored = await place.serve([], env)
+    const restored = await place.host(env)
     const verified = await apiClient(`${restored.sandbox}/v1`, sandbox_key).verify({
       user_id: 'u0',
       image,
@@ -180,7 +180,7 @@ it.runIf(process.getuid?.() === 0)(
 
 describe('restore', () => {
   it('leaves users out of an older backup who were erased before the latest one', async () => {
-    const server = await place.serve()
+    const server = await place.host()
     const { sandbox_key } = await createTenant('acme')
     const client = apiClient(`${server.sandbox}/v1`, sandbox_key)
     const image = base64(await face('ada'))
@@ -190,8 +190,7 @@ describe('restore', () => {
     expect((await place.run(['backup', old])).stdout).toContain('keys of its 2 users')
     expect((await client.erase('gone')).status).toBe(200)
     expect((await place.run(['backup', place.path('new.db')])).code).toBe(0)
-    server.signal('SIGTERM')
-    await server.exited
+    await server.stop()
 
     expect((await place.run(['restore', old, '--json'])).error.code).toBe('file_exists')
     await rename(place.path('countersign.db'), place.path('moved-away.db'))
@@ -202,7 +201,7 @@ describe('restore', () => {
         /^Restored 1 user to .*; left out, because erased since the backup: 1\.\n$/,
       ),
     })
-    const again = await place.serve()
+    const again = await place.host()
     const after = apiClient(`${again.sandbox}/v1`, sandbox_key)
     expect((await after.verify({ user_id: 'stays', image, action: 'login' })).body.verdict).toBe('approved')
     expect((await after.erase('gone')).body.code).toBe('reference_not_found')

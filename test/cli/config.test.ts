@@ -347,7 +347,7 @@ describe('config check', () => {
   })
 
   it('accepts the addresses at which the service already runs', async () => {
-    const server = await place.serve([], {
+    const server = await place.host({
       COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
       COUNTERSIGN_MODEL_PACK: 'baseline',
     })

@@ -106,7 +106,7 @@ describe('doctor', () => {
   })
 
   it('runs while the service does', async () => {
-    await place.serve()
+    await place.host()
     await place.run(['tenant', 'create', 'acme'])
     const { ok, of } = await examine()
     expect(ok).toBe(true)

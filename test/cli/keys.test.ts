@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { apiClient } from '../support/client.js'
-import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 
 let place: Workplace
@@ -31,7 +31,7 @@ it('a malformed key for an existing database is answered with the id of the righ
 
 describe('rotating the master key', () => {
   it('replaces the key file while the service runs, and enrolled users stay readable', async () => {
-    const server = await place.serve()
+    const server = await place.host()
     const { sandbox_key } = await createTenant()
     const before = await readFile(place.path('master.key'), 'utf8')
     const enrolled = await apiClient(`${server.sandbox}/v1`, sandbox_key).enroll({
@@ -62,9 +62,8 @@ describe('rotating the master key', () => {
 
     const again = { user_id: 'ada', image: base64(await face('ada', 120)), replace: true }
     expect((await apiClient(`${server.sandbox}/v1`, sandbox_key).enroll(again)).status).toBe(201)
-    server.signal('SIGTERM')
-    await server.exited
-    const restarted = await place.serve()
+    await server.stop()
+    const restarted = await place.host()
     const erased = await apiClient(`${restarted.sandbox}/v1`, sandbox_key).erase('ada')
     expect(erased.body).toMatchObject({ status: 'erased', erased: { references: 1 } })
 
@@ -135,17 +134,16 @@ describe('rotating the master key', () => {
 describe('services that could not follow a new master key', () => {
   let place: Workplace
   let sandboxKey: string
-  let server: ServerProcess
+  let server: HostedService
   /** Where commands find the key in use. */
   let configured: Record<string, string> = {}
   /** The service has a copy of the key, as systemd's LoadCredential makes one. */
-  const serveByCopy = () => place.serve([], { COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
-  // One service for the three: each test leaves it running, or is the last.
+  const byCopy = () => ({ COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
   beforeAll(async () => {
     place = await workplace()
     sandboxKey = (await place.run(['tenant', 'create', 'acme', '--json'])).json.sandbox_key
     await copyFile(place.path('master.key'), place.path('copy.key'))
-    server = await serveByCopy()
+    server = await place.host(byCopy())
   })
   afterAll(() => place?.dispose())
   const isReady = async (admin: string) => (await fetch(`${admin}/readyz`)).status === 200
@@ -156,7 +154,7 @@ describe('services that could not follow a new master key', () => {
     const before = await readFile(place.path('master.key'), 'utf8')
     const { error } = await place.run(['keys', 'rotate-master', '--json'])
     expect(error.code).toBe('services_cannot_follow')
-    expect(error.message).toContain(`${hostname()}/${server.pid} (it can read ${await idOf('master.key')})`)
+    expect(error.message).toContain(`${hostname()}/${process.pid} (it can read ${await idOf('master.key')})`)
     expect(error.message).toContain('--new-key-file')
     expect(await readFile(place.path('master.key'), 'utf8')).toBe(before)
     expect((await readdir(place.dataDir)).filter((name) => name.startsWith('master.key'))).toEqual([
@@ -176,10 +174,9 @@ describe('services that could not follow a new master key', () => {
     expect((await apiClient(`${server.sandbox}/v1`, sandboxKey).health()).status).toBe(200)
     expect(await isReady(server.admin)).toBe(true)
 
-    server.signal('SIGTERM')
-    await server.exited
+    await server.stop()
     await copyFile(place.path('next.key'), place.path('copy.key'))
-    server = await serveByCopy()
+    server = await place.host(byCopy())
     configured = next
     const { nodes } = (await place.run(['nodes', '--json'], next)).json
     expect(nodes).toMatchObject([{ is_serving: true, master_keys: [await idOf('next.key')] }])
@@ -188,11 +185,13 @@ describe('services that could not follow a new master key', () => {
     const enrolled = await apiClient(`${server.sandbox}/v1`, sandboxKey).enroll({ user_id: 'ada', image })
     expect(enrolled.status).toBe(201)
     expect(await isReady(server.admin)).toBe(true)
+    await server.stop()
   })
 
   it('are only those that run: a killed service does not count', async () => {
-    server.signal('SIGKILL')
-    await server.exited
+    const killed = await place.serve([], byCopy())
+    killed.signal('SIGKILL')
+    await killed.exited
     expect((await place.run(['nodes', '--json'], configured)).json.nodes).toEqual([])
     expect((await place.run(['keys', 'rotate-master', '--json'], configured)).code).toBe(0)
   })

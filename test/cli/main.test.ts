@@ -513,7 +513,7 @@ it('two first commands at the same time agree on one master key and one database
     const { json } = await fresh.run(['tenant', 'list', '--json'])
     expect(json.map(({ tenant_id }: { tenant_id: string }) => tenant_id).sort()).toEqual(ids)
     // Unsealing a secret needs the key under which it was sealed.
-    const server = await fresh.serve()
+    const server = await fresh.host()
     for (const { json } of results) {
       const response = await fetch(`${server.sandbox}/v1/health`, {
         headers: { Authorization: `Bearer ${json.sandbox_key}` },

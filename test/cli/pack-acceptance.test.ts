@@ -39,9 +39,8 @@ describe('a pack of evaluation grade', () => {
       message: expect.stringContaining('shifted@1.0.0 is of evaluation grade'),
     })
     expect(refused.error.message).toContain('COUNTERSIGN_ACCEPT_PACK=baseline,shifted')
-    const server = await place.serve(['--json'], { ...env, COUNTERSIGN_ACCEPT_PACK: 'baseline, shifted' })
-    server.signal('SIGTERM')
-    await server.exited
+    const server = await place.host({ ...env, COUNTERSIGN_ACCEPT_PACK: 'baseline, shifted' })
+    await server.stop()
   })
 
   it('suggests the pack that a mistyped name may mean', async () => {

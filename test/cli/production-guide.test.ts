@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { apiClient } from '../support/client.js'
-import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, type Workplace, workplace } from '../support/command.js'
 import { validSignatures } from '../support/trust.js'
 
 const guide = readFileSync(packageFile('docs', 'guides', 'production.md'), 'utf8')
@@ -14,11 +14,11 @@ const commandOf = (start: string) => {
 }
 
 let place: Workplace
-let server: ServerProcess
+let server: HostedService
 
 beforeAll(async () => {
   place = await workplace({ COUNTERSIGN_REQUIRE_LIVENESS: 'active' })
-  server = await place.serve()
+  server = await place.host()
 })
 afterAll(() => place?.dispose())
 

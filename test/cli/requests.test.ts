@@ -9,7 +9,7 @@ let ids: Record<'match' | 'mismatch' | 'unknown', string>
 
 beforeAll(async () => {
   place = await workplace()
-  const server = await place.serve()
+  const server = await place.host()
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   const sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
   const image = base64(await face('ada'))

@@ -1,14 +1,14 @@
 /** `countersign operator sessions | sign-out`, `countersign tenant sessions | sign-out`, against a running service. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, type Workplace, workplace } from '../support/command.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 
 let place: Workplace
-let server: ServerProcess
+let server: HostedService
 
 beforeAll(async () => {
   place = await workplace()
-  server = await place.serve()
+  server = await place.host()
   await place.run(['tenant', 'create', 'acme'])
 })
 afterAll(() => place?.dispose())

@@ -1,14 +1,14 @@
 /** `countersign tenant keys`: keys are made, listed, reissued and revoked while a service runs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
-import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, type Workplace, workplace } from '../support/command.js'
 
 let place: Workplace
-let server: ServerProcess
+let server: HostedService
 
 beforeAll(async () => {
   place = await workplace()
-  server = await place.serve()
+  server = await place.host()
   expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
 })
 afterAll(() => place?.dispose())

@@ -1,14 +1,14 @@
 /** `countersign tenant person`: people of a tenant are invited and removed while a service runs. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, type Workplace, workplace } from '../support/command.js'
 
 const NAME = 'pia@example.com'
 let place: Workplace
-let server: ServerProcess
+let server: HostedService
 
 beforeAll(async () => {
   place = await workplace()
-  server = await place.serve()
+  server = await place.host()
   expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
 })
 afterAll(() => place?.dispose())

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adviceText } from '../support/advice.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, poll, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { validSignatures } from '../support/trust.js'
 
 let place: Workplace
-let server: ServerProcess
+let server: HostedService
 let photo: string
 
 beforeAll(async () => {
   place = await workplace()
-  server = await place.serve()
+  server = await place.host()
   photo = base64(await face('ada'))
 })
 afterAll(() => place?.dispose())
@@ -171,7 +171,7 @@ describe('tenant list', () => {
   it('says how to begin when there are no tenants', async () => {
     const empty = await workplace()
     try {
-      await empty.serve()
+      await empty.host()
       const people = await empty.run(['tenant', 'list'])
       expect(people).toMatchObject({ code: 0, stdout: expect.stringContaining('countersign tenant create') })
       expect((await empty.run(['tenant', 'list', '--json'])).json).toEqual([])
@@ -538,13 +538,12 @@ describe('links to the dashboard', () => {
   it('lead to the running service, also where the shell of the command has another address', async () => {
     const other = await workplace()
     try {
-      const running = await other.serve()
+      const running = await other.host()
       await other.run(['tenant', 'create', 'linked', '--json'])
       const elsewhere = { COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:8082' }
       const link = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
       expect(link.json.dashboard_url.startsWith(`${running.admin}/#/login/`)).toBe(true)
-      running.signal('SIGTERM')
-      await running.exited
+      await running.stop()
       const later = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
       expect(later.json.dashboard_url).toMatch(/^http:\/\/127\.0\.0\.1:8082\//)
     } finally {

@@ -6,7 +6,7 @@ import { base64, face } from '../support/faces.js'
 let place: Workplace
 beforeAll(async () => {
   place = await workplace()
-  const server = await place.serve([], { COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+  const server = await place.host({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
   const image = base64(await face('ada'))
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   const sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)

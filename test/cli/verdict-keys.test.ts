@@ -1,13 +1,13 @@
 /** `countersign verdict-keys`: the keys of public verdicts are listed and rotated while a service runs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, poll, type Workplace, workplace } from '../support/command.js'
 
 let place: Workplace
-let server: ServerProcess
+let server: HostedService
 
 beforeAll(async () => {
   place = await workplace()
-  server = await place.serve()
+  server = await place.host()
 })
 afterAll(() => place?.dispose())
 

@@ -16,7 +16,7 @@ let sandbox: ReturnType<typeof apiClient>
 
 beforeAll(async () => {
   place = await workplace()
-  const server = await place.serve()
+  const server = await place.host()
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
   const { id, secret } = json.signing_secret

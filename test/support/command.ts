@@ -5,8 +5,11 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { inject } from 'vitest'
+import { Service } from '../../src/app/service.js'
 import { runProgram } from '../../src/cli/program.js'
+import { loadConfig } from '../../src/config/config.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { leash } from './leash.js'
 import { OPERATOR_HASH } from './operator.js'
@@ -33,12 +36,20 @@ export class CommandResult {
   }
 }
 
-export interface ServerProcess {
-  pid: number
-  /** Base URLs without /v1, as printed. */
+/** Base URLs of a service, without /v1. */
+export interface ServedUrls {
   production: string
   sandbox: string
   admin: string
+}
+
+/** A service in the test's own process. */
+export interface HostedService extends ServedUrls {
+  stop(): Promise<void>
+}
+
+export interface ServerProcess extends ServedUrls {
+  pid: number
   /** Everything printed so far. */
   stdout(): string
   stderr(): string
@@ -70,6 +81,11 @@ export interface Workplace {
     env?: Record<string, string>,
   ): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'> & { pid: number }
   /**
+   * The service over the data folder, inside this process, on free ports and with this worker's engine. For tests about what
+   * commands do to a running service: a process costs seconds more.
+   */
+  host(env?: Record<string, string>): Promise<HostedService>
+  /**
    * A running `serve` on free ports; rejects with what it printed when it ends before it is ready. Its operator's password is
    * that of the tests; an empty variable leaves it to the installation.
    */
@@ -83,6 +99,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
   if (!existsSync(main)) throw new Error(`${main} is missing; build first: npm run build`)
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-cli-'))
   const children = new Set<ChildProcessWithoutNullStreams>()
+  const hosted: Service[] = []
   const base = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(COUNTERSIGN_|NO_COLOR$|FORCE_COLOR$)/.test(name)),
   )
@@ -143,6 +160,19 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       const { child, output, exited } = start(['serve', ...args], extra)
       return { pid: child.pid!, signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
     },
+    async host(extra = {}) {
+      const config = loadConfig(environment({ COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH, ...extra }))
+      const log = pino({ level: 'silent' })
+      const service = await withSharedEngine(() => Service.start(config, { log }))
+      hosted.push(service)
+      const base = (url: string) => url.replace(/\/v1$/, '')
+      return {
+        production: base(service.url('production')),
+        sandbox: base(service.url('sandbox')),
+        admin: service.adminUrl,
+        stop: () => service.stop(),
+      }
+    },
     async serve(args = [], extra = {}) {
       const { child, output, exited } = start(['serve', ...args], {
         COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH,
@@ -181,6 +211,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       }
     },
     async dispose() {
+      for (const service of hosted) await service.stop()
       await Promise.all(
         [...children].map(async (child) => {
           child.kill('SIGKILL')
