@@ -1,13 +1,14 @@
-import { spawnSync } from 'node:child_process'
 import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
+import { copyPackage, type PackageCopy } from '../support/package-copy.js'
 import { writeShiftedPack } from '../support/packs.js'
 import { overUws } from '../support/transports.js'
 
@@ -35,30 +36,20 @@ async function examine(env: Record<string, string> = {}) {
 const transport = await chooseTransport('auto')
 
 /** Runs in a copy of the package, so that its record can be changed without touching the installation. */
-async function examineCopy(change: (record: AddonRecord) => void): Promise<Finding[]> {
-  const copy = place.path('package')
-  for (const name of ['dist', 'native', 'package.json'])
-    await cp(packageFile(name), `${copy}/${name}`, { recursive: true })
-  await symlink(packageFile('node_modules'), `${copy}/node_modules`, 'junction')
-  const record = JSON.parse(await readFile(`${copy}/native/uwebsockets.json`, 'utf8'))
+async function examineCopy(copy: PackageCopy, change: (record: AddonRecord) => void): Promise<Finding[]> {
+  const file = join(copy.folder, 'native', 'uwebsockets.json')
+  const record = JSON.parse(await readFile(packageFile('native', 'uwebsockets.json'), 'utf8'))
   change(record)
-  await writeFile(`${copy}/native/uwebsockets.json`, JSON.stringify(record))
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [`${copy}/dist/src/cli/main.js`, 'doctor', '--json'],
-    {
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        COUNTERSIGN_DATA_DIR: place.dataDir,
-        COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
-        COUNTERSIGN_ACCEPT_PACK: 'baseline',
-      },
-    },
-  )
-  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] }
-  expect(status).toBe(ok ? 0 : 1)
-  return findings
+  await writeFile(file, JSON.stringify(record))
+  const inCopy = await workplace({}, copy.main)
+  try {
+    const { code, json } = await inCopy.spawn(['doctor', '--json'])
+    const { ok, findings } = json as { ok: boolean; findings: Finding[] }
+    expect(code).toBe(ok ? 0 : 1)
+    return findings
+  } finally {
+    await inCopy.dispose()
+  }
 }
 
 describe('doctor', () => {
@@ -368,8 +359,14 @@ describe('doctor', () => {
   })
 
   overUws(() => {
+    let copy: PackageCopy
+    beforeAll(async () => {
+      copy = await copyPackage()
+    })
+    afterAll(() => copy?.dispose())
+
     it('warns of a release of the HTTP addon that differs from the one on record', async () => {
-      const findings = await examineCopy((record) => {
+      const findings = await examineCopy(copy, (record) => {
         record.version = '0.0.1'
       })
       expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
@@ -379,7 +376,7 @@ describe('doctor', () => {
     })
 
     it('reports a binary of the HTTP addon that differs from the one on record', async () => {
-      const findings = await examineCopy((record) => {
+      const findings = await examineCopy(copy, (record) => {
         record.sha256[OWN_BINARY] = '0'.repeat(64)
       })
       expect(findings.filter((finding) => finding.status === 'problem')).toEqual([

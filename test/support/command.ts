@@ -163,7 +163,11 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     async host(extra = {}) {
       const config = loadConfig(environment({ COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH, ...extra }))
       const log = pino({ level: 'silent' })
-      const service = await withSharedEngine(() => Service.start(config, { log }))
+      // As `serve` does: what it writes is for its owner only.
+      const umask = process.umask(0o077)
+      const service = await withSharedEngine(() => Service.start(config, { log })).finally(() =>
+        process.umask(umask),
+      )
       hosted.push(service)
       const base = (url: string) => url.replace(/\/v1$/, '')
       return {
