@@ -11,8 +11,10 @@ const SEQUENCE =
   /(?:[\u{1f1e6}-\u{1f1ff}]{2}|\p{Emoji})(?:[\ufe0e\ufe0f\u20e3\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]|\u200d\p{Emoji})+/gu
 /** Node 20 knows the flag `v`; the language level that the compiler is set to does not, so the pattern is no literal. */
 const UNICODE_SETS = 'v'
-/** Every emoji that Unicode recommends, with the joiners, tags and selectors that belong to it, and a sign with one selector. */
-const EMOJI = new RegExp(String.raw`^(?:\p{RGI_Emoji}|\p{Emoji}[\ufe0e\ufe0f])$`, UNICODE_SETS)
+/** The pattern of every emoji that Unicode recommends, with the joiners, tags and selectors that belong to it, and a sign with one selector. */
+const EMOJI = String.raw`^(?:\p{RGI_Emoji}|\p{Emoji}[\ufe0e\ufe0f])$`
+/** Compiled at the first emoji: that takes longer than to load most modules, and every command would wait for it. */
+let emoji: RegExp | undefined
 /** Emoji that were found so far, of some thousands: the pattern compares a sequence with one after the other, for microseconds. */
 const knownEmoji = new Set<string>()
 
@@ -56,7 +58,8 @@ export function isReadableLine(text: string): boolean {
 }
 
 function isEmoji(sequence: string): boolean {
-  if (!knownEmoji.has(sequence) && !EMOJI.test(sequence)) return false
+  emoji ??= new RegExp(EMOJI, UNICODE_SETS)
+  if (!knownEmoji.has(sequence) && !emoji.test(sequence)) return false
   knownEmoji.add(sequence)
   return true
 }

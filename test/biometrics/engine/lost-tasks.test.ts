@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { childrenOf, processorTicks } from '../../support/process-tree.js'
@@ -16,24 +16,34 @@ import {
   startEngine,
 } from '../fixtures.js'
 
+const packDir = copyBaselinePack()
 const incidents: string[] = []
-let engine: Engine
 let picture: Buffer
+let kept: Engine | undefined
 
-beforeAll(async () => {
-  picture = await plainPicture().jpeg().toBuffer()
-})
-beforeEach(async () => {
-  engine = await startEngine(copyBaselinePack(), {
+const start = () =>
+  startEngine(packDir, {
     faultInjection: true,
     tasksPerWorker: 4,
     onIncident: ({ kind }) => incidents.push(kind),
   })
+
+/** The engine that tests share, once it has recovered from the test before. */
+async function running(): Promise<Engine> {
+  kept ??= await start()
+  await expect.poll(() => kept!.health().status).toBe('ok')
+  return kept
+}
+
+beforeAll(async () => {
+  picture = await plainPicture().jpeg().toBuffer()
 })
-afterAll(removeTemporaryDirs)
-afterEach(async () => {
+afterAll(async () => {
+  await kept?.close()
+  removeTemporaryDirs()
+})
+afterEach(() => {
   vi.useRealTimers()
-  await engine?.close()
   incidents.length = 0
 })
 
@@ -50,7 +60,12 @@ const codeOf = (promise: Promise<unknown>) =>
   )
 
 describe('a task that never ends', () => {
-  it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async () => {
+  it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async ({
+    onTestFinished,
+  }) => {
+    // An engine of its own: timers that it set in fake time never end.
+    const engine = await start()
+    onTestFinished(() => engine.close())
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let code: string | undefined
     void codeOf(engine.injectFault({ kind: 'stall', durationMs: 60 * MINUTE_MS })).then((told) => {
@@ -74,6 +89,7 @@ describe('a task that never ends', () => {
 
 describe('a call whose worker died under it', () => {
   it('a call whose worker died is retried while nothing else runs, so that it can take no other call with it', async () => {
+    const engine = await running()
     await engine.injectFault({ kind: 'crash-on-next-task' })
     const retried = codeOf(engine.injectFault({ kind: 'stall', durationMs: 700 }))
     for (const ready of [0, 1])
@@ -85,7 +101,7 @@ describe('a call whose worker died under it', () => {
   })
 
   it('a retry waits until the calls that ran with the lost one have ended', async () => {
-    const both = await startEngine(copyBaselinePack(), { faultInjection: true, workers: 2 })
+    const both = await startEngine(packDir, { faultInjection: true, workers: 2 })
     try {
       const order: string[] = []
       const running = both
@@ -102,6 +118,7 @@ describe('a call whose worker died under it', () => {
   })
 
   it('a retry does not run together with another retry, which may be the cause', async () => {
+    const engine = await running()
     const innocent = codeOf(engine.injectFault({ kind: 'stall', durationMs: 300 }))
     const culprit = codeOf(engine.injectFault({ kind: 'crash' }))
     expect(await culprit).toBe('engine_unavailable')
@@ -111,6 +128,7 @@ describe('a call whose worker died under it', () => {
 
 describe('a call whose caller has gone', () => {
   it('a call whose caller has gone ends its decoding, and causes no incident', async () => {
+    const engine = await running()
     const { processId } = engine.health()
     const large = await plainPicture(4800, 4800).png().toBuffer()
     // This picture starts the decoder process.
@@ -132,6 +150,7 @@ describe('a call whose caller has gone', () => {
 
 describe('the processes that read pictures', () => {
   it('leave cores and memory to the service, those that read costly pictures first', async () => {
+    const engine = await running()
     const { processId } = engine.health()
     expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
     const [decoder] = childrenOf(processId!)
@@ -146,6 +165,7 @@ describe('the sandbox', () => {
   const schedulingClass = { flow: 'somebody', weight: 1 }
 
   it('the sandbox has one task at each worker, however many it sends; the other places are left to production', async () => {
+    const engine = await running()
     const inspect = (priority: 'sandbox' | 'production') =>
       codeOf(engine.inspect([picture], { schedulingClass: { ...schedulingClass, priority } }))
     const sandbox = Array.from({ length: 6 }, () => inspect('sandbox'))
@@ -159,7 +179,7 @@ describe('the sandbox', () => {
 describe('a frame of a challenge', () => {
   it('a frame of a challenge has its own limit of pixels, in the sandbox as well', async () => {
     const limits = { ...defaultLimits, maxFramePixels: 640 * 480 }
-    const other = await startEngine(copyBaselinePack(), { limits })
+    const other = await startEngine(packDir, { limits })
     const frames = (width: number) =>
       Promise.all(Array.from({ length: 16 }, () => plainPicture(width, 480).jpeg().toBuffer()))
     const notes = Array.from({ length: 16 }, (_, i) => ({ step: i < 8 ? 0 : 1, tMs: 200 * i }))

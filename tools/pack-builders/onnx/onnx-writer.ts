@@ -1,4 +1,5 @@
 /** Writes ONNX models: a graph of named nodes and constants, encoded as the protobuf messages of onnx.proto. */
+import { endianness } from 'node:os'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
 /** IR version 8 is the oldest that goes with opset 17 in the ONNX release table (ONNX 1.12). */
@@ -121,9 +122,9 @@ export class OnnxGraph {
   floats(name: string, dims: readonly number[], values: ArrayLike<number>, grid?: ByteGrid): string {
     assertElementCount(name, dims, values.length)
     const rawData = new Uint8Array(values.length * FLOAT32_BYTES)
+    new Float32Array(rawData.buffer).set(values)
     // The format is little-endian on every machine.
-    const view = new DataView(rawData.buffer)
-    for (let i = 0; i < values.length; i++) view.setFloat32(i * FLOAT32_BYTES, values[i]!, true)
+    if (endianness() === 'BE') Buffer.from(rawData.buffer).swap32()
     return this.constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData, grid })
   }
 
