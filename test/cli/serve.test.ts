@@ -101,7 +101,7 @@ describe('serve', () => {
     await place.run(['tenant', 'create', 'acme'])
     const id = masterKeyId(Buffer.from(await readFile(place.path('master.key'), 'utf8'), 'base64'))
     await rename(place.path('master.key'), place.path('elsewhere.key'))
-    const { code, stderr } = await place.spawn(['serve'])
+    const { code, stderr } = await place.run(['serve'])
     expect(code).toBe(1)
     expect(stderr).toContain(`There is no master key at ${place.path('master.key')}`)
     expect(stderr).toContain(`It opens with master key ${id} only.`)
@@ -124,7 +124,7 @@ describe('serve', () => {
 
   it('keeps no password where the start fails, and shows the valid one when it succeeds', async () => {
     const taken = addressesOf(server)
-    expect((await place.spawn(['serve'], taken)).code).toBe(1)
+    expect((await place.run(['serve'], taken)).code).toBe(1)
     expect(existsSync(place.path('operator.password'))).toBe(false)
     const { admin, stderr, told } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const shown = /shown only now:\n\n {2}(\S+)\n/
@@ -208,28 +208,25 @@ describe('serve', () => {
     expect(server.stdout()).toContain('"msg":"stopped"')
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'obeys a %s while many workers load, and leaves no engine',
-    async (signal) => {
-      // Far more than the cores carry: without the signal they load for minutes.
-      const server = place.launch([], { COUNTERSIGN_WORKERS: '48' })
-      await poll(
-        async () => server.stdout(),
-        (log) => log.includes('the workers load their networks'),
-      )
-      const engine = await poll(
-        async () => childrenOf(server.pid).at(0),
-        (pid) => pid !== undefined,
-      )
-      server.signal(signal)
-      expect(await server.exited).toEqual({ code: 0, signal: null })
-      // A service that had started would say so here.
-      expect(server.stdout()).not.toContain('"msg":"stopping"')
-      expect(server.stdout()).toContain('"limit":"COUNTERSIGN_WORKERS"')
-      expect(server.stdout()).toContain('"msg":"stopped"')
-      expect(() => process.kill(engine!, 0)).toThrow('ESRCH')
-    },
-  )
+  it('obeys a SIGTERM while many workers load, and leaves no engine', async () => {
+    // Far more than the cores carry: without the signal they load for minutes.
+    const server = place.launch([], { COUNTERSIGN_WORKERS: '48' })
+    await poll(
+      async () => server.stdout(),
+      (log) => log.includes('the workers load their networks'),
+    )
+    const engine = await poll(
+      async () => childrenOf(server.pid).at(0),
+      (pid) => pid !== undefined,
+    )
+    server.signal('SIGTERM')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+    // A service that had started would say so here.
+    expect(server.stdout()).not.toContain('"msg":"stopping"')
+    expect(server.stdout()).toContain('"limit":"COUNTERSIGN_WORKERS"')
+    expect(server.stdout()).toContain('"msg":"stopped"')
+    expect(() => process.kill(engine!, 0)).toThrow('ESRCH')
+  })
 
   it('answers requests under way after a signal, accepts nothing new, and ends with 0', async () => {
     const server = await place.serve()
@@ -283,7 +280,7 @@ describe('serve', () => {
     expect(enrolled.status).toBe(201)
     first.signal('SIGKILL')
     await first.exited
-    const second = await place.serve()
+    const second = await place.host()
     const verified = await apiClient(`${second.sandbox}/v1`, key).verify({
       user_id: 'ada',
       image: base64(await face('ada')),
