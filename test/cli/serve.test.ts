@@ -270,7 +270,7 @@ describe('serve', () => {
     await Promise.all([under.closed(), idle.closed()])
   })
 
-  it('starts again on the same data after a stop and after a kill', async () => {
+  it('starts again on the same data after a kill', async () => {
     const first = await place.serve()
     const key = await sandboxKey()
     const enrolled = await apiClient(`${first.sandbox}/v1`, key).enroll({

@@ -25,9 +25,11 @@ let film: Film
 /** Results for `film` from one pipeline that measures its frames one after another. */
 let expected: { indices: number[]; embeddings: Float32Array[]; qualities: number[] }
 
+/** The engine of earlier tests with these options: one worker with one task where none are given. */
 async function running(options: Partial<EngineOptions> = {}): Promise<Engine> {
-  const key = JSON.stringify(options)
-  const engine = engines.get(key) ?? (await startEngine(packDir, { faultInjection: true, ...options }))
+  const all = { workers: 1, tasksPerWorker: 1, ...options }
+  const key = JSON.stringify(all)
+  const engine = engines.get(key) ?? (await startEngine(packDir, { faultInjection: true, ...all }))
   engines.set(key, engine)
   await expect.poll(() => engine.health().status).toBe('ok')
   return engine
