@@ -81,8 +81,8 @@ export interface Workplace {
     env?: Record<string, string>,
   ): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'> & { pid: number }
   /**
-   * The service over the data folder, inside this process, on free ports and with this worker's engine. For tests about what
-   * commands do to a running service: a process costs seconds more.
+   * The service over the data folder, inside this process, on free ports and with this worker's engine. It serves tests about
+   * what commands do to a running service: a process costs seconds more.
    */
   host(env?: Record<string, string>): Promise<HostedService>
   /**
