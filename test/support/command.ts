@@ -163,7 +163,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     async host(extra = {}) {
       const config = loadConfig(environment({ COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH, ...extra }))
       const log = pino({ level: 'silent' })
-      // As `serve` does: what it writes is for its owner only.
+      // `serve` sets this too: its files are for their owner only.
       const umask = process.umask(0o077)
       const service = await withSharedEngine(() => Service.start(config, { log })).finally(() =>
         process.umask(umask),
