@@ -28,6 +28,7 @@ import {
 import { RECOVERIES } from '../tools/generators/error-recoveries.js'
 import { defaultInstallation, evidencePage } from '../tools/generators/evidence-page.js'
 import { goConstants, goWireTypes } from '../tools/generators/go-sdk.js'
+import { pythonAsyncClient } from '../tools/generators/python-async-client.js'
 import { pythonConstants, pythonWireTypes } from '../tools/generators/python-sdk.js'
 import { serviceTexts } from '../tools/generators/sdk-constants.js'
 import { supplyChainPage } from '../tools/generators/supply-chain-page.js'
@@ -273,6 +274,11 @@ describe('what is generated in src and clients', () => {
     ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(document)],
     ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(document)],
     ['clients/python/countersign/constants.py', 'the service', pythonConstants],
+    [
+      'clients/python/countersign/async_client.py',
+      'the client that blocks',
+      () => pythonAsyncClient(readFileSync(packageFile('clients/python/countersign/client.py'), 'utf8')),
+    ],
     ['clients/go/wire_types.go', 'the OpenAPI document', () => goWireTypes(document)],
     ['clients/go/constants.go', 'the service', goConstants],
   ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {

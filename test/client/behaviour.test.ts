@@ -65,7 +65,11 @@ interface Language {
   driver(): Promise<[string, string[]]>
 }
 
-let python: string
+let installed: Promise<string> | undefined
+const python = () => {
+  installed ??= mkdtemp(join(folder, 'python-')).then(async (made) => (await installPython(made)).python)
+  return installed
+}
 
 const LANGUAGES: Language[] = [
   {
@@ -76,10 +80,12 @@ const LANGUAGES: Language[] = [
   {
     name: 'Python',
     isThere: canInstallPython,
-    async driver() {
-      python = (await installPython(await mkdtemp(join(folder, 'python-')))).python
-      return [python, ['-I', join(DRIVERS, 'driver.py')]]
-    },
+    driver: async () => [await python(), ['-I', join(DRIVERS, 'driver.py')]],
+  },
+  {
+    name: 'Python with asyncio',
+    isThere: canInstallPython,
+    driver: async () => [await python(), ['-I', join(DRIVERS, 'driver.py'), 'async']],
   },
   {
     name: 'Go',
@@ -113,9 +119,9 @@ describe('the package for Python', () => {
   it.skipIf(!canInstallPython)(
     'installs from its wheel with its types, and passes its tests and the vectors',
     async () => {
-      const { stdout } = await run(python, ['-I', join(DRIVERS, 'driver.py'), 'where'])
+      const { stdout } = await run(await python(), ['-I', join(DRIVERS, 'driver.py'), 'where'])
       expect(stdout).toContain(folder)
-      await run(python, [
+      await run(await python(), [
         '-I',
         '-c',
         'import importlib.resources as r; r.read_text("countersign", "py.typed")',
@@ -128,7 +134,7 @@ describe('the package for Python', () => {
         PYTHONPATH: cryptographyFolder(),
         COUNTERSIGN_VECTORS: VECTORS,
       }
-      const { stderr } = await run(python, ['-m', 'unittest', 'discover', '-s', tests, '-t', tests], {
+      const { stderr } = await run(await python(), ['-m', 'unittest', 'discover', '-s', tests, '-t', tests], {
         cwd: folder,
         env,
       })

@@ -66,7 +66,7 @@ afterAll(async () => {
 
 const lines = async (program: string, args: string[], language: string, change: NodeJS.ProcessEnv = {}) => {
   const { stdout } = await run(program === 'python' ? python : program, args, {
-    cwd: join(EXAMPLES, language),
+    cwd: join(EXAMPLES, language.split(',')[0]!),
     env: { ...env, ...change },
   })
   return stdout.trim().split('\n')
@@ -77,6 +77,7 @@ const words = (said: string[]) => said.map((line) => line.split(' ')[0])
 const PROGRAMS: Array<[string, boolean, string, string[]]> = [
   ['node', true, process.execPath, ['step-up.mjs']],
   ['python', canInstallPython, 'python', ['step_up.py']],
+  ['python, with asyncio', canInstallPython, 'python', ['step_up_asyncio.py']],
   ['go', hasGo, 'go', ['run', '.']],
   ['shell', hasShell, './step-up.sh', []],
 ]

@@ -31,6 +31,8 @@ describe('the packages for other languages', () => {
     expect(inTypeScript.length).toBeGreaterThan(20)
     expect(methods(python('countersign/client.py'), /^ {4}def ([a-z]\w+)\(/gm)).toEqual(inTypeScript)
     expect(inGo).toEqual(inTypeScript)
+    const inAsyncio = methods(python('countersign/async_client.py'), /^ {4}async def ([a-z]\w+)\(/gm)
+    expect(inAsyncio).toEqual([...inTypeScript, 'aclose'].sort())
   })
 
   it.each([

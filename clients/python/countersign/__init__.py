@@ -1,8 +1,10 @@
 """SDK of Countersign, a self-hosted service for biometric step-up verification."""
 
 from .answers import Claims, VerifyResult, WebhookEvent
+from .async_client import AsyncCountersign
 from .canonical_json import Action, action_hash, canonical_json
-from .client import CallOptions, Countersign
+from .client import Countersign
+from .client_base import CallOptions
 from .constants import ACR_VALUES, ACTIVE_ACR, ERROR_CATEGORIES, ERROR_CODES, PASSKEY_ACR
 from .errors import (
     ApiConnectionError,
@@ -20,9 +22,9 @@ from .errors import TimeoutError as TimeoutError
 from .payment_batch import payment_batch
 from .photo import Photo
 from .received import Answer, ResponseInfo
-from .replay_store import MemoryReplayStore, ReplayStore
+from .replay_store import AsyncReplayStore, MemoryReplayStore, ReplayStore
 from .signature import assert_response_signature
-from .signing_secret import SigningSecret, SigningSecrets, read_secrets
+from .signing_secret import AsyncSigningSecrets, SigningSecret, SigningSecrets, read_secrets
 from .verdict import verify_verdict
 from .webhook import verify_webhook
 from .wire_types import (
@@ -63,6 +65,9 @@ __all__ = [
     "ApiError",
     "ApiTimeoutError",
     "AssessResult",
+    "AsyncCountersign",
+    "AsyncReplayStore",
+    "AsyncSigningSecrets",
     "AuditEntry",
     "AuditPage",
     "CallOptions",

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import hmac
 import json
 import re
 import ssl
 import time
 import uuid
-from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
+from urllib.parse import urlencode
 
 from .answers import Claims, VerifyResult, WebhookEvent
-from .body_limit import DEFAULT_MAX_BODY_BYTES, assert_body_fits
+from .body_limit import DEFAULT_MAX_BODY_BYTES
 from .canonical_json import Action, action_hash, assert_action
-from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS, checked_clock_tolerance
-from .errors import SignatureError, VerdictError
+from .client_base import NO_OPTIONS, CallOptions, ClientBase, assert_answers, list_or_none, path_part
+from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS
 from .headers import Headers
 from .photo import Photo, encode_photo, encode_photos
 from .received import Answer, named_members, read_answer
@@ -25,8 +23,8 @@ from .replay_store import MemoryReplayStore, ReplayStore
 from .retry import RetryPolicy
 from .signature import DEFAULT_SIGNATURE_TOLERANCE_SECONDS
 from .signing_secret import SigningSecrets, read_secrets
-from .transport import Outgoing, Transport, TransportOptions
-from .verdict import VerdictToken, checkable_token, unchecked_claims, verify_verdict
+from .transport import Transport
+from .verdict import VerdictToken, checkable_token, verify_verdict
 from .webhook import verify_webhook
 from .wire_types import (
     AssessResult,
@@ -52,32 +50,8 @@ from .wire_types import (
 
 A = TypeVar("A", bound=Answer)
 
-#: Frames of guidance are small: the service takes no larger body there.
-_GUIDANCE_BODY_BYTES = 512 * 1024
 
-#: As long as the service gives the first answer to a request again.
-_REPEAT_SECONDS = 30
-
-_KEY = re.compile(r"svc-(prod|sbx)-[0-9A-Za-z]+", re.ASCII)
-_LOOPBACK = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
-
-
-@dataclass(frozen=True)
-class CallOptions:
-    """Options of one call, which replace those of its client."""
-
-    #: Default: a new one for every call, the same for its retries. The same key again makes a repeat safe for 24 hours.
-    idempotency_key: Optional[str] = None
-    timeout_seconds: Optional[float] = None
-    max_retries: Optional[int] = None
-    #: Your own id of the request, for the service's log.
-    request_id: Optional[str] = None
-
-
-_NO_OPTIONS = CallOptions()
-
-
-class Countersign:
+class Countersign(ClientBase):
     """Safe for threads. Every method raises `ApiError`, `ConnectionError`, `TimeoutError`, `SignatureError` or
     `UnexpectedResponseError`, all of them `CountersignError`, and `TypeError` or `ValueError` for wrong arguments.
     """
@@ -125,31 +99,26 @@ class Countersign:
         :param ssl_context: default: the system's trusted authorities
         :param now: unix seconds
         """
-        self.environment = _environment_of(api_key)
+        super().__init__(
+            base_url=base_url,
+            api_key=api_key,
+            tenant_id=tenant_id,
+            clock_tolerance_seconds=clock_tolerance_seconds,
+            signature_tolerance_seconds=signature_tolerance_seconds,
+            timeout_seconds=timeout_seconds,
+            retry=RetryPolicy(max_retries, max_retry_after_seconds, connect_retry_seconds),
+            max_body_bytes=max_body_bytes,
+            accept_evaluation_grade=accept_evaluation_grade,
+            allow_insecure_http=allow_insecure_http,
+            now=now,
+        )
         # Callables are read before every use; anything else is checked now.
         if not callable(signing_secret):
             read_secrets(signing_secret)
-        self._api_key = api_key
-        self._tenant_id = tenant_id
         self._signing_secret = signing_secret
-        self._signature_tolerance_seconds = signature_tolerance_seconds
-        self._clock_tolerance_seconds = checked_clock_tolerance(clock_tolerance_seconds)
-        self._accept_evaluation_grade = accept_evaluation_grade
         self._replay_store = MemoryReplayStore(now) if replay_store is None else replay_store
-        self._max_body_bytes = max_body_bytes
-        self._now = now
         self._transport = Transport(
-            TransportOptions(
-                api_key=api_key,
-                environment=self.environment,
-                base_url=_checked_base_url(base_url, allow_insecure_http),
-                signing_secret=signing_secret if verify_responses else None,
-                signature_tolerance_seconds=signature_tolerance_seconds,
-                timeout_seconds=timeout_seconds,
-                retry=RetryPolicy(max_retries, max_retry_after_seconds, connect_retry_seconds),
-                ssl_context=ssl_context,
-                now=now,
-            )
+            self._transport_options, signing_secret if verify_responses else None, ssl_context
         )
 
     def enroll(
@@ -166,7 +135,7 @@ class Countersign:
         include: Optional[Sequence[str]] = None,
         passkey_registration: Optional[Mapping[str, Any]] = None,
         capture_integrity: Optional[Mapping[str, Any]] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> EnrollResult:
         """Captures a user's biometric reference. Three photos of one person become a better reference than one.
 
@@ -181,7 +150,7 @@ class Countersign:
             "verification_id": verification_id,
             "require_liveness": require_liveness,
             "consent": consent,
-            "include": _list_or_none(include),
+            "include": list_or_none(include),
             "passkey_registration": passkey_registration,
             "capture_integrity": capture_integrity,
             **encode_photos(image, images, challenge),
@@ -195,7 +164,7 @@ class Countersign:
         image: Optional[Photo] = None,
         images: Optional[Sequence[Photo]] = None,
         challenge: Optional[Mapping[str, Any]] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> EnrollResult:
         """Adds photos to the reference of an enrolled user. Each must match it."""
         body = {"user_id": user_id, "add": True, **encode_photos(image, images, challenge)}
@@ -207,7 +176,7 @@ class Countersign:
         *,
         image: Optional[Photo] = None,
         images: Optional[Sequence[Photo]] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> AssessResult:
         """Tells whether photos are good enough to enroll with, and stores nothing (`dry_run`)."""
         body = {"user_id": user_id, "dry_run": True, **encode_photos(image, images, None)}
@@ -228,7 +197,7 @@ class Countersign:
         require_passkey: bool = False,
         passkey_assertion: Optional[Mapping[str, Any]] = None,
         capture_integrity: Optional[Mapping[str, Any]] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> VerifyResult:
         """Is this really that person, for this action? A rejection is an answer, not an error.
 
@@ -244,7 +213,7 @@ class Countersign:
             "action": action,
             "approval_id": approval_id,
             "require_liveness": require_liveness,
-            "include": _list_or_none(include),
+            "include": list_or_none(include),
             "require_passkey": require_passkey or None,
             "passkey_assertion": passkey_assertion,
             "capture_integrity": capture_integrity,
@@ -255,25 +224,9 @@ class Countersign:
         nonce = nonce or options.idempotency_key or self._nonce_of(body)
         body["nonce"] = nonce
         result = self._of_user(VerifyResult, "/verify", body, dataclasses.replace(options, idempotency_key=key))
-        # The signature does not name the request, so a well-signed approval of another one could be put in its place.
-        try:
-            claims = unchecked_claims(result.jwt)
-        except VerdictError:
-            claims = {}
-        _assert_answers(
-            claims.get("sub") == user_id
-            and claims.get("action_hash") == action_hash(action)
-            and claims.get("nonce") == nonce
-            and claims.get("env") == self.environment
-            and claims.get("verdict") == result.verdict
-        )
+        self._assert_verifies(result, body)
         secrets = read_secrets(self._signing_secret)
         return dataclasses.replace(result, jwt=checkable_token(result.jwt, result.jwt_next, secrets))
-
-    def _nonce_of(self, body: Mapping[str, Any]) -> str:
-        """The same for the same request within these seconds, and a secret to everybody without the API key."""
-        content = json.dumps([body, int(self._now() // _REPEAT_SECONDS)])
-        return hmac.new(self._api_key.encode(), content.encode(), "sha256").hexdigest()
 
     def create_challenge(
         self,
@@ -285,7 +238,7 @@ class Countersign:
         passkey: Optional[str] = None,
         locale: Optional[str] = None,
         payees: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> Challenge:
         """Asks for a challenge: the movements that the person makes before the camera, for one user and one action.
 
@@ -300,13 +253,13 @@ class Countersign:
             "user_id": user_id,
             "action": action,
             "purpose": purpose,
-            "modes": _list_or_none(modes),
+            "modes": list_or_none(modes),
             "passkey": passkey,
             "locale": locale,
             "payees": payees,
         }
         result = self._of_user(Challenge, "/challenges", body, options)
-        _assert_answers(result.purpose == purpose)
+        assert_answers(result.purpose == purpose)
         return result
 
     def guide(
@@ -316,7 +269,7 @@ class Countersign:
         step: Optional[str] = None,
         frontal: Optional[Photo] = None,
         user_id: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> Guidance:
         """Advises a person before the camera by one small frame. The call is not retried: go on without the advice where it fails."""
         body = {
@@ -328,7 +281,7 @@ class Countersign:
         if options.max_retries is None:
             options = dataclasses.replace(options, max_retries=0)
         result = self._call(Guidance, "POST", "/guidance", body, options)
-        _assert_answers(result.step == (step or "frontal"))
+        assert_answers(result.step == (step or "frontal"))
         return result
 
     def create_capture_session(
@@ -350,7 +303,7 @@ class Countersign:
         consent: Optional[Mapping[str, str]] = None,
         passkey: Optional[str] = None,
         began: Optional[Mapping[str, str]] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> CaptureSessionLink:
         """A link to the hosted capture page, for one user and one action.
 
@@ -371,7 +324,7 @@ class Countersign:
             "purpose": purpose,
             "browser": browser,
             "description": description,
-            "modes": _list_or_none(modes),
+            "modes": list_or_none(modes),
             "require_liveness": require_liveness,
             "replace": replace or None,
             "verification_id": verification_id,
@@ -382,11 +335,11 @@ class Countersign:
             "began": began,
         }
         result = self._of_user(CaptureSessionLink, "/capture-sessions", body, options)
-        _assert_answers(result.purpose == purpose)
+        assert_answers(result.purpose == purpose)
         return result
 
     def get_capture_session(
-        self, session_id: str, *, proof: Optional[str] = None, options: CallOptions = _NO_OPTIONS
+        self, session_id: str, *, proof: Optional[str] = None, options: CallOptions = NO_OPTIONS
     ) -> CaptureSession:
         """How far a session has come. Give it to `verify_verdict`, with the `capture_session_id` that you kept.
 
@@ -400,33 +353,33 @@ class Countersign:
         path = f"/capture-sessions/{session_id}" + (f"?{urlencode({'proof': proof})}" if proof else "")
         name = "/capture-sessions/{session_id}"
         result = self._call(CaptureSession, "GET", path, None, options, name)
-        _assert_answers(result.session_id == session_id)
+        assert_answers(result.session_id == session_id)
         return result
 
-    def delete(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> DeleteResult:
+    def delete(self, user_id: str, *, options: CallOptions = NO_OPTIONS) -> DeleteResult:
         """Erases everything that is kept of a user. A repeat within 24 hours gets the same receipt."""
         result = self._call(DeleteResult, "DELETE", "/delete", {"user_id": user_id}, options)
-        _assert_answers(result.user_id == user_id)
+        assert_answers(result.user_id == user_id)
         return result
 
-    def get_user(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> User:
+    def get_user(self, user_id: str, *, options: CallOptions = NO_OPTIONS) -> User:
         """Reads the record of an enrolled user, which holds nothing biometric. Raises `reference_not_found` for anyone else."""
-        path = f"/users/{_path_part(user_id, 'user_id')}"
+        path = f"/users/{path_part(user_id, 'user_id')}"
         result = self._call(User, "GET", path, None, options, "/users/{user_id}")
-        _assert_answers(result.user_id == user_id)
+        assert_answers(result.user_id == user_id)
         return result
 
     def record_consent(
-        self, user_id: str, *, consent: Mapping[str, str], options: CallOptions = _NO_OPTIONS
+        self, user_id: str, *, consent: Mapping[str, str], options: CallOptions = NO_OPTIONS
     ) -> RecordedConsent:
         """Records that an enrolled user has agreed again, or to another text, without a photo.
 
         `consent` is `{"id": …, "agreed_at": …}`. Ask for it where the person is signed in.
         """
-        path = f"/users/{_path_part(user_id, 'user_id')}/consent"
+        path = f"/users/{path_part(user_id, 'user_id')}/consent"
         body = {"consent": dict(consent)}
         result = self._call(RecordedConsent, "POST", path, body, options, "/users/{user_id}/consent")
-        _assert_answers(result.user_id == user_id)
+        assert_answers(result.user_id == user_id)
         return result
 
     def get_verification(
@@ -436,7 +389,7 @@ class Countersign:
         user_id: Optional[str] = None,
         action: Optional[Action] = None,
         display_hash: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> Verification:
         """Looks an earlier verification up. The answer is no approval: only a checked JWT is.
 
@@ -462,7 +415,7 @@ class Countersign:
             given["display_hash"] = display_hash
         path = f"/verifications/{verification_id}" + (f"?{urlencode(given)}" if given else "")
         result = self._call(Verification, "GET", path, None, options, "/verifications/{verification_id}")
-        _assert_answers(result.verification_id == verification_id and result.user_id == user_id)
+        assert_answers(result.verification_id == verification_id and result.user_id == user_id)
         return result
 
     def begin_passkey_registration(
@@ -471,7 +424,7 @@ class Countersign:
         *,
         user_name: Optional[str] = None,
         verification_id: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> PasskeyChallenge:
         """Begins the registration of a passkey: pass `options` of the answer to a page on which the user is signed in."""
         body = {"user_name": user_name, "verification_id": verification_id}
@@ -486,7 +439,7 @@ class Countersign:
         credential: Mapping[str, Any],
         name: Optional[str] = None,
         verification_id: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> RegisteredPasskey:
         """Registers the passkey that the browser made."""
         body = {
@@ -497,17 +450,17 @@ class Countersign:
             "verification_id": verification_id,
         }
         result = self._passkeys(RegisteredPasskey, "POST", user_id, "", body, options)
-        _assert_answers(result.user_id == user_id)
+        assert_answers(result.user_id == user_id)
         return result
 
-    def list_passkeys(self, user_id: str, *, options: CallOptions = _NO_OPTIONS) -> PasskeyList:
+    def list_passkeys(self, user_id: str, *, options: CallOptions = NO_OPTIONS) -> PasskeyList:
         """Lists the passkeys of a user, oldest first."""
         result = self._passkeys(PasskeyList, "GET", user_id, "", None, options)
-        _assert_answers(result.user_id == user_id)
+        assert_answers(result.user_id == user_id)
         return result
 
     def revoke_passkey(
-        self, user_id: str, passkey_id: str, *, options: CallOptions = _NO_OPTIONS
+        self, user_id: str, passkey_id: str, *, options: CallOptions = NO_OPTIONS
     ) -> RevokedPasskey:
         """Revokes a passkey, such as a lost one: nothing that it signs counts from then on."""
         if re.fullmatch(r"pky_[A-Za-z0-9_-]{1,60}", passkey_id) is None:
@@ -515,19 +468,19 @@ class Countersign:
         result = self._passkeys(
             RevokedPasskey, "DELETE", user_id, f"/{passkey_id}", None, options, "/{passkey_id}"
         )
-        _assert_answers(result.user_id == user_id and result.passkey_id == passkey_id)
+        assert_answers(result.user_id == user_id and result.passkey_id == passkey_id)
         return result
 
     def cancel_passkey_recovery(
-        self, user_id: str, *, options: CallOptions = _NO_OPTIONS
+        self, user_id: str, *, options: CallOptions = NO_OPTIONS
     ) -> CancelledPasskeyRecovery:
         """Cancels the recovery of a passkey that an approved verification for `recover_passkey` has begun."""
         result = self._passkeys(CancelledPasskeyRecovery, "DELETE", user_id, "/recovery", None, options)
-        _assert_answers(result.user_id == user_id)
+        assert_answers(result.user_id == user_id)
         return result
 
     def begin_passkey_assertion(
-        self, user_id: str, *, action: Action, options: CallOptions = _NO_OPTIONS
+        self, user_id: str, *, action: Action, options: CallOptions = NO_OPTIONS
     ) -> PasskeyChallenge:
         """Asks for what a passkey of the user signs for one action; the answer goes to `verify` with photos."""
         assert_action(action)
@@ -543,7 +496,7 @@ class Countersign:
         options: CallOptions,
         name: Optional[str] = None,
     ) -> A:
-        path = f"/users/{_path_part(user_id, 'user_id')}/passkeys{rest}"
+        path = f"/users/{path_part(user_id, 'user_id')}/passkeys{rest}"
         shown = "/users/{user_id}/passkeys" + (rest if name is None else name)
         return self._call(answer, method, path, body, options, shown)
 
@@ -554,7 +507,7 @@ class Countersign:
         limit: Optional[int] = None,
         event: Optional[str] = None,
         order: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> AuditPage:
         """A page of the tenant's audit log, oldest first, or newest first with `order="desc"`. The sandbox has none."""
         given = {"after": after, "limit": limit, "event": event, "order": order}
@@ -571,7 +524,7 @@ class Countersign:
         limit: Optional[int] = None,
         event: Optional[str] = None,
         order: Optional[str] = None,
-        options: CallOptions = _NO_OPTIONS,
+        options: CallOptions = NO_OPTIONS,
     ) -> Iterator[AuditEntry]:
         """Every entry of the tenant's audit log from `after` on, in the `order` (`asc` or `desc`); pages are fetched as needed."""
         while True:
@@ -581,12 +534,12 @@ class Countersign:
                 return
             after = page.next_cursor
 
-    def health(self, *, options: CallOptions = _NO_OPTIONS) -> HealthResult:
+    def health(self, *, options: CallOptions = NO_OPTIONS) -> HealthResult:
         """A degraded service is an answer, too."""
         return self._call(HealthResult, "GET", "/health", None, options)
 
     def rotate_signing(
-        self, *, force: bool = False, options: CallOptions = _NO_OPTIONS
+        self, *, force: bool = False, options: CallOptions = NO_OPTIONS
     ) -> RotateSigningResult:
         """Makes a new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is shown once.
 
@@ -647,7 +600,7 @@ class Countersign:
 
     def _of_user(self, answer: Type[A], path: str, body: Dict[str, Any], options: CallOptions) -> A:
         result = self._call(answer, "POST", path, body, options)
-        _assert_answers(result.raw.get("user_id") == body["user_id"])
+        assert_answers(result.raw.get("user_id") == body["user_id"])
         return result
 
     def _call(
@@ -659,67 +612,5 @@ class Countersign:
         options: CallOptions,
         name: Optional[str] = None,
     ) -> A:
-        headers = {}
-        key = options.idempotency_key
-        if method == "POST" and path != "/guidance":
-            key = key or str(uuid.uuid4())
-        if key is not None:
-            headers["X-Svc-Idempotency-Key"] = key
-        if options.request_id is not None:
-            headers["X-Request-Id"] = options.request_id
-        received, info = self._transport.send(
-            Outgoing(
-                method=method,
-                path=path,
-                name=path if name is None else name,
-                headers=headers,
-                body=None if body is None else self._encode(path, body),
-                timeout_seconds=options.timeout_seconds,
-                max_retries=options.max_retries,
-            )
-        )
+        received, info = self._transport.send(self._outgoing(method, path, body, options, name))
         return read_answer(answer, received, info)
-
-    def _encode(self, path: str, body: Dict[str, Any]) -> bytes:
-        given = {name: value for name, value in body.items() if value is not None}
-        encoded = json.dumps(given, ensure_ascii=False, allow_nan=False).encode("utf-8")
-        limit = min(_GUIDANCE_BODY_BYTES, self._max_body_bytes) if path == "/guidance" else self._max_body_bytes
-        assert_body_fits(given, encoded, limit)
-        return encoded
-
-
-def _list_or_none(items: Optional[Sequence[str]]) -> Optional[List[str]]:
-    return None if items is None else list(items)
-
-
-def _path_part(text: str, name: str) -> str:
-    # `.` and `..` are steps of a path, so that no address names them.
-    if text in ("", ".", ".."):
-        raise ValueError(f"{name} is {json.dumps(text)}: no address names it")
-    return quote(text, safe="")
-
-
-def _environment_of(api_key: str) -> str:
-    if not api_key:
-        raise ValueError("api_key is required (svc-prod-… or svc-sbx-…)")
-    match = _KEY.fullmatch(api_key)
-    if match is None:
-        raise ValueError("api_key must be svc-prod-… or svc-sbx-…, with nothing around it")
-    return "production" if match[1] == "prod" else "sandbox"
-
-
-def _checked_base_url(text: str, allow_insecure_http: bool) -> str:
-    if not text:
-        raise ValueError("base_url is required, as in https://countersign.example.com/v1")
-    url = urlsplit(text)
-    if not url.hostname or not re.search(r"/v1/?$", url.path) or url.query or url.fragment:
-        raise ValueError("base_url must end in /v1, as in https://countersign.example.com/v1")
-    is_local = _LOOPBACK.fullmatch(url.hostname) is not None
-    if url.scheme != "https" and not (url.scheme == "http" and (allow_insecure_http or is_local)):
-        raise ValueError("base_url must be https: (allow_insecure_http=True sends key and photos unencrypted)")
-    return text.rstrip("/")
-
-
-def _assert_answers(holds: bool) -> None:
-    if not holds:
-        raise SignatureError("response_mismatch", "The response answers another request.")

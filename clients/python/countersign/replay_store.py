@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Callable, Dict, Protocol
+from typing import Awaitable, Callable, Dict, Protocol, Union
 
 _SWEEP_SECONDS = 60.0
 
@@ -17,6 +17,14 @@ class ReplayStore(Protocol):
 
         It may be forgotten after `expires_at` (unix seconds), when the JWT is refused anyway.
         """
+        ...
+
+
+class AsyncReplayStore(Protocol):
+    """The same for `AsyncCountersign`, which also takes a `ReplayStore` that blocks nobody, such as one in memory."""
+
+    def consume(self, jti: str, expires_at: float) -> Union[bool, Awaitable[bool]]:
+        """Most of them are `async def`."""
         ...
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import abc
 from dataclasses import dataclass
-from typing import Callable, List, Optional, Sequence, Union
+from typing import Awaitable, Callable, List, Optional, Sequence, Union
 
 _WITH_ID = re.compile(r"(?:(sec_\w+):)?(.*)", re.DOTALL | re.ASCII)
 
@@ -28,6 +29,9 @@ _Secrets = Union[str, SigningSecret, Sequence[Union[str, SigningSecret]]]
 #: these in a list or separated by commas, or a function that reads them before every use, so that a rotation needs no restart.
 SigningSecrets = Union[_Secrets, Callable[[], _Secrets]]
 
+#: The same; the function may be one of `async def`.
+AsyncSigningSecrets = Union[SigningSecrets, Callable[[], Awaitable[_Secrets]]]
+
 
 def read_secrets(source: SigningSecrets) -> List[SigningSecret]:
     """The secrets, the preferred one first. Raises ValueError when there is none or one is empty."""
@@ -37,6 +41,12 @@ def read_secrets(source: SigningSecrets) -> List[SigningSecret]:
     if not secrets or any(not secret.secret for secret in secrets):
         raise ValueError("signing_secret is empty: anyone could make its signatures")
     return secrets
+
+
+async def read_secrets_async(source: AsyncSigningSecrets) -> List[SigningSecret]:
+    """The same, where the function that reads them may be one of `async def`."""
+    given = source() if callable(source) else source
+    return read_secrets(await given if isinstance(given, abc.Awaitable) else given)
 
 
 def candidates(secrets: Sequence[SigningSecret], kid: Optional[str]) -> List[SigningSecret]:

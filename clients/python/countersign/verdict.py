@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import inspect
 import json
 import time
 from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Sequence, Tuple, Union
@@ -23,8 +24,15 @@ from .constants import TYPED_ACTION_TYPES
 from .errors import VerdictError
 from .public_keys import FetchKeys, fetch_keys, jwks_url_of, public_keys_at
 from .received import named_members
-from .replay_store import MemoryReplayStore, ReplayStore
-from .signing_secret import SigningSecret, SigningSecrets, candidates, read_secrets
+from .replay_store import AsyncReplayStore, MemoryReplayStore, ReplayStore
+from .signing_secret import (
+    AsyncSigningSecrets,
+    SigningSecret,
+    SigningSecrets,
+    candidates,
+    read_secrets,
+    read_secrets_async,
+)
 from .wire_types import CaptureSession
 
 #: A token; or an answer of `verify`, whose tokens are the same claims under either secret of a rotation; or a capture session.
@@ -152,8 +160,40 @@ def verify_verdict(
     store = _shared_store if replay_store is None else replay_store
     # Backends that share a store may have other tolerances: the verdict is remembered until none of them can take it.
     forgotten_at = claims["exp"] + MAX_CLOCK_TOLERANCE_SECONDS
-    must(store.consume(claims["jti"], forgotten_at), "already_used", "The verdict was used before.")
+    _assert_unused(store.consume(claims["jti"], forgotten_at), claims.get("reason"))
     return Claims(**_members(claims))
+
+
+async def verify_verdict_async(
+    jwt: VerdictToken,
+    *,
+    signing_secret: AsyncSigningSecrets,
+    replay_store: AsyncReplayStore,
+    **expected: Any,
+) -> Claims:
+    """The same with a signing secret, for a store that is awaited."""
+    use = _NotedUse()
+    secrets = await read_secrets_async(signing_secret)
+    claims = verify_verdict(jwt, signing_secret=secrets, replay_store=use, **expected)
+    is_first = replay_store.consume(use.jti, use.expires_at)
+    _assert_unused(await is_first if inspect.isawaitable(is_first) else is_first, claims.raw.get("reason"))
+    return claims
+
+
+class _NotedUse:
+    """Leaves to the caller what follows when everything else about a verdict holds."""
+
+    jti: str
+    expires_at: float
+
+    def consume(self, jti: str, expires_at: float) -> bool:
+        self.jti, self.expires_at = jti, expires_at
+        return True
+
+
+def _assert_unused(is_first: bool, reason: Optional[str]) -> None:
+    if not is_first:
+        raise VerdictError("already_used", "The verdict was used before.", reason)
 
 
 def checkable_token(jwt: str, jwt_next: Optional[str], secrets: Sequence[SigningSecret]) -> str:

@@ -1,12 +1,16 @@
-"""Drives the Python SDK by the line protocol of README.md."""
+"""Drives the Python SDK by the line protocol of README.md; with the argument `async`, its client for asyncio."""
 
+import asyncio
 import dataclasses
+import inspect
 import json
 import sys
 
 import countersign as sdk
 
 clients, secrets, now = {}, {}, [0.0]
+is_async = sys.argv[1:] == ["async"]
+loop = asyncio.new_event_loop()
 
 KINDS = {
     sdk.ApiError: "api",
@@ -20,19 +24,29 @@ KINDS = {
 
 def new_client(name, options):
     secrets[name] = options.pop("signing_secret")
-    clients[name] = sdk.Countersign(
-        **options, signing_secret=lambda: secrets[name], now=lambda: now[0]
-    )
+    make = sdk.AsyncCountersign if is_async else sdk.Countersign
+    clients[name] = make(**options, signing_secret=lambda: secrets[name], now=lambda: now[0])
+
+
+async def all_of(entries):
+    return [entry async for entry in entries]
+
+
+def done(value):
+    """The result of a call of either client."""
+    if inspect.isasyncgen(value):
+        value = all_of(value)
+    return loop.run_until_complete(value) if inspect.isawaitable(value) else value
 
 
 def verify_verdict(client, request):
     session_id, proof = request.pop("session_id", None), request.pop("proof", None)
     token = request.pop("token", None)
     if session_id is not None:
-        token = client.get_capture_session(session_id, proof=proof)
+        token = done(client.get_capture_session(session_id, proof=proof))
     elif isinstance(token, dict):
         token = verified[token["verification_id"]]
-    return client.verify_verdict(token, **request)
+    return done(client.verify_verdict(token, **request))
 
 
 #: Answers of verify by id, because verify_verdict takes the answer itself.
@@ -50,9 +64,9 @@ def run(command):
     if what == "verify_verdict":
         return verify_verdict(client, request)
     if what == "verify_webhook":
-        return client.verify_webhook(request["headers"], request["body"].encode())
+        return done(client.verify_webhook(request["headers"], request["body"].encode()))
     options = sdk.CallOptions(**(command.get("options") or {}))
-    answer = getattr(client, what)(**request, options=options)
+    answer = done(getattr(client, what)(**request, options=options))
     if what == "audit_entries":
         return list(answer)
     if what == "verify":
@@ -93,7 +107,7 @@ def respond(command):
     return said
 
 
-if len(sys.argv) > 1:
+if sys.argv[1:] == ["where"]:
     print(sdk.__file__)
     sys.exit()
 for line in sys.stdin:
