@@ -7,7 +7,7 @@ import (
 )
 
 // ReplayStore remembers which verdicts were used, so that a verdict approves one action only. Several processes must share a
-// store, such as Redis: SET jti 1 NX EXAT ….
+// store, such as RedisReplayStore or PostgresReplayStore.
 type ReplayStore interface {
 	// Consume marks a verdict as used, atomically; false when it was used before. It may be forgotten after expiresAt, when the
 	// JWT is refused anyway.

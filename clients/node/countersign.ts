@@ -17,7 +17,7 @@ import { SignatureError, VerdictError } from './errors.js'
 import type { WebhookHeaders } from './headers.js'
 import { encodePhoto, encodePhotos } from './image.js'
 import { observer, type ResponseInfo } from './observer.js'
-import { MemoryReplayStore } from './replay-store.js'
+import { DefaultReplayStore } from './replay-store.js'
 import { DEFAULT_SIGNATURE_TOLERANCE_SECONDS } from './response-signature.js'
 import { assertNotSwapped, hmacKey, readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { type Outgoing, send, type TransportOptions } from './transport.js'
@@ -134,7 +134,7 @@ export class Countersign implements VerdictVerifier {
       environment: this.environment,
       acceptEvaluationGrade: options.acceptEvaluationGrade,
       clockToleranceSeconds: clockTolerance(options.clockToleranceSeconds),
-      replayStore: options.replayStore ?? new MemoryReplayStore(nowSeconds),
+      replayStore: options.replayStore ?? new DefaultReplayStore(nowSeconds),
       now: nowSeconds,
     }
   }

@@ -50,6 +50,8 @@ export {
 export type { HeaderValue, WebhookHeaders } from './headers.js'
 export { type PaymentBatch, paymentBatch, typedAction } from './make-action.js'
 export type { Hooks, Logger, ResponseEvent, ResponseInfo, RetryEvent } from './observer.js'
+export { type PostgresQueries, PostgresReplayStore } from './postgres-replay-store.js'
+export { type RedisCommands, RedisReplayStore } from './redis-replay-store.js'
 export { MemoryReplayStore, type ReplayStore } from './replay-store.js'
 export { assertResponseSignature, type SignatureOptions, type SignedResponse } from './response-signature.js'
 export type { SigningSecret, SigningSecretSource, SigningSecrets } from './signing-secret.js'

@@ -1,12 +1,6 @@
 /** Remembers which verdicts were used, so that each approves only one action. */
 
-/**
- * A store of used verdicts. Backends of one application share one.
- * @example
- * const store: ReplayStore = {
- *   consume: async (jti, expiresAt) => (await redis.set(jti, '1', { NX: true, EXAT: expiresAt })) !== null,
- * }
- */
+/** A store of used verdicts. Backends of one application share one, such as `RedisReplayStore` or `PostgresReplayStore`. */
 export interface ReplayStore {
   /**
    * Marks a verdict as used, atomically.
@@ -18,7 +12,7 @@ export interface ReplayStore {
 
 const SWEEP_SECONDS = 60
 
-/** Remembers used verdicts in the memory of one process. Several processes must share a store, such as Redis: `SET jti 1 NX EXAT …`. */
+/** Remembers used verdicts in the memory of one process. */
 export class MemoryReplayStore implements ReplayStore {
   readonly #used = new Map<string, number>()
   #nextSweep = 0
@@ -43,5 +37,28 @@ export class MemoryReplayStore implements ReplayStore {
     if (now < this.#nextSweep) return
     this.#nextSweep = now + SWEEP_SECONDS
     for (const [jti, expiresAt] of this.#used) if (expiresAt < now) this.#used.delete(jti)
+  }
+}
+
+interface NodeProcess {
+  getBuiltinModule?(name: string): { isWorker?: boolean } | undefined
+  emitWarning(text: string, options: { code: string }): void
+}
+
+let hasLooked = false
+
+/** The default. It warns once in a process of a cluster. */
+export class DefaultReplayStore extends MemoryReplayStore {
+  override consume(jti: string, expiresAt: number): boolean {
+    if (!hasLooked) {
+      hasLooked = true
+      const { process } = globalThis as { process?: NodeProcess }
+      if (process?.getBuiltinModule?.('node:cluster')?.isWorker)
+        process.emitWarning(
+          'Each process of this cluster remembers used verdicts in its own memory. Give a replayStore, such as RedisReplayStore.',
+          { code: 'COUNTERSIGN_REPLAY_STORE' },
+        )
+    }
+    return super.consume(jti, expiresAt)
   }
 }

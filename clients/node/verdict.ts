@@ -11,7 +11,7 @@ import {
 } from './clock-tolerance.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import { jwksUrlOf, publishedKeys } from './public-keys.js'
-import { MemoryReplayStore, type ReplayStore } from './replay-store.js'
+import { DefaultReplayStore, type ReplayStore } from './replay-store.js'
 import { readSecrets, type SigningSecretSource } from './signing-secret.js'
 import { TOKEN_TYPE } from './token-type.js'
 import type {
@@ -109,7 +109,7 @@ const REQUIRED_CLAIMS = [
 ]
 
 /** The store of all calls without their own. A new store for each call would remember nothing. */
-const sharedStore = new MemoryReplayStore()
+const sharedStore = new DefaultReplayStore()
 
 /**
  * Checks a verdict without a client, and marks it as used. A check that fails leaves the verdict unused. Of an answer of `verify`, the

@@ -27,6 +27,8 @@ const SKIPPABLE: Record<string, string> = {
   'test/client/examples.test.ts': 'Python, Go, or what an example is run with',
   'test/client/language-examples.test.ts': 'Python with setuptools, wheel and venv, or Go',
   'test/client/frameworks.test.ts': 'Python with fastapi and uvicorn',
+  'test/client/shared-replay-stores.test.ts':
+    'redis-server, PostgreSQL, or Python with redis, psycopg, psycopg2 and asyncpg',
   'test/cluster/haproxy.test.ts': 'haproxy',
   'test/cluster/openid.test.ts': 'haproxy',
   'test/cluster/two-nodes.test.ts': 'haproxy',

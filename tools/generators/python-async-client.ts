@@ -13,8 +13,8 @@ const CHANGES: ReadonlyArray<[from: RegExp, to: string]> = [
     and in one event loop at a time. A call that is cancelled leaves no connection behind. Every method raises`,
   ],
   [
-    /(?<=^from \.replay_store import )MemoryReplayStore, ReplayStore$/m,
-    'AsyncReplayStore, MemoryReplayStore',
+    /(?<=^from \.replay_store import )DefaultReplayStore, ReplayStore$/m,
+    'AsyncReplayStore, DefaultReplayStore',
   ],
   [
     /^from \.signing_secret import SigningSecrets, read_secrets$/m,
@@ -26,8 +26,8 @@ const CHANGES: ReadonlyArray<[from: RegExp, to: string]> = [
   [/signing_secret: SigningSecrets\b/, 'signing_secret: AsyncSigningSecrets'],
   [/replay_store: Optional\[ReplayStore\]/, 'replay_store: Optional[AsyncReplayStore]'],
   [
-    /(?<=self\._replay_store = )MemoryReplayStore.*$/m,
-    '(\n            MemoryReplayStore(now) if replay_store is None else replay_store\n        )',
+    /(?<=self\._replay_store = )DefaultReplayStore.*$/m,
+    '(\n            DefaultReplayStore(now) if replay_store is None else replay_store\n        )',
   ],
   [/= Transport\(/, '= AsyncTransport('],
   [/\bIterator\b/g, 'AsyncIterator'],

@@ -173,6 +173,10 @@ the [API](openapi.json), and [the verdict](verdict.md#claims) explains the claim
 It uses the verdict up: a \`replayStore\` has \`consume(jti, expiresAt)\`, which returns true the first time that it gets a \`jti\`, also between processes, and false afterwards.
 \`expiresAt\` is in Unix seconds.
 
+Several processes share used verdicts by \`new RedisReplayStore(client)\`, with a client of \`ioredis\` or \`redis\`, or by \`new PostgresReplayStore(pool)\`, with one of \`pg\`. Call its
+\`createTable()\` once. Where the store does not answer, the check fails. Services in TypeScript, Python and Go can share a store. Without one, a worker of \`node:cluster\` warns once.
+The SDK cannot see other hosts, containers and processes.
+
 ## Options of the client
 
 \`new Countersign(options)\` throws a \`TypeError\` for options that cannot work.

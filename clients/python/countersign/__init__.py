@@ -23,6 +23,12 @@ from .payment_batch import payment_batch
 from .photo import Photo
 from .received import Answer, ResponseInfo
 from .replay_store import AsyncReplayStore, MemoryReplayStore, ReplayStore
+from .shared_replay_stores import (
+    AsyncPostgresReplayStore,
+    AsyncRedisReplayStore,
+    PostgresReplayStore,
+    RedisReplayStore,
+)
 from .signature import assert_response_signature
 from .signing_secret import AsyncSigningSecrets, SigningSecret, SigningSecrets, read_secrets
 from .verdict import verify_verdict
@@ -66,6 +72,8 @@ __all__ = [
     "ApiTimeoutError",
     "AssessResult",
     "AsyncCountersign",
+    "AsyncPostgresReplayStore",
+    "AsyncRedisReplayStore",
     "AsyncReplayStore",
     "AsyncSigningSecrets",
     "AuditEntry",
@@ -92,6 +100,8 @@ __all__ = [
     "PasskeyChallenge",
     "PasskeyList",
     "Photo",
+    "PostgresReplayStore",
+    "RedisReplayStore",
     "ReplayStore",
     "ResponseInfo",
     "RecordedConsent",

@@ -20,7 +20,7 @@ from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS
 from .headers import Headers
 from .photo import Photo, encode_photo, encode_photos
 from .received import Answer, named_members, read_answer
-from .replay_store import AsyncReplayStore, MemoryReplayStore
+from .replay_store import AsyncReplayStore, DefaultReplayStore
 from .retry import RetryPolicy
 from .signature import DEFAULT_SIGNATURE_TOLERANCE_SECONDS
 from .signing_secret import AsyncSigningSecrets, read_secrets, read_secrets_async
@@ -118,7 +118,7 @@ class AsyncCountersign(ClientBase):
             read_secrets(signing_secret)
         self._signing_secret = signing_secret
         self._replay_store = (
-            MemoryReplayStore(now) if replay_store is None else replay_store
+            DefaultReplayStore(now) if replay_store is None else replay_store
         )
         self._transport = AsyncTransport(
             self._transport_options, signing_secret if verify_responses else None, ssl_context

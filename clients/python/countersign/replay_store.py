@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
+import warnings
 from typing import Awaitable, Callable, Dict, Protocol, Union
 
 _SWEEP_SECONDS = 60.0
 
 
 class ReplayStore(Protocol):
-    """Where used verdicts are kept. Several processes must share a store, such as Redis: `SET jti 1 NX EXAT …`."""
+    """Where used verdicts are kept. Several processes must share a store, such as `RedisReplayStore` or `PostgresReplayStore`."""
 
     def consume(self, jti: str, expires_at: float) -> bool:
         """Marks a verdict as used, atomically; False when it was used before.
@@ -50,3 +53,27 @@ class MemoryReplayStore:
 
     def __len__(self) -> int:
         return len(self._used)
+
+
+class DefaultReplayStore(MemoryReplayStore):
+    """The store of an application that gives none. It warns once where other processes evidently do the same work."""
+
+    _has_looked = False
+
+    def consume(self, jti: str, expires_at: float) -> bool:
+        if not DefaultReplayStore._has_looked:
+            DefaultReplayStore._has_looked = True
+            if _has_siblings():
+                warnings.warn(
+                    "Used verdicts are remembered in the memory of this process, and it is one of several: a verdict can be "
+                    "used once in each. Give replay_store, such as RedisReplayStore(client).",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        return super().consume(jti, expires_at)
+
+
+def _has_siblings() -> bool:
+    """Whether uWSGI says so, or the variable by which gunicorn, uvicorn and hosts set the number of workers."""
+    number = str(getattr(sys.modules.get("uwsgi"), "numproc", None) or os.environ.get("WEB_CONCURRENCY"))
+    return number.isdecimal() and int(number) > 1

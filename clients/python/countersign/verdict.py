@@ -24,7 +24,7 @@ from .constants import TYPED_ACTION_TYPES
 from .errors import VerdictError
 from .public_keys import FetchKeys, fetch_keys, jwks_url_of, public_keys_at
 from .received import named_members
-from .replay_store import AsyncReplayStore, MemoryReplayStore, ReplayStore
+from .replay_store import AsyncReplayStore, DefaultReplayStore, ReplayStore
 from .signing_secret import (
     AsyncSigningSecrets,
     SigningSecret,
@@ -43,7 +43,7 @@ _TEXT_CLAIMS = ("iss", "aud", "sub", "jti", "env", "verdict", "action_hash", "ac
 _TIME_CLAIMS = ("iat", "exp", "auth_time")
 
 #: Shared by all calls without a store of their own, because a store for each call would remember nothing.
-_shared_store = MemoryReplayStore()
+_shared_store = DefaultReplayStore()
 
 
 def verify_verdict(

@@ -1,24 +1,31 @@
 """Rules of single parts that no call to a service shows."""
 
 import builtins
+import os
+import sys
 import tempfile
 import threading
 import unittest
+import warnings
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest import mock
 
 import countersign
 from countersign import (
     ApiError,
+    AsyncPostgresReplayStore,
     Countersign,
     MemoryReplayStore,
+    PostgresReplayStore,
     SigningSecret,
     TimeoutError,
     canonical_json,
     read_secrets,
 )
 from countersign.photo import encode_photo
+from countersign.replay_store import DefaultReplayStore
 from countersign.retry import RetryPolicy, parse_retry_after, retry_delay_seconds
 
 BODY = {"error": "rate_limited", "code": "rate_limited", "message": "Too many.", "request_id": "r"}
@@ -175,6 +182,29 @@ class ReplayStores(unittest.TestCase):
         now[0] = 61
         self.assertTrue(store.consume("b", 100))
         self.assertEqual(len(store), 1)
+
+    def test_warn_once_where_several_processes_have_a_memory_each(self):
+        def warnings_of(environment, modules):
+            DefaultReplayStore._has_looked = False
+            with mock.patch.dict(os.environ, environment, clear=True), mock.patch.dict(sys.modules, modules):
+                with warnings.catch_warnings(record=True) as given:
+                    warnings.simplefilter("always")
+                    DefaultReplayStore().consume("a", 10)
+                    DefaultReplayStore().consume("a", 10)
+                    MemoryReplayStore().consume("a", 10)
+            return [str(one.message) for one in given]
+
+        uwsgi = mock.Mock(numproc=4)
+        self.assertEqual(len(warnings_of({"WEB_CONCURRENCY": "4"}, {})), 1)
+        self.assertIn("RedisReplayStore", *warnings_of({}, {"uwsgi": uwsgi}))
+        for quiet in ({}, {"WEB_CONCURRENCY": "1"}, {"WEB_CONCURRENCY": "auto"}):
+            self.assertEqual(warnings_of(quiet, {}), [])
+
+    def test_take_no_table_that_would_need_quotes(self):
+        PostgresReplayStore(None, table="app.used")
+        for make in (PostgresReplayStore, AsyncPostgresReplayStore):
+            with self.assertRaises(ValueError):
+                make(None, table="used; DROP TABLE users")
 
 
 if __name__ == "__main__":
