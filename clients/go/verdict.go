@@ -72,21 +72,23 @@ type Trust struct {
 
 // Claims are those of an approval. Times are unix seconds.
 type Claims struct {
-	Issuer      string          `json:"iss"`
-	Audience    string          `json:"aud"`
-	Subject     string          `json:"sub"`
-	IssuedAt    *float64        `json:"iat"`
-	NotBefore   *float64        `json:"nbf"`
-	Expires     *float64        `json:"exp"`
-	ID          string          `json:"jti"`
-	RequestID   string          `json:"txn"`
-	Environment string          `json:"env"`
-	Verdict     string          `json:"verdict"`
-	Reason      string          `json:"reason"`
-	Score       *float64        `json:"score"`
-	FMR         float64         `json:"fmr"`
-	Action      json.RawMessage `json:"action"`
-	ActionHash  string          `json:"action_hash"`
+	Issuer      string   `json:"iss"`
+	Audience    string   `json:"aud"`
+	Subject     string   `json:"sub"`
+	IssuedAt    *float64 `json:"iat"`
+	NotBefore   *float64 `json:"nbf"`
+	Expires     *float64 `json:"exp"`
+	ID          string   `json:"jti"`
+	RequestID   string   `json:"txn"`
+	Environment string   `json:"env"`
+	Verdict     string   `json:"verdict"`
+	Reason      string   `json:"reason"`
+	Score       *float64 `json:"score"`
+	FMR         float64  `json:"fmr"`
+	// FMRBasis is measured or extrapolated: whether the pack's calibration measured that rate.
+	FMRBasis   string          `json:"fmr_basis"`
+	Action     json.RawMessage `json:"action"`
+	ActionHash string          `json:"action_hash"`
 	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the person was shown; empty where the service wrote none.
 	DisplayHash    string `json:"display_hash"`
 	DisplayLocale  string `json:"display_locale"`
@@ -111,7 +113,9 @@ type Claims struct {
 	Model          string    `json:"model"`
 	ModelGrade     string    `json:"model_grade"`
 	Liveness       *Liveness `json:"liveness"`
-	Replay         *struct {
+	// ChallengeID is the challenge whose frames were judged; empty for photos.
+	ChallengeID string `json:"challenge_id"`
+	Replay      *struct {
 		Suspected *bool `json:"suspected"`
 	} `json:"replay"`
 	// Raw holds every claim of the token.

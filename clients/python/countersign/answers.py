@@ -44,13 +44,21 @@ class Claims:
     capture_binding: Optional[str] = None
     txn: Optional[str] = None
     fmr: Optional[float] = None
+    #: `measured` or `extrapolated`: whether the pack's calibration measured that rate.
+    fmr_basis: Optional[str] = None
     model: Optional[str] = None
     model_grade: Optional[str] = None
     amr: Tuple[str, ...] = ()
+    liveness: Optional[wire_types.Liveness] = None
+    replay: Optional[wire_types.Replay] = None
     #: Identify the text that the person was shown for a typed action; None where no page of Countersign showed it.
     display_hash: Optional[str] = None
     display_locale: Optional[str] = None
     display_version: Optional[str] = None
+    #: `challenge` where your own page was given the text with the challenge.
+    display_source: Optional[str] = None
+    #: The challenge whose frames were checked; None for photos.
+    challenge_id: Optional[str] = None
     #: Id of the passkey that signed for the action.
     passkey_id: Optional[str] = None
     #: The policy that was in force, the rule that decided, and the other person's verdict that this approval used up.
