@@ -53,6 +53,7 @@ const CONTRACT = [
   'test/features/openid/entra-method.test.ts',
   'test/features/openid/keycloak.test.ts',
   'test/features/openid/openid-okta.test.ts',
+  'test/features/own-parts.test.ts',
   'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,public-verdict,rotate-signing,verify}.test.ts',
   'test/features/insight/shadow/shadow.test.ts',
   'test/users/erasure-reach.test.ts',

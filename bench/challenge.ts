@@ -4,9 +4,9 @@
  * challenges.
  */
 
+import { loadConfig } from '../src/app/configuration.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
-import { loadConfig } from '../src/config/config.js'
 import { takeCaptures } from './lib/captures.js'
 import { filmFor, filmParts } from './lib/challenge-film.js'
 import {

@@ -3,9 +3,9 @@
  * verifications per second with all workers busy, and milliseconds (p50) for one caller.
  */
 
+import { loadConfig } from '../src/app/configuration.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
-import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import type { CpuTimes } from './lib/cpu-times.js'
 import { HelperProcess } from './lib/helper-process.js'

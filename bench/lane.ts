@@ -5,11 +5,11 @@
  */
 
 import type { ModelPack } from '../models/pack/model-pack.js'
+import { loadConfig } from '../src/app/configuration.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { Engine } from '../src/biometrics/engine/engine.js'
 import { STAND_IN_PROVIDER } from '../src/biometrics/pipeline/networks/accelerators.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
-import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { readStat } from './lib/cpu-times.js'
 import { makeLargePack } from './lib/large-pack.js'

@@ -2,10 +2,11 @@
  * The packs suite: the engine with one pack against the engine with a second pack that follows, in turns. Units: milliseconds
  * of a verify (p50, p99) for one caller, verifies per second with all workers busy, and resident memory of the engine process.
  */
+
+import { loadConfig } from '../src/app/configuration.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { Engine } from '../src/biometrics/engine/engine.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
-import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { readStat } from './lib/cpu-times.js'
 import { ENGINE_ROOMS } from './lib/measured-code.js'

@@ -4,9 +4,9 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { loadConfig } from '../src/app/configuration.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
-import { loadConfig } from '../src/config/config.js'
 import { describeSizes, takeCaptures } from './lib/captures.js'
 import { isInterrupted } from './lib/clean-up.js'
 import { SERVICE_ROOMS } from './lib/measured-code.js'

@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Bench, type Task } from 'tinybench'
 import { type ModelPack, replayScore } from '../models/pack/model-pack.js'
 import type { NetworkFile } from '../models/pack/pack-schema.js'
+import { loadConfig } from '../src/app/configuration.js'
 import { openCore } from '../src/app/core.js'
 import { engineOptions } from '../src/app/engine-options.js'
 import { decodeImage } from '../src/biometrics/pipeline/decode/decode.js'
@@ -21,11 +22,11 @@ import { LandmarkFinder } from '../src/biometrics/pipeline/networks/landmarks.js
 import { LivenessChecker } from '../src/biometrics/pipeline/networks/liveness.js'
 import { loadNetwork } from '../src/biometrics/pipeline/networks/network.js'
 import { progressSteps } from '../src/cli/lib/progress.js'
-import { loadConfig } from '../src/config/config.js'
 import { canonicalJson } from '../src/contract/canonical-json.js'
 import { signResponse } from '../src/crypto/response-signature.js'
 import { actionHash, signVerification } from '../src/crypto/verification-jwt.js'
-import { descriptionsWith, FEATURES } from '../src/features/index.js'
+import { descriptionsWith } from '../src/features/feature-parts.js'
+import { loadFeatures } from '../src/features/index.js'
 import { inputParser } from '../src/http/bodies/json-body.js'
 import { systemClock } from '../src/lib/clock.js'
 import { TemplateVault } from '../src/users/template-vault.js'
@@ -238,7 +239,7 @@ export async function mainThreadStages(pack: ModelPack, image: Buffer): Promise<
   const authorization = `Bearer ${sandboxKey}`
 
   const body = requestBody(BODY_BYTES)
-  const parse = inputParser(descriptionsWith(FEATURES).find(({ id }) => id === 'verify')!)
+  const parse = inputParser(descriptionsWith(await loadFeatures()).find(({ id }) => id === 'verify')!)
   const { dimensions } = pack.manifest.embedder
   const vault = new TemplateVault(keys, systemClock)
   const blindIndex = vault.blindIndex(tenant.id, 'production', 'user')

@@ -24,6 +24,10 @@ const CORE = 'Its core: all but console, pages and contract'
 /** Measures whose files are not counted: to split one makes nothing heavier. */
 const WHOLE = [ALL, CORE]
 
+const FEATURES = readdirSync(packageFile('dist', 'src', 'features'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `src/features/${name}/feature.js`)
+
 type Weight = { files: number | null; lines: number }
 const NOT_HELD = '–'
 
@@ -35,8 +39,8 @@ function sources(): string[] {
     .filter((file) => /\.tsx?$/.test(file) && !/^\/[/*]+\s*Generated\b/i.test(readFileSync(file, 'utf8')))
 }
 
-/** The sources of what is loaded with a module of the build, itself included. */
-function loadedWith(module: string): string[] {
+/** The sources of what is loaded with modules of the build, themselves included. */
+function loadedWith(...modules: string[]): string[] {
   const found = new Set<string>()
   const follow = (file: string) => {
     if (found.has(file)) return
@@ -44,7 +48,7 @@ function loadedWith(module: string): string[] {
     for (const [, from, bare] of readFileSync(file, 'utf8').matchAll(LOADED))
       follow(resolve(dirname(file), from ?? bare!))
   }
-  follow(packageFile('dist', module))
+  for (const module of modules) follow(packageFile('dist', module))
   return [...found].map((file) => packageFile(relative(packageFile('dist'), file).replace(/\.js$/, '.ts')))
 }
 
@@ -65,7 +69,8 @@ const measures: Record<string, () => string[]> = {
   [CORE]: () =>
     sources().filter((file) => !OUTSIDE.includes(relative(packageFile('src'), file).split('/')[0]!)),
   'The fullest folder': fullestFolder,
-  'Loaded by the service before its first request': () => loadedWith('src/app/service.js'),
+  // The service imports every feature at its start.
+  'Loaded by the service before its first request': () => loadedWith('src/app/service.js', ...FEATURES),
   'Reached by a request up to its endpoint': () => loadedWith('src/http/api-server.js'),
   'Reached by a verify': () => loadedWith('src/api/verify.js'),
   'Reached by an enrollment': () => loadedWith('src/api/enroll.js'),

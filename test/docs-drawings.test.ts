@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { tablesOf } from '../src/features/index.js'
 import { packageFile } from '../src/lib/package-root.js'
-import { LIFETIMES } from '../src/storage/lifetimes.js'
+import { lifetimesWith } from '../src/storage/lifetimes.js'
 import { STAGES } from '../src/verification/stages.js'
 import { documentInDocs } from '../tools/generators/docs.js'
 import { DRAWINGS } from '../tools/generators/drawings.js'
@@ -48,7 +49,9 @@ describe('the drawings', () => {
 
   it('show every stage and every table', () => {
     expect(namesIn(drawn('verification-way.svg'))).toEqual(expect.arrayContaining([...STAGES]))
-    expect(namesIn(drawn('erasure.svg'))).toEqual(expect.arrayContaining(LIFETIMES.map(({ name }) => name)))
+    expect(namesIn(drawn('erasure.svg'))).toEqual(
+      expect.arrayContaining(lifetimesWith(tablesOf()).map(({ name }) => name)),
+    )
   })
 
   it('have the stages in the order in which a request passes through them', () => {

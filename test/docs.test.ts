@@ -6,6 +6,7 @@ import { indexPage } from '../docs/.vitepress/index-page.js'
 import { ROLES, SECTIONS } from '../docs/.vitepress/sections.js'
 import { amrOf } from '../src/api/verdict-fields.js'
 import { scoreView } from '../src/api/views.js'
+import { ALL_SETTINGS } from '../src/app/configuration.js'
 import { SETTINGS } from '../src/config/config.js'
 import { ERRORS } from '../src/contract/error-codes.js'
 import { STANDARDS } from '../src/evidence/judge-installation.js'
@@ -136,7 +137,7 @@ describe('docs/configuration.md', () => {
   })
 
   it('lists every variable once, with its default and its meaning', () => {
-    const expected = Object.values(SETTINGS).map(({ variable, fallback, description }) => [
+    const expected = Object.values(ALL_SETTINGS).map(({ variable, fallback, description }) => [
       fallback ? `${code(variable)} (${code(fallback)})` : code(variable),
       briefOf(description),
     ])
@@ -174,7 +175,7 @@ describe('the requirements of countersign evidence', () => {
   it('name only settings that there are', () => {
     const named = lines.flatMap(({ settings }) => settings)
     expect(named.length).toBeGreaterThan(30)
-    expect(named.filter((name) => !(name in SETTINGS))).toEqual([])
+    expect(named.filter((name) => !(name in ALL_SETTINGS))).toEqual([])
   })
 
   it('names only test files that are there', () => {
@@ -383,7 +384,7 @@ describe('the documentation', () => {
     .join('\n')
 
   it('names no variable that the service does not read', () => {
-    const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
+    const known = new Set<string>(Object.values(ALL_SETTINGS).map(({ variable }) => variable))
     const named = new Set(texts.match(/\bCOUNTERSIGN_[A-Z_]*[A-Z]\b/g))
     expect([...named].filter((name) => !known.has(name))).toEqual([])
   })

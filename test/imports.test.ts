@@ -13,6 +13,8 @@ const RANKS = [
   ['app'],
   ['dashboard'],
   ['features'],
+  // Output of commands, those of features included.
+  ['cli/lib'],
   ['http'],
   ['api'],
   ['admin', 'evidence'],
@@ -45,8 +47,8 @@ const GENERATORS = 'tools/generators'
 const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
 /** Rooms that may show what features know; the core names no feature. */
 const SHOW_FEATURES = ['cli', 'dashboard']
-/** The list of features, and the type that each of them has. */
-const FEATURE_LIST = ['features/feature.ts', 'features/index.ts']
+/** The list of features, the type that each of them has, and what they add to the core. */
+const FEATURE_LIST = ['features/feature.ts', 'features/feature-parts.ts', 'features/index.ts']
 
 const SRC = packageFile('src')
 const MODELS = packageFile('models')
@@ -65,6 +67,7 @@ interface Import {
 function roomOf(path: string): string {
   const [top, second = ''] = relative(packageFile(), path).split('/')
   if (top === 'models') return top
+  if (path.startsWith(`${resolve(SRC, 'cli', 'lib')}/`)) return 'cli/lib'
   if (top === 'clients' || top === 'tools') return `${top}/${second}`
   return top === 'src' ? second.replace(/\.(ts|js|mjs)$/, '') : ''
 }

@@ -1,8 +1,8 @@
 /** One node of a cluster: the real service in a process of its own, with a simulated engine. */
 
+import { loadConfig } from '../../src/app/configuration.js'
 import { createLog } from '../../src/app/log.js'
 import { Service } from '../../src/app/service.js'
-import { loadConfig } from '../../src/config/config.js'
 import type { NodeOrder, NodeResult } from './cluster-orders.js'
 import { readCpuTimes } from './cpu-times.js'
 import { serveOrders } from './helper-process.js'

@@ -1,9 +1,10 @@
 /** Loads the model pack under measurement: one of the operator's, or the one that a new installation serves. */
 import { resolve } from 'node:path'
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
+import { loadConfig } from '../../src/app/configuration.js'
 import { progressSteps } from '../../src/cli/lib/progress.js'
 import { prepareModels } from '../../src/cli/models/prepare-models.js'
-import { loadConfig, modelPackDir } from '../../src/config/config.js'
+import { modelPackDir } from '../../src/config/config.js'
 import { temporaryDir } from './temporary-dir.js'
 
 /**

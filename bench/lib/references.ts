@@ -2,8 +2,8 @@
  * Enrolls many users at once: writes rows into the database of a stopped service, through the product's own storage.
  */
 
+import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
-import { loadConfig } from '../../src/config/config.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
 import { BENCH_TENANT } from './service-process.js'

@@ -12,6 +12,7 @@ import type { EpochKeys } from '../crypto/epoch-key.js'
 import { ExternalSigner } from '../crypto/external-signer.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
+import { tablesOf } from '../features/index.js'
 import { EpochFolder } from '../keys/epoch-folder.js'
 import { loadEpochs } from '../keys/epochs.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
@@ -44,7 +45,7 @@ export async function openCore(
 ): Promise<Core> {
   // Read the key before a database is made, so that a wrong one shows. An existing database needs its own key, never a new one.
   const given = hasMasterKey(config) || !(await hasDatabase(config)) ? await masterKeyOf(config) : null
-  const store = await openStore(config, options)
+  const store = await openStore(config, { tables: tablesOf(), ...options })
   try {
     if (!given) await assertNew(store, config)
     const masterKey = given ?? (await masterKeyOf(config))

@@ -1,10 +1,11 @@
 /** Applies a changed configuration to a running service: its log level and its certificates. All else needs a restart. */
 import type { Logger } from 'pino'
-import { type Config, SETTINGS, type SettingName } from '../config/config.js'
+import type { Config, SettingName } from '../config/config.js'
 import { CERTIFIED_LISTENERS, type CertifiedListener, certificateFiles } from '../config/listener-settings.js'
 import type { Listener } from '../http/listeners/listener.js'
 import { assertUsable, examineTls, type TlsFiles } from '../http/listeners/tls-files.js'
 import type { Clock } from '../lib/clock.js'
+import { ALL_SETTINGS } from './configuration.js'
 
 /** Settings that take effect without a restart. */
 const RELOADED: ReadonlySet<SettingName> = new Set([
@@ -83,12 +84,13 @@ export function tlsFiles(config: Config, name: Certificate['name']): TlsFiles | 
 
 /** Variables whose new value needs a restart. */
 export function awaitingRestart(began: Config, next: Config): string[] {
-  const names = Object.keys(SETTINGS) as SettingName[]
+  // Names of features' settings are among them.
+  const names = Object.keys(ALL_SETTINGS) as SettingName[]
   const isSame = (name: SettingName) => JSON.stringify(began[name]) === JSON.stringify(next[name])
   const turnsTls = CERTIFICATES.some(
     (name) => (tlsFiles(began, name) === undefined) !== (tlsFiles(next, name) === undefined),
   )
   return names
     .filter((name) => !isSame(name) && (turnsTls || !RELOADED.has(name)))
-    .map((name) => SETTINGS[name].variable)
+    .map((name) => ALL_SETTINGS[name]!.variable)
 }

@@ -6,14 +6,14 @@ import type { Core } from '../admin/core.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir } from '../config/config.js'
 import { loadOperatorPassword, type OperatorPassword } from '../dashboard/sign-in/operator-password.js'
-import type { Feature } from '../features/feature.js'
-import { FEATURES } from '../features/index.js'
+import type { Feature, ListedFeature } from '../features/feature.js'
+import { FEATURES, loadFeatures, tablesOf } from '../features/index.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
 import type { Tracing } from '../http/observation/tracing.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
-import { openCore } from './core.js'
+import { type CoreOptions, openCore } from './core.js'
 import { serviceEngineOptions } from './engine-options.js'
 import { createLog } from './log.js'
 
@@ -27,7 +27,7 @@ export interface ServiceOptions {
   /** Ends a start that waits for its database. */
   signal?: AbortSignal
   /** Default: all features. */
-  features?: readonly Feature[]
+  features?: readonly ListedFeature[]
 }
 
 export interface ServiceResources {
@@ -58,7 +58,9 @@ export async function closeResources({ core, engine, tracing }: ServiceResources
 export async function openResources(config: Config, options: ServiceOptions = {}): Promise<ServiceResources> {
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config)
-  const features = options.features ?? FEATURES
+  const listed = options.features ?? FEATURES
+  const features = await loadFeatures(listed)
+  const opening = { serving: true, tables: tablesOf(listed) }
   const pack = await loadModelPack(modelPackDir(config))
   const following = await Promise.all(followingPackDirs(config).map(loadModelPack))
   const acceptPacks = options.acceptsAnyPack
@@ -71,8 +73,11 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   for (const feature of features) feature.assertSettings?.(config)
   const transport = await chooseTransport(config.http)
   const core = isPostgres(config)
-    ? await whenDatabaseIsReachable(() => openToWrite(config, clock), { log, signal: options.signal })
-    : await openToWrite(config, clock)
+    ? await whenDatabaseIsReachable(() => openToWrite(config, clock, opening), {
+        log,
+        signal: options.signal,
+      })
+    : await openToWrite(config, clock, opening)
   try {
     const metrics = new Metrics(config.metricsTenants, options.place)
     const operatorPassword = await loadOperatorPassword(config, core.store.shared)
@@ -107,8 +112,8 @@ export async function openResources(config: Config, options: ServiceOptions = {}
 }
 
 /** Checks that the database can be written: opening it only reads, so the first call would find out otherwise. */
-async function openToWrite(config: Config, clock: Clock): Promise<Core> {
-  const core = await openCore(config, clock, { serving: true })
+async function openToWrite(config: Config, clock: Clock, options: CoreOptions): Promise<Core> {
+  const core = await openCore(config, clock, options)
   try {
     await core.store.assertWritable()
     return core

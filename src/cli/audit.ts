@@ -5,7 +5,7 @@ import type { AuditAnchor } from '../audit/audit-log.js'
 import { action, CommandError, EXIT, type OutputOptions, print } from './lib/output.js'
 import { progressBar } from './lib/progress.js'
 import { type Cell, listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
+import { withCore } from './with-core.js'
 
 export function registerAuditCommands(audit: Command): void {
   audit

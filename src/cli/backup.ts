@@ -2,15 +2,16 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { loadConfig } from '../app/configuration.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { type Config, isPostgres, loadConfig, modelPackDir, sqliteFile } from '../config/config.js'
+import { type Config, isPostgres, modelPackDir, sqliteFile } from '../config/config.js'
 import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { BackupUnsupportedError } from '../storage/store.js'
 import { action, CommandError, note, type OutputOptions, print } from './lib/output.js'
 import { progressBar } from './lib/progress.js'
 import { counted } from './lib/style.js'
-import { assertMasterKey, using, withCore } from './lib/with-core.js'
+import { assertMasterKey, using, withCore } from './with-core.js'
 
 const KEYS_FILE = 'countersign.keys'
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

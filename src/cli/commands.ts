@@ -1,5 +1,8 @@
 /** Table of contents of the command line: the name and purpose of each command, and the file behind it. */
 import type { Command } from 'commander'
+import type { ListedFeature } from '../features/feature.js'
+import { FEATURES } from '../features/index.js'
+import type { CommandHost } from './lib/feature-command.js'
 
 export interface CommandEntry {
   /** Name and arguments, in the syntax of commander. */
@@ -11,7 +14,7 @@ export interface CommandEntry {
   isWithoutConfig?: true
 }
 
-export const COMMANDS: readonly CommandEntry[] = [
+const CORE_COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'serve',
     description: 'run the service: production, sandbox and admin listeners',
@@ -26,11 +29,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: 'user',
     description: 'look up and unlock users',
     load: async () => (await import('./user.js')).registerUserCommands,
-  },
-  {
-    usage: 'requests <tenant>',
-    description: "a tenant's latest requests and how each ended, as on the dashboard",
-    load: async () => (await import('./requests.js')).registerRequestsCommand,
   },
   {
     usage: 'policy',
@@ -160,3 +158,25 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor/doctor.js')).registerDoctorCommand,
   },
 ]
+
+/** The commands of the core, then those of features, in the order of help and documents. */
+export function commandsWith(features: readonly ListedFeature[]): CommandEntry[] {
+  // Imported with the command that runs: help needs no database.
+  const host: CommandHost = {
+    withCore: async (work) => (await import('./with-core.js')).withCore(work, features),
+  }
+  return [
+    ...CORE_COMMANDS,
+    ...features
+      .flatMap(({ commands = [] }) => commands)
+      .map(({ load, ...named }) => ({
+        ...named,
+        load: async () => {
+          const register = await load()
+          return (command: Command) => register(command, host)
+        },
+      })),
+  ]
+}
+
+export const COMMANDS = commandsWith(FEATURES)

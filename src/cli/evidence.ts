@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
-import { type Config, isPostgres, loadConfig, modelPackDir, SETTINGS } from '../config/config.js'
+import { loadConfig } from '../app/configuration.js'
+import { type Config, isPostgres, modelPackDir, SETTINGS } from '../config/config.js'
 import type { Installation } from '../evidence/evidence.js'
 import { evidencePage, evidenceView } from '../evidence/evidence-page.js'
 import { judgeInstallation } from '../evidence/judge-installation.js'
+import { tablesOf } from '../features/index.js'
 import { COMMIT, VERSION } from '../lib/version.js'
 import { hasDatabase, openStore, waitsForDisk } from '../storage/open-store.js'
 import { effectiveValue } from './config/effective-value.js'
@@ -72,7 +74,7 @@ async function installedPack(config: Config): Promise<ModelPack | null> {
 
 /** The database's keys are not needed: contracts are in clear. */
 async function tenantsOf(config: Config) {
-  const store = await openStore(config)
+  const store = await openStore(config, { tables: tablesOf() })
   try {
     return (await store.read.tenants()).filter(({ deletedAt }) => deletedAt === null)
   } finally {

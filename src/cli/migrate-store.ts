@@ -1,19 +1,21 @@
 /** `countersign migrate-store`: copies a SQLite database to PostgreSQL, or back. */
 import type { Command } from 'commander'
+import { loadConfig } from '../app/configuration.js'
 import { AuditLog } from '../audit/audit-log.js'
-import { type Config, ConfigError, isPostgres, loadConfig, sqliteFile } from '../config/config.js'
+import { type Config, ConfigError, isPostgres, sqliteFile } from '../config/config.js'
 import { parsePostgresUrl } from '../config/postgres-url.js'
 import { dataKeyWrapping } from '../crypto/epoch-key.js'
 import { loadMasterKey } from '../crypto/master-key.js'
 import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import { moveOperatorPassword } from '../dashboard/sign-in/operator-password.js'
+import { tablesOf } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
 import type { CopySource, CopyTarget, KeyTranslation } from '../storage/copy-store.js'
 import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './lib/output.js'
 import { type Progress, progressBar } from './lib/progress.js'
 import { type Cell, counted, listing } from './lib/style.js'
-import { assertMasterKey, closeFilesToOthers } from './lib/with-core.js'
+import { assertMasterKey, closeFilesToOthers } from './with-core.js'
 
 interface MigrateOptions extends OutputOptions {
   from: string
@@ -57,6 +59,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   // Loaded only here, because help needs no database.
   const { findKeys } = await import('../app/core.js')
   const { copyStore } = await import('../storage/copy-store.js')
+  const { copiedWith } = await import('../storage/lifetimes.js')
   const startedMs = performance.now()
   const source = await openSource(config, from)
   try {
@@ -67,7 +70,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
     const target = await openTarget(config, to)
     const bars = new ProgressBars()
     try {
-      const rows = await copyStore(source, target, translation, bars.update)
+      const rows = await copyStore(source, target, translation, copiedWith(tablesOf()), bars.update)
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertUnchanged()
       // Moved before the commit: when the commit fails, the next run replaces the password file again.
@@ -111,8 +114,14 @@ async function openSource(config: Config, database: string): Promise<CopySource>
 
 async function openTarget(config: Config, database: string): Promise<CopyTarget> {
   return isPostgres({ database })
-    ? (await import('../storage/postgres/postgres-copy.js')).openPostgresTarget(database, access(config))
-    : (await import('../storage/sqlite/sqlite-copy.js')).openSqliteTarget(sqliteFile({ database }))
+    ? (await import('../storage/postgres/postgres-copy.js')).openPostgresTarget(database, {
+        ...access(config),
+        tables: tablesOf(),
+      })
+    : (await import('../storage/sqlite/sqlite-copy.js')).openSqliteTarget(
+        sqliteFile({ database }),
+        tablesOf(),
+      )
 }
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })

@@ -1,12 +1,14 @@
 /** `countersign migrate`: brings the schema of the database up to date without serving from it. */
 import type { Command } from 'commander'
-import { type Config, loadConfig } from '../config/config.js'
+import { loadConfig } from '../app/configuration.js'
+import type { Config } from '../config/config.js'
+import { tablesOf } from '../features/index.js'
 import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { modelToServe } from './doctor/trials.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
 import { paint } from './lib/style.js'
-import { closeFilesToOthers, databaseMissing } from './lib/with-core.js'
+import { closeFilesToOthers, databaseMissing } from './with-core.js'
 
 export function registerMigrateCommand(command: Command): void {
   command
@@ -23,7 +25,7 @@ make a backup first, with the version that serves the database now.`,
         const { found, own } = await schemas(config)
         if (found === 0) throw databaseMissing(config)
         closeFilesToOthers()
-        if (found < own) await (await openStore(config, { migrating: true })).close()
+        if (found < own) await (await openStore(config, { migrating: true, tables: tablesOf() })).close()
         const { found: now } = await schemas(config)
         const database = describeDatabase(config)
         const warnings = await foreignWarnings(config)
@@ -41,7 +43,7 @@ make a backup first, with the version that serves the database now.`,
 async function foreignWarnings(config: Config): Promise<string[]> {
   const served = await modelToServe(config)
   if (served === null) return []
-  const store = await openStore(config)
+  const store = await openStore(config, { tables: tablesOf() })
   try {
     const warning = await foreignReferences(store.read, served)
     return warning === null ? [] : [warning]

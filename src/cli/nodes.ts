@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { membershipView } from '../cluster/membership.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
+import { withCore } from './with-core.js'
 
 export function registerNodesCommand(command: Command): void {
   command.option('--json', 'print JSON').action(

@@ -7,8 +7,8 @@ import { OpenIdKeyRotation } from '../features/openid/openid-key-rotation.js'
 import { systemClock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
 import { action, type OutputOptions, print } from './lib/output.js'
-import { withCore } from './lib/with-core.js'
 import { keyTable } from './verdict-keys.js'
+import { withCore } from './with-core.js'
 
 interface RotateOptions extends OutputOptions {
   environment?: Environment

@@ -24,8 +24,8 @@ import { isoTime, systemClock } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
 import { action, type OutputOptions, print, UsageError } from './lib/output.js'
 import { fields, listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
 import { registerOpenIdKeysCommands } from './openid-keys.js'
+import { withCore } from './with-core.js'
 
 interface AddOptions extends OutputOptions {
   profile: OpenIdProfile | 'generic' | 'keycloak' | 'entra'

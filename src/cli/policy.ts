@@ -15,8 +15,8 @@ import { isoTime, systemClock } from '../lib/clock.js'
 import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { readInput } from './lib/read-input.js'
 import { fields, listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
 import { assertReached } from './tenant/tenant-options.js'
+import { withCore } from './with-core.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
 const SANDBOX: readonly Environment[] = ['sandbox']

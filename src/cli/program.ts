@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { CONFIG_VARIABLE } from '../config/variables.js'
 import { COMMIT, VERSION } from '../lib/version.js'
-import { COMMANDS } from './commands.js'
+import { COMMANDS, type CommandEntry } from './commands.js'
 import { EXIT, fail, UsageError } from './lib/output.js'
 
 /** Runs one command line and leaves its exit code in `process.exitCode`. @param argv the words after the command's own name */
@@ -21,7 +21,11 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 }
 
 /** Makes the command line with the command that `argv` asks for. */
-export async function createProgram(argv: readonly string[], isJson: boolean): Promise<Command> {
+export async function createProgram(
+  argv: readonly string[],
+  isJson: boolean,
+  commands: readonly CommandEntry[] = COMMANDS,
+): Promise<Command> {
   const program = new Command('countersign')
     .description('Self-hosted biometric step-up verification.')
     .version(await describeBuild(argv))
@@ -43,7 +47,7 @@ Examples:
   // The first word that is not an option, or the second one behind `help`.
   const words = argv.filter((argument) => !argument.startsWith('-'))
   const asked = words[0] === 'help' ? words[1] : words[0]
-  for (const { usage, description, load, isWithoutConfig } of COMMANDS) {
+  for (const { usage, description, load, isWithoutConfig } of commands) {
     const command = program.command(usage).description(description)
     // Other commands are only listed, except for a completion script, which needs the options of all.
     if (asked !== command.name() && asked !== 'completion') continue

@@ -4,7 +4,7 @@ import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from './lib/output.js'
 import { counted, fields } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
+import { withCore } from './with-core.js'
 
 export function registerUserCommands(user: Command): void {
   registerExport(user)

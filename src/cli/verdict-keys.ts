@@ -6,7 +6,7 @@ import type { Environment } from '../config/config.js'
 import { systemClock } from '../lib/clock.js'
 import { action, type OutputOptions, print } from './lib/output.js'
 import { listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
+import { withCore } from './with-core.js'
 
 interface RotateOptions extends OutputOptions {
   environment?: Environment

@@ -6,7 +6,7 @@ import type { TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { action, note, type OutputOptions, print, UsageError } from './lib/output.js'
 import { counted, listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
+import { withCore } from './with-core.js'
 
 /** Largest number of deliveries that are printed. */
 const MAX_DELIVERIES = 200

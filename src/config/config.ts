@@ -7,9 +7,11 @@ import { ConfigError } from './config-error.js'
 import { defaultModelPack } from './default-model-pack.js'
 import { DEPRECATED_SETTINGS, type Deprecations, deprecationWarnings } from './deprecated-settings.js'
 import { originOf, urlHost } from './listener-settings.js'
+import type { OwnSettings, Settings } from './own-settings.js'
 import { type ListenAddress, parseRate } from './parsers.js'
 import { isPostgresUrl } from './postgres-url.js'
-import { type Basis, type Config, SETTINGS, type Setting, type SettingName } from './settings.js'
+import type { Basis, Setting } from './setting.js'
+import { type Config, SETTINGS, type SettingName } from './settings.js'
 import { type Env, type GivenValue, readVariables } from './variables.js'
 import { defaultWorkers } from './worker-limits.js'
 
@@ -40,16 +42,20 @@ export interface Resolution {
   warnings: readonly string[]
 }
 
-/** Reads the environment and the configuration file that it names. @param deprecated settings to warn of; a test gives its own */
+/**
+ * Reads the environment and the configuration file that it names.
+ * @param own settings of features @param deprecated settings to warn of; a test gives its own
+ */
 export function resolveConfig(
   env: Env = process.env,
+  own: readonly OwnSettings[] = [],
   deprecated: Deprecations = DEPRECATED_SETTINGS,
 ): Resolution {
-  const names = Object.keys(SETTINGS) as SettingName[]
+  const settings: Settings = Object.assign({}, SETTINGS, ...own.map((one) => one.settings))
   const variableOf = (name: SettingName) => SETTINGS[name].variable
   const { given, file, otelVariables, problems, warnings } = readVariables(
     env,
-    new Set(names.map(variableOf)),
+    new Set(Object.values(settings).map(({ variable }) => variable)),
   )
   const read = ({ variable, parse }: Setting): unknown => {
     const value = given.get(variable)
@@ -65,8 +71,8 @@ export function resolveConfig(
   }
   const values: Record<string, unknown> = {}
   // In order: some defaults follow from settings before them.
-  for (const name of names)
-    values[name] = read(SETTINGS[name]) ?? SETTINGS[name].whenUnset(values as unknown as Basis)
+  for (const [name, setting] of Object.entries(settings))
+    values[name] = read(setting) ?? setting.whenUnset(values as unknown as Basis)
   const settled = given.has(variableOf('modelPack')) || defaultModelPack(values.modelsDir as string).isSettled
   const config = Object.freeze({
     ...values,
@@ -90,11 +96,6 @@ export function resolveConfig(
   if (followingPackDirs(config).includes(modelPackDir(config)))
     problems.push(
       `${variableOf('followingPacks')} names the pack of ${variableOf('modelPack')}. Name only other packs.`,
-    )
-  const loaded = [modelPackDir(config), ...followingPackDirs(config)]
-  if (config.shadowPack !== undefined && !loaded.includes(packDir(config.shadowPack, config.modelsDir)))
-    problems.push(
-      `${variableOf('shadowPack')} is ${config.shadowPack}, which no other setting loads. Name it in ${variableOf('followingPacks')} too.`,
     )
   for (const pair of KEY_PAIRS) {
     const files = pair.map((name) => config[name])
@@ -134,13 +135,14 @@ export function resolveConfig(
     problems.push(
       `${variableOf('processes')} is ${config.processes}, but only one process can serve a SQLite database. Several need PostgreSQL (${docPath('postgresql.md')}).`,
     )
+  for (const one of own) problems.push(...(one.problems?.(config as never, config) ?? []))
   warnings.push(...deprecationWarnings(given, deprecated))
   return { config, given, problems, warnings }
 }
 
 /** @throws ConfigError naming everything that is wrong: the variable, its value and what was expected. */
-export function loadConfig(env: Env = process.env): Config {
-  const { config, problems } = resolveConfig(env)
+export function loadConfig(env: Env = process.env, own: readonly OwnSettings[] = []): Config {
+  const { config, problems } = resolveConfig(env, own)
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }

@@ -13,7 +13,8 @@ export interface ListenAddress {
 /** Each process has a dozen connections to the database. */
 const MAX_PROCESSES = 64
 
-function fail(variable: string, text: string, expected: string): never {
+/** @throws ConfigError */
+export function fail(variable: string, text: string, expected: string): never {
   throw new ConfigError(`${variable} is ${JSON.stringify(text)}; expected ${expected}.`)
 }
 
@@ -161,23 +162,6 @@ export function share(text: string, variable: string): number {
   const value = Number(text)
   if (!(value > 0 && value <= 1)) fail(variable, text, 'a share over 0 and at most 1, such as 0.1')
   return value
-}
-
-/** One end of a bound of a quality component. */
-export interface QualityEnd {
-  component: string
-  sign: '>=' | '<='
-  value: number
-}
-
-/** Ends of bounds, separated by commas, such as `sharpness>=10,head_pose_yaw<=25`. The names of components are not checked here. */
-export function qualityEnds(text: string, variable: string): QualityEnd[] {
-  return text.split(',').map((part) => {
-    const [, component, sign, value] = /^\s*([a-z_]+)\s*(>=|<=)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(part) ?? []
-    if (!component)
-      fail(variable, text, 'bounds separated by commas, such as sharpness>=10,head_pose_yaw<=25')
-    return { component, sign: sign as QualityEnd['sign'], value: Number(value) }
-  })
 }
 
 /** Addresses and networks of both families, separated by commas. */

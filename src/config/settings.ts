@@ -1,4 +1,4 @@
-/** Every setting, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
+/** Every setting of the core, once: its variable, group, default, parser and documentation. Types, `countersign config` and docs follow from here. */
 
 import { join } from 'node:path'
 import { defaultModelPack } from './default-model-pack.js'
@@ -20,67 +20,11 @@ import {
   parseRate,
   path,
   processes,
-  qualityEnds,
-  share,
   tenantGroups,
   text,
 } from './parsers.js'
+import { type Basis, derived, optional, secret, setting, type ValueOf } from './setting.js'
 import { defaultWorkers } from './worker-limits.js'
-
-/** Settings from which defaults of later settings are made. */
-export interface Basis {
-  dataDir: string
-  modelsDir: string
-  workers: number
-  processes: number | 'auto'
-  database: string
-  oidcIssuer: string | undefined
-}
-
-/** @typeParam Unset type of the value where the variable is not set: undefined for a setting that may be absent */
-export interface Setting<Value = unknown, Unset = Value | undefined> {
-  variable: string
-  /** The default as text, or undefined where it is computed or absent. */
-  fallback: string | undefined
-  description: string
-  /** The value is never shown. Such a setting has a companion, `<variable>_FILE`. */
-  isSecret: boolean
-  parse(text: string, variable: string): Value
-  whenUnset(basis: Basis): Unset
-}
-
-type Parser<Value> = (text: string, variable: string) => Value
-
-function setting<Value>(
-  name: string,
-  fallback: string,
-  description: string,
-  parse: Parser<Value>,
-): Setting<Value, Value> {
-  const variable = `COUNTERSIGN_${name}`
-  const whenUnset = () => parse(fallback, variable)
-  return { variable, fallback, description, isSecret: false, parse, whenUnset }
-}
-
-/** A setting whose default follows from other settings or from the machine. */
-function derived<Value>(
-  name: string,
-  whenUnset: (basis: Basis) => Value,
-  description: string,
-  parse: Parser<Value>,
-): Setting<Value, Value> {
-  return { ...optional(name, description, parse), whenUnset }
-}
-
-/** A setting that is undefined where it is not given. */
-function optional<Value>(name: string, description: string, parse: Parser<Value>): Setting<Value, undefined> {
-  const variable = `COUNTERSIGN_${name}`
-  return { variable, fallback: undefined, description, isSecret: false, parse, whenUnset: () => undefined }
-}
-
-function secret(name: string, description: string): Setting<string, undefined> {
-  return { ...optional(name, description, text), isSecret: true }
-}
 
 const inDataDir =
   (name: string) =>
@@ -556,32 +500,6 @@ export const SETTING_GROUPS = {
       'False match rate of verdicts, over 0 and at most 0.01. The calibration of the pack gives the threshold; a rate outside of it is refused.',
       falseMatchRate,
     ),
-    shadowFmr: optional(
-      'SHADOW_FMR',
-      'A candidate for FMR or for a rate in a contract; countersign models shadow shows which production verdicts it would change. Default: none.',
-      falseMatchRate,
-    ),
-    shadowPack: optional(
-      'SHADOW_PACK',
-      'A candidate for MODEL_PACK, one of FOLLOWING_PACKS: it compares captures of users who have a template of it. Default: none.',
-      text,
-    ),
-    shadowMinFacePx: optional(
-      'SHADOW_MIN_FACE_PX',
-      'A candidate for MIN_FACE_PX, in pixels. Default: none.',
-      integer(16, 4096),
-    ),
-    shadowQuality: optional(
-      'SHADOW_QUALITY',
-      'Candidates for ends of quality bounds at verify, separated by commas, such as sharpness>=10,head_pose_yaw<=25. Default: none.',
-      qualityEnds,
-    ),
-    shadowShare: setting(
-      'SHADOW_SHARE',
-      '0.1',
-      'Share of verifications that a candidate pack or bound judges again, over 0 and at most 1. Idle workers do it after the answer; what finds none within two seconds is dropped and counted. SHADOW_FMR counts all.',
-      share,
-    ),
     lockoutAttempts: optional(
       'LOCKOUT_ATTEMPTS',
       'Consecutive rejections of one user before each further verification must wait; 0 turns it off. Default: 5, or 10 with a liveness model (NIST SP 800-63B-4).',
@@ -664,7 +582,6 @@ export const SETTINGS = Object.assign({}, ...Object.values(SETTING_GROUPS)) as U
 >
 
 export type SettingName = keyof typeof SETTINGS
-type ValueOf<S> = S extends Setting<infer Value, infer Unset> ? Value | Unset : never
 
 /** Values in effect: one for every setting, undefined only for those that may be absent. */
 export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> } & {

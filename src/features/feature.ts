@@ -8,9 +8,11 @@ import type { ChallengePart, EnrollPart, VerifyPart } from '../api/call-parts.js
 import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
+import type { FeatureCommand } from '../cli/lib/feature-command.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
+import type { OwnSettings } from '../config/own-settings.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { ListenerOptions } from '../http/listeners/listener.js'
@@ -21,13 +23,28 @@ import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
+import type { OwnTable } from '../storage/own-table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { WatchVerify } from '../verification/verify-watch.js'
 import type { TrafficConsole } from './insight/traffic/traffic-view.js'
 
-export interface Feature {
+/** All that is known of a feature while it is not loaded. */
+export interface OwnParts {
+  readonly settings?: OwnSettings
+  readonly tables?: readonly OwnTable[]
+  /** Commands of the command line, which are loaded when they are run. */
+  readonly commands?: readonly FeatureCommand[]
+}
+
+/** One line of the list. */
+export interface ListedFeature extends OwnParts {
   /** In kebab case, as its folder is named. */
   readonly name: string
+  /** Imports it. A service does so at its start. */
+  load(): Promise<Feature>
+}
+
+export interface Feature {
   /** The endpoints that it adds, as documents show them. */
   readonly descriptions?: readonly EndpointDescription[]
   /** Its parts of verifies, enrollments and challenges. */

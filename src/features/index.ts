@@ -1,40 +1,30 @@
-/** The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. */
-import type { CallParts } from '../api/call-parts.js'
-import type { EndpointDescription } from '../api/endpoint.js'
-import { coreDescriptions } from '../http/routing/routes.js'
-import { captureSessions } from './capture-sessions/feature.js'
-import { consent } from './consent/feature.js'
-import { epochKeys } from './epoch-keys/feature.js'
-import type { Feature } from './feature.js'
-import { insight } from './insight/feature.js'
-import { openid } from './openid/feature.js'
-import { passkeys } from './passkeys/feature.js'
-import { policies } from './policies/feature.js'
+/**
+ * The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. The list itself
+ * loads none of them: a command that needs no feature starts without.
+ */
+import type { OwnTable } from '../storage/own-table.js'
+import type { Feature, ListedFeature } from './feature.js'
+import { INSIGHT } from './insight/own.js'
 
-export const FEATURES: readonly Feature[] = [
-  captureSessions,
-  policies,
-  passkeys,
-  consent,
-  epochKeys,
-  openid,
-  insight,
+export const FEATURES: readonly ListedFeature[] = [
+  {
+    name: 'capture-sessions',
+    load: async () => (await import('./capture-sessions/feature.js')).captureSessions,
+  },
+  { name: 'policies', load: async () => (await import('./policies/feature.js')).policies },
+  { name: 'passkeys', load: async () => (await import('./passkeys/feature.js')).passkeys },
+  { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },
+  { name: 'epoch-keys', load: async () => (await import('./epoch-keys/feature.js')).epochKeys },
+  { name: 'openid', load: async () => (await import('./openid/feature.js')).openid },
+  { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
 ]
 
-/** The parts that features add to the calls of the core. */
-export function partsOf(features: readonly Feature[]): CallParts {
-  const parts = features.map((feature) => feature.parts ?? {})
-  return {
-    verify: parts.flatMap(({ verify = [] }) => verify),
-    enroll: parts.flatMap(({ enroll = [] }) => enroll),
-    challenge: parts.flatMap(({ challenge = [] }) => challenge),
-  }
+/** The tables of features, in the order of the list. */
+export function tablesOf(listed: readonly ListedFeature[] = FEATURES): OwnTable[] {
+  return listed.flatMap(({ tables = [] }) => tables)
 }
 
-/** The endpoints of the core and of features, in the order of documents. */
-export function descriptionsWith(features: readonly Feature[]): EndpointDescription[] {
-  return [
-    ...coreDescriptions(partsOf(features)),
-    ...features.flatMap(({ descriptions = [] }) => descriptions),
-  ]
+/** The features themselves, in the order of the list. */
+export function loadFeatures(listed: readonly ListedFeature[] = FEATURES): Promise<Feature[]> {
+  return Promise.all(listed.map(({ load }) => load()))
 }

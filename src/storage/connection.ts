@@ -14,6 +14,14 @@ export interface Statement<Parameters extends unknown[], Row> {
   pluck(): Statement<Parameters, Row>
 }
 
+/** A connection that only reads. */
+export interface ReadConnection {
+  prepare<Parameters extends unknown[] = unknown[], Row = unknown>(
+    sql: string,
+    kind?: StatementKind,
+  ): Pick<Statement<Parameters, Row>, 'get' | 'all'>
+}
+
 /** `brief` marks a statement that finds few rows by an index, so that other statements may wait behind it on one connection. */
 export type StatementKind = 'brief'
 

@@ -6,7 +6,6 @@ import { CodedError } from '../lib/errors.js'
 import type { Connection } from './connection.js'
 import { type CopiedTable, hasRows, pagesOf, type Row, rowCount, type Value } from './copied-tables.js'
 import type { EpochBook } from './epoch-book.js'
-import { LIFETIMES } from './lifetimes.js'
 import type { SharedStore, StoreReader } from './store.js'
 
 export class StoreCopyError extends CodedError<
@@ -57,6 +56,7 @@ export interface KeyTranslation {
 /**
  * Copies all tables, then compares both sides row by row. Does not commit.
  * @param translation null where both sides wrap data keys alike
+ * @param tables in an order in which each comes after those that it refers to
  * @param onProgress gets the rows done and the rows in all
  * @returns the number of rows by table, as counted by the comparison
  * @throws StoreCopyError target_outdated, copy_differs
@@ -65,12 +65,13 @@ export async function copyStore(
   source: CopySource,
   target: CopyTarget,
   translation: KeyTranslation | null,
+  tables: readonly CopiedTable[],
   onProgress: (stage: 'Copying' | 'Comparing', done: number, total: number, table: string) => void,
 ): Promise<Record<string, number>> {
   let total = 0
-  for (const table of LIFETIMES) total += await rowCount(source.connection, table)
+  for (const table of tables) total += await rowCount(source.connection, table)
   let done = 0
-  for (const table of LIFETIMES) {
+  for (const table of tables) {
     const columns = await source.columns(table)
     if (columns.toSorted().join() !== (await target.columns(table)).toSorted().join())
       throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
@@ -82,7 +83,7 @@ export async function copyStore(
   }
   const compared: Record<string, number> = {}
   done = 0
-  for (const table of LIFETIMES) {
+  for (const table of tables) {
     compared[table.name] = 0
     const columns = await source.columns(table)
     const copies = pagesOf(target.connection, table, columns)
@@ -103,8 +104,8 @@ export async function copyStore(
 }
 
 /** @throws StoreCopyError target_not_empty */
-export async function assertEmpty(connection: Connection): Promise<void> {
-  for (const table of LIFETIMES)
+export async function assertEmpty(connection: Connection, tables: readonly CopiedTable[]): Promise<void> {
+  for (const table of tables)
     if (await hasRows(connection, table))
       throw new StoreCopyError(
         'target_not_empty',

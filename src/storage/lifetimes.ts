@@ -1,5 +1,5 @@
 /**
- * Lists every table with what ends its rows: the erasure of their user, the end of their tenant, or time. The statements that delete follow
+ * Lists every table of the core with what ends its rows: the erasure of their user, the end of their tenant, or time. The statements that delete follow
  * from here, and so does the order in which a copy to the other kind of database is made.
  */
 import { DAY_MS, HOUR_MS } from '../lib/clock.js'
@@ -36,7 +36,7 @@ export interface Lifetime {
 }
 
 /** The rows that time ends: those whose column `at` lies at least `keptMs` back (default: 0), if `when` is true of them as well. */
-interface Expiry {
+export interface Expiry {
   at: string
   keptMs?: number
   when?: string
@@ -46,7 +46,7 @@ const EXPIRING = { at: 'expires_at' }
 const ASKED_LATE = { at: 'expires_at', keptMs: LATE_MS }
 const UNTIL_GONE = { at: 'gone_at' }
 
-/** Every table that both kinds of database have. Each comes after those that it refers to. */
+/** Every table of the core that both kinds of database have. Each comes after those that it refers to, and those of features come after all. */
 export const LIFETIMES: readonly Lifetime[] = [
   { name: 'tenant', key: ['id'], user: null },
   { name: 'keyring', key: ['master_key_id'], user: null },
@@ -131,13 +131,6 @@ export const LIFETIMES: readonly Lifetime[] = [
     endsWithTenant: true,
     expires: { at: 'at', keptMs: COUNTS_KEPT_MS },
   },
-  {
-    name: 'shadow',
-    key: ['tenant_id', 'model', 'candidate', 'at'],
-    user: null,
-    endsWithTenant: true,
-    expires: { at: 'at', keptMs: COUNTS_KEPT_MS },
-  },
   // The log names users of the sandbox by their blind index, which is forgotten, and users in production by a pseudonym that is lost with
   // their data key. Old requests end by their id.
   { name: 'request_log', key: ['request_id'], user: 'own', endsWithTenant: true },
@@ -147,12 +140,22 @@ export const LIFETIMES: readonly Lifetime[] = [
   { name: 'audit', key: ['tenant_id', 'sequence'], user: null },
 ]
 
+/** The lifetimes of all tables: those of the core, then those of features. */
+export function lifetimesWith(tables: ReadonlyArray<{ lifetime: Lifetime }>): Lifetime[] {
+  return [...LIFETIMES, ...tables.map(({ lifetime }) => lifetime)]
+}
+
+/** The tables that a copy to the other kind of database takes along. */
+export function copiedWith(tables: ReadonlyArray<{ lifetime: Lifetime; isCopied: boolean }>): Lifetime[] {
+  return lifetimesWith(tables.filter(({ isCopied }) => isCopied))
+}
+
 /** Rows of a table deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 export const EXPIRED_AT_ONCE = 250
 
 /** The statements that delete what is at its end. A row is deleted before the one that it refers to. */
-export function endings(database: Connection) {
-  const tables = LIFETIMES.toReversed()
+export function endings(database: Connection, lifetimes: readonly Lifetime[]) {
+  const tables = lifetimes.toReversed()
   /** Deletes in the order of an index: otherwise PostgreSQL would start each batch by reading the dead rows of the batches before. */
   const expire = ({ name, key }: Lifetime, { at, when }: Expiry) =>
     database.prepare<[number]>(

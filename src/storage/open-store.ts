@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
+import type { OwnTable } from './own-table.js'
 import { type Store, StoreOpenError } from './store.js'
 
 export interface OpenOptions {
@@ -10,6 +11,8 @@ export interface OpenOptions {
   serving?: boolean
   /** True to bring the schema of an earlier version up to date, as a service does at its start. */
   migrating?: boolean
+  /** The tables of features. */
+  tables?: readonly OwnTable[]
 }
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partial<Pick<Config, 'dataDir'>>
@@ -18,20 +21,16 @@ type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partia
  * Opens the store, and creates the database where there is none.
  * @throws ConfigError; StoreOpenError; SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
  */
-export async function openStore(
-  config: DatabaseConfig,
-  { serving = false, migrating = false }: OpenOptions = {},
-): Promise<Store> {
+export async function openStore(config: DatabaseConfig, options: OpenOptions = {}): Promise<Store> {
   if (!isPostgres(config)) {
     const { SqliteStore } = await import('./sqlite/sqlite-store.js')
-    return SqliteStore.open(sqliteFile(config), { serving, migrating })
+    return SqliteStore.open(sqliteFile(config), options)
   }
   const { openPostgresStore } = await import('./postgres/postgres-store.js')
   return advised(config, () =>
     openPostgresStore(config.database, {
       ...postgresOptions(config),
-      serving,
-      migrating,
+      ...options,
     }),
   )
 }

@@ -494,19 +494,6 @@ export interface DriftRecord {
   blocks: string | null
 }
 
-/** Decisions of a candidate about the verifies of a tenant within a day, as counts and histograms without users. */
-export interface ShadowRecord {
-  tenantId: string
-  /** Id of the model pack that decided. */
-  model: string
-  /** The candidate in words, such as `FMR 1e-05`. */
-  candidate: string
-  /** Start of the day in UTC. */
-  at: number
-  /** JSON of the counts. */
-  counts: string
-}
-
 /** A one-time link that signs a tenant in to the dashboard. */
 export interface LoginLinkRecord {
   /** SHA-256 of the token. */

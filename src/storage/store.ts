@@ -6,6 +6,7 @@
 import type { Environment } from '../config/config.js'
 import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
+import type { Connection, ReadConnection } from './connection.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type { ActivityReader, ActivityWriter } from './readers-and-writers/activity-store.js'
@@ -15,7 +16,6 @@ import type { ModelReader, ModelWriter } from './readers-and-writers/model-store
 import type { OpenIdReader, OpenIdWriter } from './readers-and-writers/openid-store.js'
 import type { PolicyReader, PolicyWriter } from './readers-and-writers/policy-store.js'
 import type { RequestReader, RequestWriter } from './readers-and-writers/request-store.js'
-import type { ShadowReader, ShadowWriter } from './readers-and-writers/shadow-store.js'
 import type { WebhookReader, WebhookWriter } from './readers-and-writers/webhook-store.js'
 import type {
   AgedReferenceRecord,
@@ -60,12 +60,13 @@ export interface StoreReader
   extends WebhookReader,
     RequestReader,
     DriftReader,
-    ShadowReader,
     PolicyReader,
     ActivityReader,
     ModelReader,
     AgeingReader,
     OpenIdReader {
+  /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
+  statements<Own extends object>(make: (database: ReadConnection) => Own): Own
   tenantById(id: string): Promise<TenantRecord | undefined>
   tenantByName(name: string): Promise<TenantRecord | undefined>
   /** All tenants, oldest first. */
@@ -213,12 +214,13 @@ export interface StoreTransaction
     WebhookWriter,
     RequestWriter,
     DriftWriter,
-    ShadowWriter,
     PolicyWriter,
     ActivityWriter,
     ModelWriter,
     AgeingWriter,
     OpenIdWriter {
+  /** Statements of a feature on its own tables, which may write. @param make prepares them @returns what `make` returned */
+  statements<Own extends object>(make: (database: Connection) => Own): Own
   insertTenant(tenant: TenantRecord): Promise<void>
   setContract(
     tenantId: string,
@@ -551,16 +553,28 @@ export class StoreCorruptError extends StoreUnavailableError {
 
 /** Wraps a reader: `onError` gets every error and returns the error to throw instead. */
 export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: StoreReader): StoreReader {
-  const methods = Object.entries(reader) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
+  const { statements, ...methods } = reader
+  return {
+    ...methodsWhoseErrors(onError, methods),
+    statements: (make) => methodsWhoseErrors(onError, statements(make)),
+  }
+}
+
+/** @param methods each returns a promise */
+function methodsWhoseErrors<Methods extends object>(
+  onError: (error: unknown) => unknown,
+  methods: Methods,
+): Methods {
+  const entries = Object.entries(methods) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
   return Object.fromEntries(
-    methods.map(([name, method]) => [
+    entries.map(([name, method]) => [
       name,
       (...args: unknown[]) =>
         method(...args).catch((error) => {
           throw onError(error)
         }),
     ]),
-  ) as unknown as StoreReader
+  ) as Methods
 }
 
 /** Another service has executed the request with this idempotency key first. */

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { freePorts } from '../../src/http/listeners/free-port.js'
 import { DAY_MS } from '../../src/lib/clock.js'
@@ -47,7 +47,7 @@ describe('config', () => {
     expect(code).toBe(0)
     expect(json.problems).toEqual([])
     expect(json.settings).toEqual(
-      Object.values(SETTINGS).map(({ variable, fallback, description }) =>
+      Object.values(ALL_SETTINGS).map(({ variable, fallback, description }) =>
         expect.objectContaining({ name: variable, default: fallback ?? null, description }),
       ),
     )
@@ -107,8 +107,8 @@ describe('config', () => {
   it('explains each setting, in one line when piped', async () => {
     const { stdout } = await place.run(['config', '--explain'])
     const lines = stdout.trimEnd().split('\n')
-    expect(lines).toHaveLength(Object.keys(SETTINGS).length + 1)
-    for (const { variable, description } of Object.values(SETTINGS))
+    expect(lines).toHaveLength(Object.keys(ALL_SETTINGS).length + 1)
+    for (const { variable, description } of Object.values(ALL_SETTINGS))
       expect(lines.find((line) => line.startsWith(`${variable} `))).toContain(description)
   })
 })

@@ -1,6 +1,9 @@
 /** `countersign models shadow`: the counts of a candidate, as the service keeps them, by tenant and day. */
+
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { tablesOf } from '../../src/features/index.js'
 import type { ShadowCounts } from '../../src/features/insight/shadow/shadow-counts.js'
+import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { type Workplace, workplace } from '../support/command.js'
@@ -23,14 +26,14 @@ let place: Workplace
 beforeAll(async () => {
   place = await workplace()
   for (const name of ['acme', 'globex']) expect((await place.run(['tenant', 'create', name])).code).toBe(0)
-  const store = SqliteStore.open(place.path('countersign.db'))
+  const store = SqliteStore.open(place.path('countersign.db'), { tables: tablesOf() })
   await store.transaction('installation', async (tx) => {
     for (const [name, daysAgo] of [
       ['acme', 0],
       ['acme', 40],
       ['globex', 1],
     ] as const)
-      await tx.putShadow({
+      await tx.statements(shadowWriter).put({
         tenantId: (await tx.tenantByName(name))!.id,
         ...{ model: 'm@1', candidate: 'FMR 0.00001', at: TODAY - daysAgo * DAY_MS },
         counts: JSON.stringify(COUNTS),

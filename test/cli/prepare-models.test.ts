@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { loadConfig } from '../../src/app/configuration.js'
 import { keepDefaultPack, prepareModels } from '../../src/cli/models/prepare-models.js'
-import { loadConfig } from '../../src/config/config.js'
 import { findEmbedderTarball } from '../models/embedder-tarball.js'
 
 /** No registry listens here. */

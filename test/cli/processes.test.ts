@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { loadConfig, resolveConfig } from '../../src/app/configuration.js'
 import { canNodeSharePorts, shareOf } from '../../src/cli/process/processes.js'
-import { loadConfig, resolveConfig } from '../../src/config/config.js'
 import { processCount } from '../../src/config/worker-limits.js'
 import { docPath } from '../../src/lib/doc-path.js'
 

@@ -350,7 +350,7 @@ describe('a deprecated setting', () => {
   const deprecated = { queueLimit: { since: '1.2.0', instead: 'Set COUNTERSIGN_WORKERS instead.' } }
 
   it('gets a warning with the version and what to do, and goes on working', () => {
-    const { config, problems, warnings } = resolveConfig({ COUNTERSIGN_QUEUE_LIMIT: '7' }, deprecated)
+    const { config, problems, warnings } = resolveConfig({ COUNTERSIGN_QUEUE_LIMIT: '7' }, [], deprecated)
     expect(warnings).toEqual([
       'COUNTERSIGN_QUEUE_LIMIT is deprecated since 1.2.0 and will be removed in a later major version. Set COUNTERSIGN_WORKERS instead.',
     ])
@@ -360,8 +360,8 @@ describe('a deprecated setting', () => {
   it('gets the warning from a file too, and none where nobody sets it', () => {
     const file = join(dir, 'deprecated.env')
     writeFileSync(file, 'COUNTERSIGN_QUEUE_LIMIT=7\n')
-    expect(resolveConfig({ COUNTERSIGN_CONFIG: file }, deprecated).warnings).toHaveLength(1)
-    expect(resolveConfig({ COUNTERSIGN_WORKERS: '7' }, deprecated).warnings).toEqual([])
+    expect(resolveConfig({ COUNTERSIGN_CONFIG: file }, [], deprecated).warnings).toHaveLength(1)
+    expect(resolveConfig({ COUNTERSIGN_WORKERS: '7' }, [], deprecated).warnings).toEqual([])
   })
 
   it('says so in its description', () => {

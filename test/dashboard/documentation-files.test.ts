@@ -1,9 +1,10 @@
 /** The documentation as the admin listener serves it. `npm run docs:site` builds it. */
+
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECTIONS } from '../../docs/.vitepress/sections.js'
-import { SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { documentationFiles } from '../../src/dashboard/documentation-files.js'
 import { PAGE_CSP } from '../../src/dashboard/static-files.js'
@@ -116,7 +117,7 @@ describe('the documentation', () => {
           .body!.toString()
           .matchAll(/<(?:li|code) id="(\w+)"/g),
       ].map(([, id]) => id)
-    const variables = Object.values(SETTINGS).map(({ variable }) => variable)
+    const variables = Object.values(ALL_SETTINGS).map(({ variable }) => variable)
     expect(anchors('/docs/errors').sort()).toEqual(Object.keys(ERRORS).sort())
     expect(anchors('/docs/operator-errors').sort()).toEqual(Object.keys(OPERATOR_ERRORS).sort())
     expect(anchors('/docs/configuration').sort()).toEqual(variables.sort())

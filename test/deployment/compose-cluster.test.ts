@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig, SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS, loadConfig } from '../../src/app/configuration.js'
 import { parsePostgresUrl } from '../../src/config/postgres-url.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
@@ -11,7 +11,7 @@ const read = (name: string) => parse(readFileSync(packageFile(name), 'utf8'), { 
 const { services, networks, secrets, volumes } = read('compose.cluster.yaml')
 const { 'node-a': a, 'node-b': b, balancer, database } = services
 const haproxy = readFileSync(packageFile('docs', 'operations', 'haproxy.cfg'), 'utf8')
-const VARIABLES = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
+const VARIABLES = new Set<string>(Object.values(ALL_SETTINGS).map(({ variable }) => variable))
 
 /** The defaults that compose uses where nothing is set. */
 const withDefaults = (environment: Record<string, string>) =>

@@ -5,13 +5,13 @@ import { builtinModules } from 'node:module'
 import { ValidationSeverity, validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig, SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS, loadConfig } from '../../src/app/configuration.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
 
 const read = (...path: string[]) => readFileSync(packageFile(...path), 'utf8')
 const dockerfile = read('Dockerfile')
-const VARIABLES = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
+const VARIABLES = new Set<string>(Object.values(ALL_SETTINGS).map(({ variable }) => variable))
 
 describe('Dockerfile', () => {
   it('passes its linter with every check as an error', () => {

@@ -1,11 +1,12 @@
 /** The chart, by Helm itself: linted, rendered to docs/operations/kubernetes.yaml, and with its options. */
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { findHelm, runHelm } from '../support/helm.js'
 import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.js'
@@ -209,7 +210,7 @@ describe.skipIf(!helm)('Helm', () => {
   })
 
   it('refuses every secret among the settings', () => {
-    for (const { variable } of Object.values(SETTINGS).filter(({ isSecret }) => isSecret)) {
+    for (const { variable } of Object.values(ALL_SETTINGS).filter(({ isSecret }) => isSecret)) {
       const { status, stderr } = render(`settings.${variable}=x`)
       expect(status).not.toBe(0)
       expect(stderr).toContain(variable)

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig, SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS, loadConfig } from '../../src/app/configuration.js'
 import { parsePostgresUrl } from '../../src/config/postgres-url.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
@@ -49,7 +49,7 @@ it('has an object of every kind that a cluster needs, all in one namespace, and 
 
 describe('the settings', () => {
   it('are known to the service, with values that it accepts', () => {
-    const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
+    const known = new Set<string>(Object.values(ALL_SETTINGS).map(({ variable }) => variable))
     expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([])
     expect(environment).not.toHaveProperty('COUNTERSIGN_MASTER_KEY')
     expect(parsePostgresUrl(config.database).password).toBeUndefined()

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { loadConfig, SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS, loadConfig } from '../../src/app/configuration.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const FILE = packageFile('docs', 'operations', 'countersign.service')
@@ -14,7 +14,7 @@ const all = (name: string) => unit.filter((one) => one[0] === name).map((one) =>
 
 describe('the unit', () => {
   it('sets variables that the service reads', () => {
-    const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
+    const known = new Set<string>(Object.values(ALL_SETTINGS).map(({ variable }) => variable))
     const named = all('Environment').map((pair) => pair.split('=')[0]!)
     expect(named.filter((name) => name !== 'NODE_ENV' && !known.has(name))).toEqual([])
     expect(named).toContain('COUNTERSIGN_MASTER_KEY_FILE')

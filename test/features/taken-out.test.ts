@@ -1,13 +1,14 @@
 /** Holds each feature to being one line of the list: without it, and without all of them, the service starts and keeps the promises of the law. */
 import { describe, expect, it } from 'vitest'
 import { addressVariable } from '../../src/config/listener-settings.js'
-import type { Feature } from '../../src/features/feature.js'
-import { FEATURES } from '../../src/features/index.js'
+import type { ListedFeature } from '../../src/features/feature.js'
+import { FEATURES, loadFeatures } from '../../src/features/index.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService } from '../support/service.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
 
+const loaded = await loadFeatures()
 const action = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
 
 /** A path of each endpoint with some value for each parameter. */
@@ -54,9 +55,9 @@ async function expectTheSandbox(sandbox: ApiClient): Promise<void> {
 }
 
 describe('a service with some of its features', () => {
-  const lists: Array<[string, readonly Feature[]]> = [
+  const lists: Array<[string, readonly ListedFeature[]]> = [
     ['without any', []],
-    ...FEATURES.map((one): [string, Feature[]] => [
+    ...FEATURES.map((one): [string, ListedFeature[]] => [
       `without ${one.name}`,
       FEATURES.filter((other) => other !== one),
     ]),
@@ -68,7 +69,7 @@ describe('a service with some of its features', () => {
       const tenant = await running.tenant()
       const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
       for (const feature of FEATURES)
-        for (const { method, path } of feature.descriptions ?? []) {
+        for (const { method, path } of (await feature.load()).descriptions ?? []) {
           const isThere = features.includes(feature)
           expect(path in document.paths, path).toBe(isThere)
           const json = method === 'POST' ? {} : undefined
@@ -80,12 +81,12 @@ describe('a service with some of its features', () => {
     }
   })
 
-  const withListener = FEATURES.flatMap(({ listener }) => listener ?? [])
+  const withListener = loaded.flatMap(({ listener }) => listener ?? [])
   const addresses = Object.fromEntries(
     withListener.map((listener) => [addressVariable(listener), '127.0.0.1:0']),
   )
   it.each(withListener)('opens no listener “%s” without its feature, and the others serve', async (gone) => {
-    const features = FEATURES.filter(({ listener }) => listener !== gone)
+    const features = FEATURES.filter((_, index) => loaded[index]!.listener !== gone)
     const running = await startService(addresses, { features })
     try {
       const { service } = running

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { type Config, loadConfig } from '../../src/config/config.js'
+import { loadConfig } from '../../src/app/configuration.js'
+import type { Config } from '../../src/config/config.js'
 import type { Tables } from './marks.js'
 
 export const PASSWORD = 'the password of the operator\n'

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { tablesOf } from '../../src/features/index.js'
+import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import type { Connection } from '../../src/storage/connection.js'
+import { lifetimesWith } from '../../src/storage/lifetimes.js'
 import { postgresConnection } from '../../src/storage/postgres/postgres-connection.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
@@ -284,7 +287,7 @@ function fillings(bytesOf: (text: string) => string): string[] {
 
 /** Runs the statements of a verify, an enrollment, an erasure, a challenge and the retention job. */
 async function work(database: Connection): Promise<void> {
-  const tx = storeTransaction(database, () => {})
+  const tx = storeTransaction(database, () => {}, lifetimesWith(tablesOf()))
   const blindIndex = bytes('lookup 7')
   expect(await tx.apiKeyByHash(bytes('hash 7'), AT)).toBeDefined()
   await tx.signingSecrets('ten_7', AT)
@@ -346,8 +349,8 @@ async function work(database: Connection): Promise<void> {
   await tx.driftAt('ten_7', 'm@1', 6)
   await tx.putDrift(counted)
   const shadowed = { tenantId: 'ten_7', model: 'm@1', candidate: 'FMR 1e-05', at: 6 }
-  await tx.shadowAt(shadowed)
-  await tx.putShadow({ ...shadowed, counts: '{}' })
+  await tx.statements(shadowWriter).at(shadowed)
+  await tx.statements(shadowWriter).put({ ...shadowed, counts: '{}' })
   await tx.captureSession('cps_7')
   await tx.unreportedExpiredCaptureSessions(AT, 100)
   expect((await tx.ownConsentText('ten_7', bytes('hash 6')))?.subject.id).toBe('sub_6')
@@ -375,7 +378,7 @@ describe('over sqlite', () => {
   it('no statement scans a large table', { timeout: LIMIT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))
     const file = join(folder, 'countersign.db')
-    await SqliteStore.open(file).close()
+    await SqliteStore.open(file, { tables: tablesOf() }).close()
     const database = new Database(file)
     try {
       for (const filling of fillings((text) => `CAST(${text} AS BLOB)`)) database.exec(filling)
@@ -446,7 +449,7 @@ overPostgres(() => {
     timeout: LIMIT_MS,
   }, async () => {
     const database = await createDatabase()
-    await (await openPostgresStore(database.url)).close()
+    await (await openPostgresStore(database.url, { tables: tablesOf() })).close()
     const client = new pg.Client(database.url)
     client.setTypeParser(pg.types.builtins.INT8, Number)
     await client.connect()

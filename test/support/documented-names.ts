@@ -1,9 +1,8 @@
 /** Finds the names that Markdown pages have in inline code, and what is wrong with them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { createProgram } from '../../src/cli/program.js'
-import { SETTINGS } from '../../src/config/config.js'
-import type { Setting } from '../../src/config/settings.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
 import { packageFile } from '../../src/lib/package-root.js'
@@ -64,7 +63,7 @@ function sourceWords(): Set<string> {
   const top = ['package.json', 'compose.yaml', 'compose.cluster.yaml', 'Dockerfile', 'docs/openapi.json']
   const texts = [...files, ...top].map((file) => readFileSync(packageFile(...file.split('/')), 'utf8'))
   const found = texts.flatMap((text) => text.match(/[A-Za-z]\w*|--[a-z][a-z0-9-]+/g) ?? [])
-  knownWords = new Set([...found, ...Object.values(SETTINGS).map(({ variable }) => variable)])
+  knownWords = new Set([...found, ...Object.values(ALL_SETTINGS).map(({ variable }) => variable)])
   return knownWords
 }
 
@@ -161,7 +160,7 @@ const SUFFIX_SECONDS: Record<string, number> = {
 
 /** Values of settings that the service would refuse, and defaults that are not those of the service. */
 export function wrongSettingsIn(page: string, text: string): string[] {
-  const settings = new Map(Object.values(SETTINGS).map((setting) => [setting.variable, setting as Setting]))
+  const settings = new Map(Object.values(ALL_SETTINGS).map((setting) => [setting.variable, setting]))
   const refused = [...text.matchAll(SETTING_VALUE)].flatMap(([found, name = '', ...values]) => {
     // A sentence may end with the value.
     const value = values.find((one) => one !== undefined)!.replace(/[.,:]$/, '')

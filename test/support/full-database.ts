@@ -1,10 +1,13 @@
 /** A database with something of everything that a service keeps, and looking at it past our own code: for what copies databases. */
+
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
+import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
-import { loadConfig } from '../../src/config/config.js'
+import { tablesOf } from '../../src/features/index.js'
+import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'
@@ -104,7 +107,7 @@ export async function populate(place: Workplace): Promise<Populated> {
   await run('operator', 'add', 'olga', '--role', 'viewer')
   await run('backup', place.path('copy.db'))
   await stop(server)
-  const store = SqliteStore.open(place.path('countersign.db'))
+  const store = SqliteStore.open(place.path('countersign.db'), { tables: tablesOf() })
   await store.transaction('installation', async (tx) => {
     await tx.insertTenant(
       tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1, driftSince: 1_790_000_000_001 }),
@@ -137,7 +140,7 @@ export async function populate(place: Workplace): Promise<Populated> {
       blindIndex: Buffer.from([0, 255, 92, 39]),
       ...{ sealed: Buffer.from([0, 255, 92, 39]), nextAt: null, expiresAt: 1_990_000_000_001 },
     })
-    await tx.putShadow({
+    await tx.statements(shadowWriter).put({
       ...{ tenantId: 'ten_a', model: 'm@1', candidate: 'm@2, FMR 0.00001', at: 1_790_000_000_001 },
       counts: '{"outcomes":{"approved no_match":1}}',
     })

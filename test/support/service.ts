@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { inject } from 'vitest'
+import { loadConfig } from '../../src/app/configuration.js'
 import { Service } from '../../src/app/service.js'
-import { loadConfig } from '../../src/config/config.js'
-import type { Feature } from '../../src/features/feature.js'
+import type { ListedFeature } from '../../src/features/feature.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import { type ApiClient, apiClient } from './client.js'
 import { postgresDatabase, type ServiceDatabase, sqliteDatabase } from './database.js'
@@ -58,24 +58,28 @@ export async function startService(
     ownEngine = false,
     clock = new ManualClock(),
     features,
-  }: { ownEngine?: boolean; clock?: ManualClock; features?: readonly Feature[] } = {},
+  }: { ownEngine?: boolean; clock?: ManualClock; features?: readonly ListedFeature[] } = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
   const postgres = isOnPostgres() ? await createDatabase() : null
-  const config = loadConfig({
-    COUNTERSIGN_DATA_DIR: dataDir,
-    ...(postgres ? { COUNTERSIGN_DATABASE: postgres.url } : {}),
-    COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
-    COUNTERSIGN_ACCEPT_PACK: 'baseline',
-    COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_WORKERS: '1',
-    // Many tests send one photo often; `replays.test.ts` holds the default.
-    COUNTERSIGN_REPLAY_POLICY: 'report',
-    ...(env.COUNTERSIGN_OPERATOR_PASSWORD_FILE ? {} : { COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH }),
-    ...env,
-  })
+  const config = loadConfig(
+    {
+      COUNTERSIGN_DATA_DIR: dataDir,
+      ...(postgres ? { COUNTERSIGN_DATABASE: postgres.url } : {}),
+      COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
+      COUNTERSIGN_ACCEPT_PACK: 'baseline',
+      COUNTERSIGN_PRODUCTION_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_SANDBOX_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:0',
+      COUNTERSIGN_WORKERS: '1',
+      // Many tests send one photo often; `replays.test.ts` holds the default.
+      COUNTERSIGN_REPLAY_POLICY: 'report',
+      ...(env.COUNTERSIGN_OPERATOR_PASSWORD_FILE ? {} : { COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH }),
+      ...env,
+    },
+    features,
+  )
+
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
   const start = () => Service.start(config, { clock, log, ...(features ? { features } : {}) })

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
+import { tablesOf } from '../../src/features/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import type { OpenOptions } from '../../src/storage/open-store.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Store } from '../../src/storage/store.js'
@@ -13,7 +15,7 @@ import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
 
 /** Where the data of one store are. */
 interface StorePlace {
-  open(): Promise<Store>
+  open(options?: OpenOptions): Promise<Store>
   execute(statement: string): Promise<void>
   tamper(statement: string): Promise<void>
   openingScript: string
@@ -26,8 +28,8 @@ export interface StoresUnderTest {
   readonly kind: 'sqlite' | 'postgres'
   /** A store without data, which is opened before each test and closed after it. */
   readonly store: Store
-  /** Opens another store on the same data, as another process would. It is closed after the test. */
-  open(): Promise<Store>
+  /** Opens another store on the same data, as another process would. It is closed after the test. @param options default: with the tables of all features */
+  open(options?: OpenOptions): Promise<Store>
   /** Runs SQL without the store, as an operator's tool would. */
   execute(statement: string): Promise<void>
   /** Runs SQL with the triggers off, as the owner of the data can. */
@@ -50,8 +52,8 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
   let place: StorePlace
   let store: Store
   const opened: Store[] = []
-  const open = async () => {
-    const another = await place.open()
+  const open = async (options?: OpenOptions) => {
+    const another = await place.open(options)
     opened.push(another)
     return another
   }
@@ -100,7 +102,7 @@ async function sqlitePlace(): Promise<StorePlace> {
     }
   }
   return {
-    open: async () => SqliteStore.open(file),
+    open: async (options = { tables: tablesOf() }) => SqliteStore.open(file, options),
     execute,
     tamper: (statement) => execute(`${WITHOUT_TRIGGERS}; ${statement}`),
     openingScript: `
@@ -121,7 +123,7 @@ async function postgresPlace(): Promise<StorePlace> {
   const execute = async (statement: string) => void (await database.query(statement))
   const tamper = (statement: string) => execute(`SET session_replication_role = replica; ${statement}`)
   return {
-    open: () => openPostgresStore(database.url),
+    open: (options = { tables: tablesOf() }) => openPostgresStore(database.url, options),
     execute,
     tamper,
     openingScript: `

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
-import { SETTING_GROUPS } from '../../src/config/settings.js'
+import { ALL_SETTING_GROUPS } from '../../src/app/configuration.js'
 import { ERRORS, type ErrorCategory } from '../../src/contract/error-codes.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
@@ -125,7 +125,7 @@ export function briefOf(description: string): string {
 
 /** docs/configuration.md */
 export function configurationPage(): string {
-  const sections = Object.entries(SETTING_GROUPS).map(([title, settings]) => {
+  const sections = Object.entries(ALL_SETTING_GROUPS).map(([title, settings]) => {
     const items = Object.values(settings).map(({ variable, fallback, description }) => {
       const standard = fallback ? ` (\`${fallback}\`)` : ''
       return [`\`${variable}\`${standard}`, briefOf(description)] as const

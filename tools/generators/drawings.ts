@@ -5,7 +5,8 @@
 import { SETTINGS } from '../../src/config/config.js'
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 import { newKeys, type ServiceKeys } from '../../src/crypto/service-keys.js'
-import { LIFETIMES, type Lifetime } from '../../src/storage/lifetimes.js'
+import { tablesOf } from '../../src/features/index.js'
+import { type Lifetime, lifetimesWith } from '../../src/storage/lifetimes.js'
 import { STAGES, type Stage } from '../../src/verification/stages.js'
 import { WEBHOOK_EVENTS } from '../../src/webhooks/webhook-events.js'
 import { DESCRIPTIONS } from '../../test/support/descriptions.js'
@@ -536,7 +537,9 @@ function erasure(): string {
   let y = bottomOf(start) + 18
   let from = bottomOf(start)
   for (const [fate, { title, note, tone, isExplained }] of Object.entries(FATES) as Array<[FateName, Fate]>) {
-    const tables = LIFETIMES.filter((table) => fateOf(table) === fate).map(({ name }) => name)
+    const tables = lifetimesWith(tablesOf())
+      .filter((table) => fateOf(table) === fate)
+      .map(({ name }) => name)
     const columns = isExplained ? 2 : 4
     const columnWidth = Math.floor((width - 24) / columns)
     const rows = Math.ceil(tables.length / columns)
@@ -575,7 +578,7 @@ const ERASURE: Drawing = {
   file: 'erasure.svg',
   page: 'guides/privacy.md',
   alt: 'An erasure deletes the user, the data key, face vectors, passkeys, captures and kept responses. It empties webhooks, leaves request log and audit log without a name, writes a receipt, and touches nothing that is about no user.',
-  names: LIFETIMES.map(({ name }) => name),
+  names: lifetimesWith(tablesOf()).map(({ name }) => name),
   svg: erasure,
 }
 

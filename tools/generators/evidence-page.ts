@@ -1,7 +1,8 @@
 /** The page docs/evidence.md, and installations to judge. */
 
 import { type ModelPack, parsePackManifest } from '../../models/pack/model-pack.js'
-import { resolveConfig, SETTINGS, type SettingName } from '../../src/config/config.js'
+import { resolveConfig } from '../../src/app/configuration.js'
+import { SETTINGS, type SettingName } from '../../src/config/config.js'
 import { FACTS, type Fact, type Installation } from '../../src/evidence/evidence.js'
 import { ABOUT_LINES, linesTable } from '../../src/evidence/evidence-page.js'
 import { brokenLines, countLines, judgeInstallation } from '../../src/evidence/judge-installation.js'

@@ -5,7 +5,8 @@ import { type Reached, VerdictFields } from '../../src/api/verdict-fields.js'
 import { canonicalDisplay, displayAction } from '../../src/contract/actions/display-action.js'
 import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { actionHash, signVerification } from '../../src/crypto/verification-jwt.js'
-import { FEATURES, partsOf } from '../../src/features/index.js'
+import { partsOf } from '../../src/features/feature-parts.js'
+import { loadFeatures } from '../../src/features/index.js'
 
 /** The secret of the example, which is also one of the test vectors'. */
 export const EXAMPLE_SECRET = {
@@ -23,7 +24,7 @@ const LIFETIME_SECONDS = 300
 const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
 
 /** The fields of a verdict by the service with all its features. */
-export const FIELDS = new VerdictFields(partsOf(FEATURES).verify.map(({ fields }) => fields))
+export const FIELDS = new VerdictFields(partsOf(await loadFeatures()).verify.map(({ fields }) => fields))
 
 /** The claims that tests of the example read, among others. */
 type ExampleClaims = Record<string, unknown> &

@@ -1,15 +1,8 @@
 /** `countersign config`: shows every setting with its value and source, and reports everything that is wrong. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import {
-  type Config,
-  ConfigError,
-  type Resolution,
-  resolveConfig,
-  SETTINGS,
-  type SettingName,
-  unreadable,
-} from '../../config/config.js'
+import { ALL_SETTINGS, resolveConfig } from '../../app/configuration.js'
+import { type Config, ConfigError, type Resolution, unreadable } from '../../config/config.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { loadOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import { describeDatabase } from '../../storage/open-store.js'
@@ -51,7 +44,7 @@ export function registerConfigCommands(config: Command): void {
         const { configFile } = resolution.config
         // Without the settings of the file the table would show wrong values.
         if (configFile && unreadable(configFile).length > 0) throw new ConfigError(problems)
-        const views = (Object.keys(SETTINGS) as SettingName[]).map((name) => viewOf(name, resolution))
+        const views = Object.keys(ALL_SETTINGS).map((name) => viewOf(name, resolution))
         if (problems.length > 0) process.exitCode = EXIT.failed
         print(options, { settings: views, problems }, () =>
           options.explain
@@ -116,8 +109,8 @@ function cellsOf({ name, value, source }: SettingView): Cell[] {
   return [name, value ?? '-', source === 'default' ? { text: source, style: 'dim' } : source]
 }
 
-function viewOf(name: SettingName, { config, given }: Resolution): SettingView {
-  const { variable, fallback, description } = SETTINGS[name]
+function viewOf(name: string, { config, given }: Resolution): SettingView {
+  const { variable, fallback, description } = ALL_SETTINGS[name]!
   return {
     name: variable,
     value: effectiveValue(name, config),

@@ -1,6 +1,7 @@
 /** `countersign doctor`: reports what is wrong with this installation and how to mend it. */
 import type { Command } from 'commander'
-import { ConfigError, isPostgres, resolveConfig, unreadable } from '../../config/config.js'
+import { resolveConfig } from '../../app/configuration.js'
+import { ConfigError, isPostgres, unreadable } from '../../config/config.js'
 import { configWarnings } from '../config/config-warnings.js'
 import { openSettings } from '../config/open-settings.js'
 import { action, EXIT, type OutputOptions, print } from '../lib/output.js'

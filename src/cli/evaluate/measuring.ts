@@ -73,7 +73,7 @@ export async function measure(
 export async function prepareEngine(
   pack: string | undefined,
 ): Promise<{ config: Config; settings: EngineOptions }> {
-  const { loadConfig } = await import('../../config/config.js')
+  const { loadConfig } = await import('../../app/configuration.js')
   const { engineOptions } = await import('../../app/engine-options.js')
   const { prepareModels } = await import('../models/prepare-models.js')
   const config = loadConfig(pack ? { ...process.env, COUNTERSIGN_MODEL_PACK: pack } : process.env)

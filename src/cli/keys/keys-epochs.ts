@@ -2,13 +2,14 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../../admin/core.js'
+import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { type Config, isPostgres, loadConfig } from '../../config/config.js'
+import { type Config, isPostgres } from '../../config/config.js'
 import type { EpochFolder } from '../../keys/epoch-folder.js'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
 import { action, CommandError, note, type OutputOptions, print } from '../lib/output.js'
 import { counted } from '../lib/style.js'
-import { using, withCore } from '../lib/with-core.js'
+import { using, withCore } from '../with-core.js'
 
 interface RotateOptions extends OutputOptions {
   none?: boolean

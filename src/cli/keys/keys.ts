@@ -18,7 +18,7 @@ import {
 } from '../../crypto/master-key.js'
 import { action, CommandError, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 import { assertServicesRead } from './key-followers.js'
 import { registerEpochCommands } from './keys-epochs.js'
 

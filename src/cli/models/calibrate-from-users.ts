@@ -3,14 +3,15 @@ import type { Calibration } from '../../../models/pack/calibration.js'
 import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import type { UsersCalibration } from '../../../tools/evaluation/calibrate-from-users.js'
 import { people } from '../../../tools/evaluation/format.js'
+import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
+import { type Config, modelPackDir } from '../../config/config.js'
 import { systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { CommandError, type OutputOptions, print } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { type Field, fields } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 import {
   applyCalibration,
   type CalibrationChange,

@@ -53,7 +53,8 @@ export function registerCalibrateCommand(models: Command): void {
             perSecond: wholeNumber(options.perSecond, '--per-second', MAX_PER_SECOND),
           })
         }
-        const { loadConfig, modelPackDir } = await import('../../config/config.js')
+        const { loadConfig } = await import('../../app/configuration.js')
+        const { modelPackDir } = await import('../../config/config.js')
         const { assertMeasuredWith, parseCalibration } = await import('../../../models/pack/calibration.js')
         const { loadPackManifest } = await import('../../../models/pack/model-pack.js')
         const { readInput } = await import('../lib/read-input.js')

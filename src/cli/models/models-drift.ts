@@ -11,7 +11,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import { tenantModels } from '../../tenants/tenant-models.js'
 import { action, type OutputOptions, print } from '../lib/output.js'
 import { type Cell, listing } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 
 interface DriftOptions extends OutputOptions {
   restart?: boolean

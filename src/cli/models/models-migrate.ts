@@ -3,12 +3,13 @@ import type { Command } from 'commander'
 import { loadModelPack } from '../../../models/pack/model-pack.js'
 import type { ModelOperations } from '../../admin/model-operations.js'
 import { type MigrationView, migrationView, statusView } from '../../admin/model-views.js'
+import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { type Config, loadConfig, modelPackDir } from '../../config/config.js'
+import { type Config, modelPackDir } from '../../config/config.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { type Cell, fields, listing } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 
 interface MigrateOptions extends OutputOptions {
   to?: string

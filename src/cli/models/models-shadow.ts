@@ -5,7 +5,7 @@ import { type ShadowView, shadowViews } from '../../features/insight/shadow/shad
 import { DAY_MS, systemClock } from '../../lib/clock.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { type Cell, listing } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 
 interface TenantShadow extends ShadowView {
   tenant: string

@@ -7,7 +7,7 @@ import { generatePassword, hashPassword, passwordWeakness } from '../../crypto/p
 import { resetOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import { action, CommandError, note, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { readStandardInput } from '../lib/standard-input.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 
 interface PasswordOptions extends OutputOptions {
   generate?: boolean

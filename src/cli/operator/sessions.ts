@@ -6,8 +6,8 @@ import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime } from '../../lib/clock.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { counted, listing } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
 import { operate } from '../tenant/tenant-options.js'
+import { withCore } from '../with-core.js'
 
 interface SignOutOptions extends OutputOptions {
   all?: boolean

@@ -1,8 +1,9 @@
 /** Reloads the configuration of a running service. */
 
+import { loadConfig } from '../../app/configuration.js'
 import { awaitingRestart } from '../../app/reload.js'
 import type { Service } from '../../app/service.js'
-import { type Config, loadConfig } from '../../config/config.js'
+import type { Config } from '../../config/config.js'
 
 /**
  * Applies what can be applied without a restart, and logs the rest. Never rejects.

@@ -1,12 +1,13 @@
 /** Runs one service process among several, by the orders of the supervisor. */
 
+import { loadConfig } from '../../app/configuration.js'
 import { createLog } from '../../app/log.js'
 import { Service } from '../../app/service.js'
-import { type Config, loadConfig } from '../../config/config.js'
+import type { Config } from '../../config/config.js'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import { fail } from '../lib/output.js'
-import { closeFilesToOthers } from '../lib/with-core.js'
 import { announce, announceUnlessStopping, Warnings } from '../serve/announcement.js'
+import { closeFilesToOthers } from '../with-core.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
 import { shareOf } from './processes.js'
 import { reloadConfig } from './reload-config.js'

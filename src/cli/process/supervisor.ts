@@ -1,8 +1,9 @@
 /** Supervises several service processes at one address: starts them, restarts one that fails, and passes the operator's signals on. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { loadConfig } from '../../app/configuration.js'
 import { createLog } from '../../app/log.js'
-import { type Config, loadConfig } from '../../config/config.js'
+import type { Config } from '../../config/config.js'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import { isAtTerminal } from '../lib/terminal.js'
 import { keepDefaultPack } from '../models/prepare-models.js'

@@ -1,7 +1,7 @@
 /** Prints what an operator needs when a service is ready: its addresses, and secrets that are shown only once. */
 
+import { resolveConfig } from '../../app/configuration.js'
 import type { Service } from '../../app/service.js'
-import { resolveConfig } from '../../config/config.js'
 import { VERSION } from '../../lib/version.js'
 import { openByDefault } from '../config/open-settings.js'
 import { note, type OutputOptions } from '../lib/output.js'

@@ -1,17 +1,18 @@
 /** `countersign serve`: runs the service until a signal stops it, in this process or in several. */
 import type { Command } from 'commander'
+import { loadConfig, resolveConfig } from '../../app/configuration.js'
 import type { Service } from '../../app/service.js'
-import { type Config, loadConfig, resolveConfig } from '../../config/config.js'
+import type { Config } from '../../config/config.js'
 import { processCount } from '../../config/worker-limits.js'
 import { configWarnings } from '../config/config-warnings.js'
 import { action } from '../lib/output.js'
 import { progressSteps } from '../lib/progress.js'
 import { isAtTerminal } from '../lib/terminal.js'
-import { closeFilesToOthers } from '../lib/with-core.js'
 import { assertGraphsAgree } from '../models/graph-check.js'
 import { keepDefaultPack, prepareModels } from '../models/prepare-models.js'
 import { reloadConfig } from '../process/reload-config.js'
 import { notifyServiceManager } from '../process/service-manager.js'
+import { closeFilesToOthers } from '../with-core.js'
 import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
 
 export function registerServeCommand(command: Command): void {

@@ -6,7 +6,7 @@ import { type CapturePageSettings, capturePageSettings } from '../../tenants/cap
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { readInput } from '../lib/read-input.js'
 import { fields } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 import { operate } from './tenant-options.js'
 
 interface CapturePageOptions extends OutputOptions {

@@ -4,7 +4,7 @@ import { consentTextsOf } from '../../admin/consent-texts.js'
 import { consentTextView } from '../../admin/views.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { listing } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 
 /** Most texts that are listed. A single text of a longer list is found by its hash. */
 const MAX_LISTED = 1000

@@ -7,7 +7,7 @@ import { SCOPE_MEANINGS, SCOPES } from '../../tenants/key-scopes.js'
 import { parseDuration } from '../lib/duration.js'
 import { action, note, type OutputOptions, print } from '../lib/output.js'
 import { fields, listing } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 import { operate, parseEnvironment } from './tenant-options.js'
 
 interface NamedOptions extends OutputOptions {

@@ -4,7 +4,7 @@ import { tenantErasureView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { action, note, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { counted, fields } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 import {
   assertReached,
   type ContractOptions,

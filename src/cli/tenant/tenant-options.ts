@@ -2,7 +2,8 @@
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Operations } from '../../admin/operations.js'
-import { type Config, type Environment, loadConfig, modelPackDir, parseRate } from '../../config/config.js'
+import { loadConfig } from '../../app/configuration.js'
+import { type Config, type Environment, modelPackDir, parseRate } from '../../config/config.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../../config/liveness-requirement.js'
 import { MINUTE_MS } from '../../lib/clock.js'
@@ -10,7 +11,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import { parseDuration } from '../lib/duration.js'
 import { UsageError } from '../lib/output.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 
 /** At most a day: a person who agreed yesterday is asked again. */
 const MAX_REPLACE_VERDICT_MINUTES = 1440

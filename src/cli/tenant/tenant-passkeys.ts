@@ -14,7 +14,7 @@ import {
 import { certificatesOf } from '../../tenants/pem.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { fields } from '../lib/style.js'
-import { withCore } from '../lib/with-core.js'
+import { withCore } from '../with-core.js'
 import { operate } from './tenant-options.js'
 
 interface PasskeyOptions extends OutputOptions {

@@ -12,7 +12,6 @@ import type { CaptureServer } from './page/capture-server.js'
 import { UPLOAD_MS } from './upload-time.js'
 
 export const captureSessions: Feature = {
-  name: 'capture-sessions',
   descriptions: [createCaptureSessionDescription, getCaptureSessionDescription],
   listener: 'capture',
   attach(host) {

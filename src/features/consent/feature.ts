@@ -3,7 +3,6 @@ import type { Feature } from '../feature.js'
 import { recordConsent, recordConsentDescription } from './record-consent.js'
 
 export const consent: Feature = {
-  name: 'consent',
   descriptions: [recordConsentDescription],
   attach: () => ({ endpoints: (services) => [recordConsent(services)] }),
 }

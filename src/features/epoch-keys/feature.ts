@@ -3,7 +3,6 @@ import { HOUR_MS } from '../../lib/clock.js'
 import type { Feature } from '../feature.js'
 
 export const epochKeys: Feature = {
-  name: 'epoch-keys',
   async attach(host) {
     const { config, epochFolder: folder } = host
     if (!folder) return {}

@@ -1,4 +1,5 @@
 /** Shows how a service does: the traffic of tenants, the request log, drift, and a candidate that sees verifies in shadow. */
+import { ownValues } from '../../config/own-settings.js'
 import { EngineProvider } from '../../verification/engine-provider.js'
 import type { Attached, Feature, FeatureHost } from '../feature.js'
 import { showDrift } from './drift/drift-metrics.js'
@@ -8,10 +9,10 @@ import { DriftWatch } from './drift/drift-watch.js'
 import { RequestLog } from './requests/request-log.js'
 import { assertKnownBounds, candidateOf } from './shadow/candidate.js'
 import { ShadowMetrics } from './shadow/shadow-metrics.js'
+import { SHADOW_SETTINGS } from './shadow/shadow-settings.js'
 import { Traffic } from './traffic/traffic.js'
 
 export const insight: Feature = {
-  name: 'insight',
   assertSettings: assertKnownBounds,
   async attach(host) {
     const models = servedModels(host.engine)
@@ -50,6 +51,14 @@ async function attachShadow(host: FeatureHost): Promise<Attached> {
   const recorder = new ShadowRecorder(host)
   const hasPlace = () => engine.hasSparePlace
   const provider = new EngineProvider(engine)
-  const shadow = new Shadow({ ...host, candidate, provider, recorder, observer, hasPlace })
+  const shadow = new Shadow({
+    ...host,
+    settings: ownValues(SHADOW_SETTINGS, config),
+    candidate,
+    provider,
+    recorder,
+    observer,
+    hasPlace,
+  })
   return { watch: shadow.watch, jobs: { answered: [shadow], last: [recorder] } }
 }

@@ -6,7 +6,6 @@ import type { Feature } from '../feature.js'
 import { OPENID_LISTENER } from './exports.js'
 
 export const openid: Feature = {
-  name: 'openid',
   listener: OPENID_LISTENER,
   attach(host) {
     if (!host.config.openidListen) return {}

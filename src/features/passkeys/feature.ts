@@ -19,7 +19,6 @@ import { challengePart, enrollPart, verifyPart } from './parts.js'
 import { passkeyServices } from './passkey-services.js'
 
 export const passkeys: Feature = {
-  name: 'passkeys',
   descriptions: [
     beginPasskeyRegistrationDescription,
     registerPasskeyDescription,

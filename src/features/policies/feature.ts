@@ -4,7 +4,6 @@ import { InactiveUsers } from './inactive-users.js'
 import { challengePart, enrollPart, verifyPart } from './parts.js'
 
 export const policies: Feature = {
-  name: 'policies',
   parts: { verify: verifyPart, enroll: enrollPart, challenge: challengePart },
   attach(host) {
     const inactiveUsers = new InactiveUsers(host)

@@ -4,7 +4,7 @@ import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../../config/postgres-url.js'
 import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
-import { LIFETIMES } from '../lifetimes.js'
+import { lifetimesWith } from '../lifetimes.js'
 import { storeReader } from '../statements/statements.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresEpochs } from './postgres-epochs.js'
@@ -49,14 +49,15 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
 export function openPostgresTarget(url: string, options: PostgresOptions): Promise<CopyTarget> {
   return connecting(url, options, async (pool, client, name) => {
     await client.query('BEGIN')
-    const version = await locking(createSchema(client), 'target_in_use', name)
+    const version = await locking(createSchema(client, options.tables ?? []), 'target_in_use', name)
     if (version > 0) assertVersion(version, 'target_outdated', name)
     await assertUnserved(client, 'target_in_use', name)
     // From here on no command writes, and no service announces itself or renews its lease.
     await locking(client.query('LOCK TABLE node, lane IN EXCLUSIVE MODE'), 'target_in_use', name)
     await assertUnserved(client, 'target_in_use', name, 0)
     const side = sideOf(client, pool)
-    await assertEmpty(side.connection)
+    const lifetimes = lifetimesWith(options.tables ?? [])
+    await assertEmpty(side.connection, lifetimes)
     const types = new Map<CopiedTable, Map<string, string>>()
     return {
       ...side,
@@ -75,7 +76,7 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
       },
       async commit() {
         // Without statistics the first calls would be planned for empty tables.
-        await client.query(`ANALYZE ${LIFETIMES.map((table) => table.name).join(', ')}`).catch(refuse)
+        await client.query(`ANALYZE ${lifetimes.map((table) => table.name).join(', ')}`).catch(refuse)
         await client
           .query(
             `SELECT setval(pg_get_serial_sequence('capture', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM capture`,

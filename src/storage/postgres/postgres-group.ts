@@ -13,6 +13,7 @@
  * the other. All of them may extend the audit log of their tenant: entries are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
  */
 import type { QueryConfig, QueryResult } from 'pg'
+import type { Lifetime } from '../lifetimes.js'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
 import { storeTransaction } from '../statements/statements.js'
 import { type StoreTransaction, StoreUnavailableError } from '../store.js'
@@ -66,7 +67,10 @@ export class PostgresGroup {
   private readonly sealing: StoreTransaction
 
   /** @param send has to remember the failure of a statement, because nobody awaits writes */
-  constructor(private readonly send: Send) {
+  constructor(
+    private readonly send: Send,
+    private readonly lifetimes: readonly Lifetime[],
+  ) {
     this.sealing = storeTransaction(postgresConnection(send), () => {})
   }
 
@@ -92,7 +96,7 @@ export class PostgresGroup {
   }
 
   private slot(index: number): TransactionSlot {
-    this.slots[index] ??= new TransactionSlot(this.send, (tx) => this.linking(tx))
+    this.slots[index] ??= new TransactionSlot(this.send, this.lifetimes, (tx) => this.linking(tx))
     return this.slots[index]
   }
 
@@ -127,14 +131,18 @@ class TransactionSlot {
   private isOpen = false
   private hasWritten = false
 
-  constructor(send: Send, linking: (tx: StoreTransaction) => StoreTransaction) {
+  constructor(
+    send: Send,
+    lifetimes: readonly Lifetime[],
+    linking: (tx: StoreTransaction) => StoreTransaction,
+  ) {
     const connection = postgresConnection((query, isWrite) => {
       // A part of a job that goes on after the job has failed must not write in the next transaction.
       if (!this.isOpen) return Promise.reject(new StoreUnavailableError('the transaction has ended'))
       if (isWrite) this.hasWritten = true
       return send(query)
     })
-    this.tx = linking(storeTransaction(connection, () => {}))
+    this.tx = linking(storeTransaction(connection, () => {}, lifetimes))
   }
 
   async run(job: Job): Promise<JobOutcome> {

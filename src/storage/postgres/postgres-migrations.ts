@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
+import { type FoundPart, missingOf, type OwnTable, POSTGRES } from '../own-table.js'
 import { assertStepLeadsTo, newerSchema, type SchemaStep, sqlAfter } from '../schema-steps.js'
 import { isLockTimeout } from './postgres-errors.js'
 import { createIndexes } from './postgres-indexes.js'
@@ -572,17 +573,6 @@ const STEPS: SchemaStep[] = [
   CREATE INDEX drift_at ON drift (at);
   CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
 
-  -- Decisions of a candidate in shadow, counted by tenant and day.
-  CREATE TABLE shadow (
-    tenant_id text COLLATE "C" NOT NULL REFERENCES tenant (id),
-    model text COLLATE "C" NOT NULL,
-    candidate text COLLATE "C" NOT NULL,
-    at bigint NOT NULL,
-    counts text COLLATE "C" NOT NULL,
-    PRIMARY KEY (tenant_id, model, candidate, at)
-  );
-  CREATE INDEX shadow_at ON shadow (at);
-
   -- The OpenID provider: its keys, its clients, what it remembers of a sign-in, and requests of identity providers whose results the
   -- service reports to them.
   CREATE TABLE openid_key (
@@ -743,18 +733,19 @@ async function assertCompatible(client: ClientBase, version: number): Promise<vo
 }
 
 /**
- * Brings the schema up to date in one transaction; when several processes start at once, one does it.
+ * Brings the schema up to date, with the tables of features, in one transaction; when several processes start at once, one does it.
  * @throws as `schemaVersion`; Error while a service is running whose code the new schema does not support
  */
-export async function migrate(client: ClientBase): Promise<void> {
+export async function migrate(client: ClientBase, tables: readonly OwnTable[] = []): Promise<void> {
   // Without the lock, so that most starts, which find the schema up to date, do not wait.
-  if ((await schemaVersion(client)) >= SCHEMA) return
+  if ((await schemaVersion(client)) >= SCHEMA && (await missing(client, tables)).length === 0) return
   for (const untilMs = performance.now() + RETRY_LIMIT_MS; ; await sleep(RETRY_MS))
     try {
       await client.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${TURN_MS}`)
       await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
       const version = await schemaVersion(client)
       if (version < SCHEMA) await takeSteps(client, version)
+      await addTables(client, tables)
       await client.query('COMMIT')
       return
     } catch (error) {
@@ -767,11 +758,33 @@ export async function migrate(client: ClientBase): Promise<void> {
  * Creates the schema inside the caller's transaction where there is none; waits for a process that changes it.
  * @returns the version that was found, 0 for none @throws as `schemaVersion`
  */
-export async function createSchema(client: ClientBase): Promise<number> {
+export async function createSchema(client: ClientBase, tables: readonly OwnTable[]): Promise<number> {
   await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
   const version = await schemaVersion(client)
   if (version === 0) await takeSteps(client, 0)
+  if (version === 0 || version === SCHEMA) await addTables(client, tables)
   return version
+}
+
+/**
+ * Makes what is missing of the tables of features. They have no part in the version of the schema: services that do not know them go on
+ * writing, and what they delete takes the rows along.
+ */
+async function addTables(client: ClientBase, tables: readonly OwnTable[]): Promise<void> {
+  // A new table locks those that it refers to.
+  await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
+  for (const sql of await missing(client, tables)) await client.query(sql)
+}
+
+async function missing(client: ClientBase, tables: readonly OwnTable[]): Promise<string[]> {
+  if (tables.length === 0) return []
+  const { rows } = await client.query<FoundPart>(
+    `SELECT relname AS table, attname AS part FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND attnum > 0 AND relname = ANY($1)
+     UNION ALL SELECT tablename, indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = ANY($1)`,
+    [tables.map(({ name }) => name)],
+  )
+  return missingOf(tables, POSTGRES, rows)
 }
 
 async function takeSteps(client: ClientBase, version: number): Promise<void> {

@@ -5,6 +5,8 @@ import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../c
 import { CodedError } from '../../lib/errors.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { ServiceNode } from '../coordinator.js'
+import { lifetimesWith } from '../lifetimes.js'
+import type { OwnTable } from '../own-table.js'
 import { storeReader } from '../statements/statements.js'
 import {
   BackupUnsupportedError,
@@ -52,6 +54,8 @@ export interface PostgresOptions {
   serving?: boolean
   /** True to bring the schema of an earlier version up to date, as a service does at its start. */
   migrating?: boolean
+  /** The tables of features. */
+  tables?: readonly OwnTable[]
 }
 
 /**
@@ -66,7 +70,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
       const found = await schemaVersion(client)
       if (found > 0 && found < SCHEMA && !options.serving && !options.migrating)
         throw new SchemaOutdatedError(describePostgres(access.target), found, SCHEMA)
-      await migrate(client)
+      await migrate(client, options.tables)
       if (options.serving || options.migrating) await buildMissingIndexes(client)
     })
     return PostgresStore.start(access, options)
@@ -117,11 +121,11 @@ export class PostgresStore implements Store {
 
   private constructor(
     private readonly access: PostgresAccess,
-    { serving = false }: PostgresOptions,
+    { serving = false, tables = [] }: PostgresOptions,
   ) {
     this.writers = new PostgresPool(access, { size: 1, timeouts: TIMEOUTS })
     this.readers = new PostgresPool(access, { size: READERS, timeouts: TIMEOUTS })
-    this.writer = new PostgresWriter(this.writers)
+    this.writer = new PostgresWriter(this.writers, lifetimesWith(tables))
     this.coordinator = serving ? new PostgresCoordinator(access) : null
     const poll = () => this.readers.findNewestPrimary()
     this.primaryWatch =

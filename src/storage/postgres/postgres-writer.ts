@@ -42,6 +42,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
+import type { Lifetime } from '../lifetimes.js'
 import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { type Job, type JobKind, PostgresGroup } from './postgres-group.js'
@@ -79,13 +80,19 @@ export class PostgresWriter {
   epoch: number | null = null
   onStaleKeys: () => void = () => {}
 
-  private readonly group = new PostgresGroup((query) => this.send(query))
+  private readonly group: PostgresGroup
   /** The connection, with the transaction of the group that is running; null until it is needed, and after it was lost. */
   private client: PoolClient | null = null
   /** The first failed statement of the running group: statements after it fail because of it. */
   private failure: Error | null = null
 
-  constructor(private readonly pool: PostgresPool) {}
+  /** @param lifetimes of all tables */
+  constructor(
+    private readonly pool: PostgresPool,
+    lifetimes: readonly Lifetime[],
+  ) {
+    this.group = new PostgresGroup((query) => this.send(query), lifetimes)
+  }
 
   /** Opens the connection, so that an unusable server is found at the start. @throws Error of pg */
   async connect(): Promise<void> {

@@ -7,6 +7,8 @@ import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
 import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
+import { lifetimesWith } from '../lifetimes.js'
+import type { OwnTable } from '../own-table.js'
 import { storeReader } from '../statements/statements.js'
 import { StoreOpenError } from '../store.js'
 import { removeDatabase } from './sqlite-backup.js'
@@ -60,7 +62,7 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
  * Begins the transaction of the copy, and creates file and schema where there are none.
  * @throws StoreCopyError target_in_use, target_not_empty, target_outdated; StoreOpenError
  */
-export function openSqliteTarget(file: string): Promise<CopyTarget> {
+export function openSqliteTarget(file: string, tables: readonly OwnTable[] = []): Promise<CopyTarget> {
   makeFolder(dirname(file))
   return opening(file, 'target_in_use', async (claim) => {
     const isNew = !existsSync(file)
@@ -80,9 +82,9 @@ export function openSqliteTarget(file: string): Promise<CopyTarget> {
       database.pragma('synchronous = FULL')
       database.pragma('foreign_keys = ON')
       database.exec('BEGIN IMMEDIATE')
-      migrate(database)
+      migrate(database, tables)
       const side = sideOf(database)
-      await assertEmpty(side.connection)
+      await assertEmpty(side.connection, lifetimesWith(tables))
       return {
         ...side,
         async insert({ name }, columns, rows) {

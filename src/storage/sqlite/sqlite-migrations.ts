@@ -4,6 +4,7 @@
  * the steps since the last release into one, which keeps the last number (docs/internals/releasing.md): databases of builds in between are then refused.
  */
 import type { Database } from 'better-sqlite3'
+import { type FoundPart, missingOf, type OwnTable, SQLITE } from '../own-table.js'
 import { assertStepLeadsTo, newerSchema, type SchemaStep, sqlAfter } from '../schema-steps.js'
 
 /** The number of a step's schema, `to`, is the `user_version` of a database. */
@@ -535,17 +536,6 @@ const STEPS: SchemaStep[] = [
   CREATE INDEX drift_at ON drift (at);
   CREATE INDEX drift_newest ON drift (tenant_id, model) WHERE blocks IS NOT NULL;
 
-  -- Decisions of a candidate in shadow, counted by tenant and day.
-  CREATE TABLE shadow (
-    tenant_id TEXT NOT NULL REFERENCES tenant (id),
-    model TEXT NOT NULL,
-    candidate TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    counts TEXT NOT NULL,
-    PRIMARY KEY (tenant_id, model, candidate, at)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX shadow_at ON shadow (at);
-
   -- The OpenID provider: its keys, its clients, what it remembers of a sign-in, and requests of identity providers whose results the
   -- service reports to them.
   CREATE TABLE openid_key (
@@ -629,17 +619,28 @@ export function schemaVersion(database: Database): number {
   return database.pragma('user_version', { simple: true }) as number
 }
 
-/** Brings the schema up to date in one transaction. @throws as `assertOurs` */
-export function migrate(database: Database): void {
+/** Brings the schema up to date, with the tables of features, in one transaction. @throws as `assertOurs` */
+export function migrate(database: Database, tables: readonly OwnTable[] = []): void {
   database
     .transaction(() => {
       // Checked again under the lock, because another process may have migrated meanwhile.
       assertOurs(database)
       const version = schemaVersion(database)
-      if (version === SCHEMA_VERSION) return
-      for (const sql of sqlAfter(version, STEPS)) database.exec(sql)
-      database.pragma(`application_id = ${APPLICATION_ID}`)
-      database.pragma(`user_version = ${SCHEMA_VERSION}`)
+      if (version < SCHEMA_VERSION) {
+        for (const sql of sqlAfter(version, STEPS)) database.exec(sql)
+        database.pragma(`application_id = ${APPLICATION_ID}`)
+        database.pragma(`user_version = ${SCHEMA_VERSION}`)
+      }
+      for (const sql of missingOf(tables, SQLITE, partsOf(database))) database.exec(sql)
     })
     .immediate()
+}
+
+function partsOf(database: Database): FoundPart[] {
+  return database
+    .prepare<[], FoundPart>(
+      `SELECT one.name AS "table", own.name AS part FROM sqlite_schema AS one, pragma_table_info(one.name) AS own
+       WHERE one.type = 'table' UNION ALL SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index'`,
+    )
+    .all()
 }

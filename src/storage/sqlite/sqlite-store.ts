@@ -6,6 +6,8 @@ import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../../lib/durable-file.js'
 import type { Connection, Statement } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
+import { type Lifetime, lifetimesWith } from '../lifetimes.js'
+import type { OwnTable } from '../own-table.js'
 import { storeReader } from '../statements/statements.js'
 import {
   type CommitReport,
@@ -45,6 +47,13 @@ const LOCK_PATIENCE_MS = 5000
 /** The page cache, in KiB: the upper levels of the trees and the pages used last. SQLite's default of 2,000 serves some thousand users. */
 const CACHE_KIB = 32_768
 
+/** Options of `OpenOptions`, which imports this file. */
+interface SqliteOptions {
+  serving?: boolean
+  migrating?: boolean
+  tables?: readonly OwnTable[]
+}
+
 export class SqliteStore implements Store {
   readonly coordinator = null
   readonly schema = SCHEMA_VERSION
@@ -62,6 +71,7 @@ export class SqliteStore implements Store {
     private readonly claim: Database.Database | null,
     private readonly checkpointer: SqliteCheckpointer | null,
     readonly presence: SqlitePresence | null,
+    lifetimes: readonly Lifetime[],
   ) {
     const committed = storeReader(committedState(database, reader))
     const callers = new RememberedCallers(database, committed.apiKeyByHash)
@@ -70,6 +80,7 @@ export class SqliteStore implements Store {
       callers.watching(database as Connection),
       checkpointer,
       this.translate,
+      lifetimes,
     )
     this.read = readerWhoseErrors(this.translate, { ...committed, apiKeyByHash: callers.find })
   }
@@ -77,10 +88,14 @@ export class SqliteStore implements Store {
   /**
    * @param serving true for the service, of which a database has one; commands may work at the same time
    * @param migrating true for the command that changes the schema, which needs the database for itself
+   * @param tables those of features
    * @throws SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
    * @throws StoreOpenError when the file is another application's, a newer version's, damaged, out of reach, or served already
    */
-  static open(file: string, { serving = false, migrating = false } = {}): SqliteStore {
+  static open(
+    file: string,
+    { serving = false, migrating = false, tables = [] }: SqliteOptions = {},
+  ): SqliteStore {
     let writer: Database.Database | undefined
     let claim: Database.Database | null = null
     try {
@@ -101,7 +116,7 @@ export class SqliteStore implements Store {
       // Overwrites deleted rows with zeros instead of only unlinking them.
       writer.pragma('secure_delete = ON')
       writer.pragma(`cache_size = -${CACHE_KIB}`)
-      migrate(writer)
+      migrate(writer, tables)
       writer.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
       const reader = new Database(file, { readonly: true, timeout: BUSY_TIMEOUT_MS })
       return new SqliteStore(
@@ -110,6 +125,7 @@ export class SqliteStore implements Store {
         claim,
         serving ? new SqliteCheckpointer(writer) : null,
         serving ? new SqlitePresence(file) : null,
+        lifetimesWith(tables),
       )
     } catch (cause) {
       claim?.close()

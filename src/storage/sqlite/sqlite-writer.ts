@@ -29,6 +29,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import type { Connection } from '../connection.js'
+import type { Lifetime } from '../lifetimes.js'
 import { storeTransaction } from '../statements/statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from '../store.js'
 import type { SqliteCheckpointer } from './sqlite-checkpointer.js'
@@ -65,12 +66,14 @@ export class SqliteWriter {
    * @param statements the same connection, by which jobs read and write
    * @param checkpointer null to let SQLite checkpoint within its commits
    * @param translate makes an error of the store from one of SQLite
+   * @param lifetimes of all tables
    */
   constructor(
     private readonly database: Database.Database,
     statements: Connection,
     private readonly checkpointer: SqliteCheckpointer | null,
     private readonly translate: (error: unknown) => unknown,
+    lifetimes: readonly Lifetime[],
   ) {
     this.sql = {
       begin: database.prepare('BEGIN IMMEDIATE'),
@@ -78,9 +81,13 @@ export class SqliteWriter {
       release: database.prepare('RELEASE job'),
       commit: database.prepare('COMMIT'),
     }
-    this.tx = storeTransaction(statements, () => {
-      this.mustWipeLog = true
-    })
+    this.tx = storeTransaction(
+      statements,
+      () => {
+        this.mustWipeLog = true
+      },
+      lifetimes,
+    )
     this.wipeLog()
   }
 

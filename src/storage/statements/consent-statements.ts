@@ -2,7 +2,8 @@
 import type { Connection } from '../connection.js'
 import type { CaptureLogoRecord, ConsentTextRecord, OwnConsentTextRecord, SubjectRecord } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
-import { CAPTURE_LOGO, CONSENT_TEXT, joined, OWN_CONSENT_TEXT, SUBJECT } from '../tables.js'
+import { joined } from '../table.js'
+import { CAPTURE_LOGO, CONSENT_TEXT, OWN_CONSENT_TEXT, SUBJECT } from '../tables.js'
 
 const OWNED = joined<{ subject: SubjectRecord; text: OwnConsentTextRecord }>({
   subject: SUBJECT,

@@ -4,7 +4,7 @@
  */
 import type { Environment } from '../../config/config.js'
 import type { Connection } from '../connection.js'
-import { EXPIRED_AT_ONCE, endings } from '../lifetimes.js'
+import { EXPIRED_AT_ONCE, endings, LIFETIMES, type Lifetime } from '../lifetimes.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,
@@ -24,6 +24,7 @@ import type {
   TenantRecord,
 } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
+import { joined } from '../table.js'
 import {
   AGED_REFERENCE,
   API_KEY,
@@ -35,7 +36,6 @@ import {
   ERASURE,
   FOLLOWING_REFERENCE,
   IDEMPOTENCY,
-  joined,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
@@ -52,7 +52,6 @@ import { openIdReader, openIdWriter } from './openid-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import { requestReader, requestWriter } from './request-statements.js'
-import { shadowReader, shadowWriter } from './shadow-statements.js'
 import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
@@ -218,6 +217,7 @@ export function storeReader(database: Connection): StoreReader {
     auditCount: database.prepare<[], number>('SELECT count(*) FROM audit').pluck(),
   }
   return {
+    statements: madeOnce(database),
     ...consentReader(database),
     ...verificationReader(database),
     ...dashboardReader(database),
@@ -229,7 +229,6 @@ export function storeReader(database: Connection): StoreReader {
     ...activityReader(database),
     ...passkeyReader(database),
     ...driftReader(database),
-    ...shadowReader(database),
     ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -326,9 +325,13 @@ export function storeReader(database: Connection): StoreReader {
   }
 }
 
-/** @param onErase called when a user's key was deleted */
-export function storeTransaction(database: Connection, onErase: () => void): StoreTransaction {
-  const ending = endings(database)
+/** @param onErase called when a user's key was deleted @param lifetimes of all tables, those of features included */
+export function storeTransaction(
+  database: Connection,
+  onErase: () => void,
+  lifetimes: readonly Lifetime[] = LIFETIMES,
+): StoreTransaction {
+  const ending = endings(database, lifetimes)
   const sql = {
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
@@ -423,6 +426,7 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
   const reader = storeReader(database)
   return {
     ...reader,
+    statements: madeOnce(database),
     ...consentWriter(database),
     ...verificationWriter(database),
     ...dashboardWriter(database),
@@ -434,7 +438,6 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
     ...activityWriter(database),
     ...passkeyWriter(database),
     ...driftWriter(database),
-    ...shadowWriter(database),
     ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
@@ -514,6 +517,16 @@ export function storeTransaction(database: Connection, onErase: () => void): Sto
       )
       return deleted.some(({ changes }) => changes === EXPIRED_AT_ONCE)
     },
+  }
+}
+
+/** Makes what a function makes of the connection, once for each function. */
+function madeOnce(database: Connection): StoreTransaction['statements'] {
+  const made = new Map<unknown, unknown>()
+  return <Own>(make: (database: Connection) => Own) => {
+    const found = (made.get(make) as Own | undefined) ?? make(database)
+    made.set(make, found)
+    return found
   }
 }
 

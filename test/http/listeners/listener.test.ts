@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { statusOf } from '../../../src/api/error-response.js'
+import { loadConfig } from '../../../src/app/configuration.js'
 import { Service } from '../../../src/app/service.js'
-import { loadConfig } from '../../../src/config/config.js'
 import type { ErrorCode } from '../../../src/contract/error-codes.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
 import type { ApiClient } from '../../support/client.js'

@@ -1,6 +1,8 @@
 /** Tests of what every store deletes once it has expired, and of what it keeps. */
+
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { shadowReader, shadowWriter } from '../../../src/features/insight/shadow/shadow-table.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { TrafficResolution } from '../../../src/storage/records.js'
@@ -209,10 +211,13 @@ overStores((stores) => {
       const keptMs = 100 * DAY_MS
       const row = { tenantId: 'ten_a', model: 'm@1', candidate: 'FMR 1e-05', counts: '{}' }
       await fill(async (tx) => {
-        for (const at of [NOW - keptMs, NOW - keptMs + 1]) await tx.putShadow({ ...row, at })
+        for (const at of [NOW - keptMs, NOW - keptMs + 1])
+          await tx.statements(shadowWriter).put({ ...row, at })
       })
       await expire()
-      expect((await read().shadow('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs + 1])
+      expect((await read().statements(shadowReader).since('ten_a', 0)).map(({ at }) => at)).toEqual([
+        NOW - keptMs + 1,
+      ])
     })
 
     it('never deletes tenants, users and keys because of their age', async () => {

@@ -1,5 +1,7 @@
 /** Tests of tenants, their keys and their signing secrets in every store. */
+
 import { describe, expect, it } from 'vitest'
+import { shadowReader, shadowWriter } from '../../../src/features/insight/shadow/shadow-table.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -141,7 +143,9 @@ overStores((stores) => {
           await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
           await tx.putTraffic({ tenantId, resolution: 'hour', at: AT, counts: '{}' })
           await tx.putDrift({ tenantId, model: 'm@1', at: AT, counts: '{}', blocks: '[]' })
-          await tx.putShadow({ tenantId, model: 'm@1', candidate: 'FMR 1e-05', at: AT, counts: '{}' })
+          await tx
+            .statements(shadowWriter)
+            .put({ tenantId, model: 'm@1', candidate: 'FMR 1e-05', at: AT, counts: '{}' })
           await tx.insertChallenge(challenge(`cha_${name}`, { tenantId }))
           await tx.appendAudit(auditEntry(1, { tenantId }))
         }
@@ -160,7 +164,7 @@ overStores((stores) => {
         delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
         traffic: (await read().traffic(`ten_${name}`, 'hour', 0)).length,
         drift: (await read().drift(`ten_${name}`, 0)).length,
-        shadow: (await read().shadow(`ten_${name}`, 0)).length,
+        shadow: (await read().statements(shadowReader).since(`ten_${name}`, 0)).length,
         challenge: (await read().challenge(`cha_${name}`)) !== undefined,
         link: (await write((tx) => tx.takeLoginLink(bytes(`link ${name}`), AT))) !== undefined,
       })

@@ -5,9 +5,10 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, wr
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tablesOf } from '../../../src/features/index.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { TABLES_OF_POSTGRES } from '../../../src/storage/copied-tables.js'
-import { LIFETIMES } from '../../../src/storage/lifetimes.js'
+import { copiedWith } from '../../../src/storage/lifetimes.js'
 import { openPostgresSource, openPostgresTarget } from '../../../src/storage/postgres/postgres-copy.js'
 import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
 import { openSqliteSource } from '../../../src/storage/sqlite/sqlite-copy.js'
@@ -198,10 +199,10 @@ overPostgres(() => {
   })
 
   it('knows every table of both schemas as copied or as PostgreSQL’s own', async () => {
-    const store = await openPostgresStore(database.url)
+    const store = await openPostgresStore(database.url, { tables: tablesOf() })
     await store.close()
     const tables = await database.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`)
-    const copied = LIFETIMES.map(({ name }) => name)
+    const copied = copiedWith(tablesOf()).map(({ name }) => name)
     expect(tables.map(({ name }) => name).sort()).toEqual([...copied, ...TABLES_OF_POSTGRES].sort())
     expect(Object.keys(dumpSqlite(source))).toEqual([...copied].sort())
   })

@@ -3,6 +3,8 @@ import { QUALITY_COMPONENTS } from '../../../../models/pack/quality-components.j
 import type { QualityBound, QualityBounds } from '../../../../models/pack/quality-schema.js'
 import type { OtherBounds } from '../../../biometrics/types.js'
 import { type Config, ConfigError, packDir } from '../../../config/config.js'
+import { ownValues } from '../../../config/own-settings.js'
+import { type QualityEnd, SHADOW_SETTINGS } from './shadow-settings.js'
 
 export interface Candidate {
   /** Id of the candidate's pack; null for the pack that decides for the tenant. */
@@ -13,17 +15,15 @@ export interface Candidate {
   bounds: OtherBounds | null
 }
 
-type Settings = Pick<Config, 'shadowPack' | 'shadowFmr' | 'shadowMinFacePx' | 'shadowQuality' | 'modelsDir'>
-
 /**
  * Returns the configured candidate, or null where there is none.
  * @param packs the packs of the engine
  */
 export function candidateOf(
-  settings: Settings,
+  config: Config,
   packs: Iterable<{ dir: string; modelId: string }>,
 ): Candidate | null {
-  const { shadowPack, shadowFmr, shadowMinFacePx, shadowQuality, modelsDir } = settings
+  const { shadowPack, shadowFmr, shadowMinFacePx, shadowQuality } = ownValues(SHADOW_SETTINGS, config)
   const bounds = {
     ...(shadowMinFacePx === undefined ? {} : { minFacePx: shadowMinFacePx }),
     ...(shadowQuality === undefined ? {} : { quality: boundsOf(shadowQuality) }),
@@ -31,7 +31,7 @@ export function candidateOf(
   const hasBounds = Object.keys(bounds).length > 0
   if (shadowPack === undefined && shadowFmr === undefined && !hasBounds) return null
   return {
-    model: shadowPack === undefined ? null : loadedModel(packDir(shadowPack, modelsDir), packs),
+    model: shadowPack === undefined ? null : loadedModel(packDir(shadowPack, config.modelsDir), packs),
     fmr: shadowFmr ?? null,
     bounds: hasBounds ? bounds : null,
   }
@@ -55,7 +55,8 @@ export function describeCandidate({ model, fmr, bounds }: Candidate): string {
 }
 
 /** @throws ConfigError for a quality component that is unknown */
-export function assertKnownBounds({ shadowQuality = [] }: Pick<Config, 'shadowQuality'>): void {
+export function assertKnownBounds(config: Config): void {
+  const { shadowQuality = [] } = ownValues(SHADOW_SETTINGS, config)
   for (const { component } of shadowQuality)
     if (!QUALITY_COMPONENTS.some((known) => known === component))
       throw new ConfigError(
@@ -63,7 +64,7 @@ export function assertKnownBounds({ shadowQuality = [] }: Pick<Config, 'shadowQu
       )
 }
 
-function boundsOf(ends: NonNullable<Config['shadowQuality']>): QualityBounds {
+function boundsOf(ends: readonly QualityEnd[]): QualityBounds {
   const bounds: Record<string, QualityBound> = {}
   for (const { component, sign, value } of ends)
     bounds[component] = { ...bounds[component], [sign === '>=' ? 'min' : 'max']: value }

@@ -1,10 +1,11 @@
 /** Keeps what was counted in shadow, by tenant, day, deciding model and candidate. */
 import { type Clock, DAY_MS, SECOND_MS } from '../../../lib/clock.js'
-import type { ShadowRecord, TenantRecord } from '../../../storage/records.js'
+import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreTransaction } from '../../../storage/store.js'
 import { countsOf } from '../histogram.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
 import { addShadowCounts, noShadowCounts, type ShadowCounts } from './shadow-counts.js'
+import { type ShadowRecord, shadowWriter } from './shadow-table.js'
 
 type RowKey = Omit<ShadowRecord, 'counts'>
 
@@ -34,9 +35,10 @@ export class ShadowRecorder extends TenantRecorder<Row> {
   }
 
   protected async write(tx: StoreTransaction, _tenant: TenantRecord, rows: Rows<Row>): Promise<void> {
+    const table = tx.statements(shadowWriter)
     for (const { key, counts } of rows.values()) {
-      const sum = addShadowCounts(countsOf(await tx.shadowAt(key), noShadowCounts), counts)
-      await tx.putShadow({ ...key, counts: JSON.stringify(sum) })
+      const sum = addShadowCounts(countsOf(await table.at(key), noShadowCounts), counts)
+      await table.put({ ...key, counts: JSON.stringify(sum) })
     }
   }
 }

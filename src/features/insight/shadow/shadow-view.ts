@@ -4,6 +4,7 @@ import { isoTime } from '../../../lib/clock.js'
 import type { StoreReader } from '../../../storage/store.js'
 import { countsOf, type Histogram } from '../histogram.js'
 import { changeOf, noShadowCounts, type ShadowCounts } from './shadow-counts.js'
+import { shadowReader } from './shadow-table.js'
 
 export interface ShadowView {
   /** The day in UTC, such as `2026-11-23`. */
@@ -31,11 +32,11 @@ export interface ShadowView {
 
 /** The days from a time on, oldest first. @param since milliseconds since the Unix epoch */
 export async function shadowViews(
-  read: Pick<StoreReader, 'shadow'>,
+  read: Pick<StoreReader, 'statements'>,
   tenantId: string,
   since: number,
 ): Promise<ShadowView[]> {
-  const rows = await read.shadow(tenantId, since)
+  const rows = await read.statements(shadowReader).since(tenantId, since)
   return rows.map((row) => ({
     day: isoTime(row.at).slice(0, 10),
     model: row.model,

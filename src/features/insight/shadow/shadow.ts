@@ -32,6 +32,7 @@ import {
 } from './shadow-counts.js'
 import { ShadowQueue } from './shadow-queue.js'
 import type { ShadowRecorder } from './shadow-recorder.js'
+import type { ShadowSettings } from './shadow-settings.js'
 
 /** Longest time of one comparison in milliseconds. */
 const DEADLINE_MS = 5000
@@ -60,7 +61,8 @@ export interface ShadowParts {
   provider: BiometricProvider
   vault: Pick<TemplateVault, 'find' | 'openReference'>
   store: { read: StoreReader }
-  config: Pick<Config, 'fmr' | 'shadowShare'>
+  config: Pick<Config, 'fmr'>
+  settings: Pick<ShadowSettings, 'shadowShare'>
   recorder: ShadowRecorder
   observer: ShadowObserver
   log: Logger
@@ -130,7 +132,7 @@ export class Shadow implements Job {
   private answered(verify: Verify, answer: AnsweredCall): void {
     const live = outcomeOf(answer)
     if (live === null || isOldCapture(verify, live)) return
-    const { candidate, config } = this.parts
+    const { candidate, settings } = this.parts
     const judged: Judged = { ...verify, live, score: answer.score ?? null, isOfChallenge: false }
     const deciding = this.decidingFor(verify)
     const isSamePack = candidate.model === null || candidate.model === deciding.model
@@ -138,7 +140,7 @@ export class Shadow implements Job {
       if (candidate.fmr !== null) this.countByScore(judged, deciding)
       return
     }
-    if (Math.random() >= config.shadowShare) return
+    if (Math.random() >= settings.shadowShare) return
     const shown = verify.evidence.challenge ? comparedFrame(judged) : judged
     // The bounds of photos do not hold for frames.
     if (!shown || (shown.isOfChallenge && candidate.bounds)) this.count(judged, 'not_comparable')

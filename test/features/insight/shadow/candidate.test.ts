@@ -1,6 +1,6 @@
 /** The candidate, as it is configured and named. */
 import { describe, expect, it } from 'vitest'
-import { resolveConfig } from '../../../../src/config/config.js'
+import { resolveConfig } from '../../../../src/app/configuration.js'
 import {
   assertKnownBounds,
   candidateOf,

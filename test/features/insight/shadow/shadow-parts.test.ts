@@ -65,7 +65,8 @@ function shadowOf(candidate: Partial<Candidate>): Shadow {
     ...{ vault: core.vault, store: core.store, recorder, log },
     candidate: { model: null, fmr: null, bounds: null, ...candidate },
     provider: new EngineProvider(engine),
-    config: { fmr: 1e-3, shadowShare: 1 },
+    config: { fmr: 1e-3 },
+    settings: { shadowShare: 1 },
     observer: {
       countVerdict: (_name, change) => told.push(change),
       countUncompared: (why) => told.push(why),

@@ -2,12 +2,14 @@
  * A candidate sees verifies of production after their answers, and what it would have changed is counted: without any effect on a
  * verdict, and without users.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
+import { shadowReader } from '../../../../src/features/insight/shadow/shadow-table.js'
 import { type ShadowView, shadowViews } from '../../../../src/features/insight/shadow/shadow-view.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
 import { type ApiClient, apiClient } from '../../../support/client.js'
@@ -207,7 +209,7 @@ it('names no user in rows, metrics and log, and sees no sandbox, lockout or repe
     vault.blindIndex(tenant.id, 'production', 'ada-lovelace'),
     'ada-lovelace',
   ))!
-  const rows = JSON.stringify(await store.read.shadow(tenant.id, 0))
+  const rows = JSON.stringify(await store.read.statements(shadowReader).since(tenant.id, 0))
   for (const name of ['lovelace', pseudonym])
     expect([rows, metrics, running.logText()].map((text) => text.includes(name))).toEqual([
       false,

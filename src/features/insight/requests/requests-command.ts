@@ -1,11 +1,11 @@
 /** `countersign requests`: the request log of the dashboard, in the shell. */
 import type { Command } from 'commander'
-import { explained, MAX_NAMED, requestFacts, subjectOf } from '../features/insight/requests/request-view.js'
-import { LAST_REQUEST_ID } from '../storage/readers-and-writers/request-store.js'
-import type { RequestRecord } from '../storage/records.js'
-import { action, note, type OutputOptions, print, UsageError } from './lib/output.js'
-import { listing } from './lib/style.js'
-import { withCore } from './lib/with-core.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { action, note, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { listing } from '../../../cli/lib/style.js'
+import { LAST_REQUEST_ID } from '../../../storage/readers-and-writers/request-store.js'
+import type { RequestRecord } from '../../../storage/records.js'
+import { explained, MAX_NAMED, requestFacts, subjectOf } from './request-view.js'
 
 interface RequestsOptions extends OutputOptions {
   id?: string
@@ -18,7 +18,7 @@ interface RequestsOptions extends OutputOptions {
 const LIMIT = 20
 const MAX_LIMIT = 1000
 
-export function registerRequestsCommand(requests: Command): void {
+export function registerRequestsCommand(requests: Command, { withCore }: CommandHost): void {
   requests
     .option(
       '--id <id>',

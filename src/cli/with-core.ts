@@ -2,14 +2,17 @@
 
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Core } from '../../admin/core.js'
-import type { CoreOptions } from '../../app/core.js'
-import { type Config, isPostgres, loadConfig, sqliteFile } from '../../config/config.js'
-import { isThere } from '../../config/is-there.js'
-import { isKeyFileUsed } from '../../crypto/master-key.js'
-import { systemClock } from '../../lib/clock.js'
-import { describeDatabase, hasDatabase } from '../../storage/open-store.js'
-import { CommandError } from './output.js'
+import type { Core } from '../admin/core.js'
+import { loadConfig } from '../app/configuration.js'
+import type { CoreOptions } from '../app/core.js'
+import { type Config, isPostgres, sqliteFile } from '../config/config.js'
+import { isThere } from '../config/is-there.js'
+import { isKeyFileUsed } from '../crypto/master-key.js'
+import type { ListedFeature } from '../features/feature.js'
+import { FEATURES, tablesOf } from '../features/index.js'
+import { systemClock } from '../lib/clock.js'
+import { describeDatabase, hasDatabase } from '../storage/open-store.js'
+import { CommandError } from './lib/output.js'
 
 /** A database that another command is making is empty for some milliseconds, on a busy machine for longer. */
 const CREATION_MS = 1000
@@ -18,11 +21,11 @@ const CREATION_POLL_MS = 20
 type Work<T> = (core: Core, config: Config) => Promise<T>
 
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
-export async function withCore<T>(work: Work<T>): Promise<T> {
-  const config = loadConfig()
+export async function withCore<T>(work: Work<T>, features: readonly ListedFeature[] = FEATURES): Promise<T> {
+  const config = loadConfig(process.env, features)
   if (!(await hasDatabase(config))) throw databaseMissing(config)
   assertMasterKey(config)
-  return using(config, work)
+  return using(config, work, { tables: tablesOf(features) })
 }
 
 export function databaseMissing(config: Config): CommandError {
@@ -74,7 +77,7 @@ export async function using<T>(config: Config, work: Work<T>, options: CoreOptio
   if (!options.migrating) await assertNotEmpty(config)
   closeFilesToOthers()
   // Imported here: help needs no database, and works where SQLite is broken.
-  const { openCore } = await import('../../app/core.js')
+  const { openCore } = await import('../app/core.js')
   const core = await openCore(config, systemClock, options)
   try {
     return await work(core, config)

@@ -1,8 +1,8 @@
 /** `countersign requests`: the request log in the shell. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { apiClient } from '../support/client.js'
-import { poll, type Workplace, workplace } from '../support/command.js'
-import { base64, face } from '../support/faces.js'
+import { apiClient } from '../../../support/client.js'
+import { poll, type Workplace, workplace } from '../../../support/command.js'
+import { base64, face } from '../../../support/faces.js'
 
 let place: Workplace
 let ids: Record<'match' | 'mismatch' | 'unknown', string>

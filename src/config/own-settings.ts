@@ -1,0 +1,26 @@
+/** Settings of a feature, which only the feature reads: the configuration of the core does not name them. */
+import type { Setting, ValueOf } from './setting.js'
+import type { Config } from './settings.js'
+
+export type Settings = Readonly<Record<string, Setting>>
+/** Values in effect, by the names of the settings. */
+export type Values<S extends Settings> = { readonly [Name in keyof S]: ValueOf<S[Name]> }
+
+export interface OwnSettings<S extends Settings = Settings> {
+  /** Heading of the settings in the documentation. */
+  readonly group: string
+  /** The settings by names that no other setting has. */
+  readonly settings: S
+  /** Finds what is wrong with values that were read, one sentence each. */
+  problems?(values: Values<S>, config: Config): string[]
+}
+
+/** Reads the values of a feature's settings. @throws TypeError for a configuration that was read without the feature */
+export function ownValues<S extends Settings>(
+  { settings, group }: OwnSettings<S>,
+  config: Config,
+): Values<S> {
+  for (const name of Object.keys(settings))
+    if (!(name in config)) throw new TypeError(`the configuration has no settings of the group ${group}`)
+  return config as unknown as Values<S>
+}

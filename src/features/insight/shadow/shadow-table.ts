@@ -1,0 +1,58 @@
+/** The table of what a candidate would have decided, and its statements. */
+
+import { DAY_MS } from '../../../lib/clock.js'
+import type { Connection, ReadConnection } from '../../../storage/connection.js'
+import { ownTable } from '../../../storage/own-table.js'
+
+/** Decisions of a candidate about the verifies of a tenant within a day, as counts and histograms without users. */
+export interface ShadowRecord {
+  tenantId: string
+  /** Id of the model pack that decided. */
+  model: string
+  /** The candidate in words, such as `FMR 1e-05`. */
+  candidate: string
+  /** Start of the day in UTC. */
+  at: number
+  /** JSON of the counts. */
+  counts: string
+}
+
+/** Counts of a candidate are kept for as long as those of drift. */
+const KEPT_MS = 100 * DAY_MS
+
+export const SHADOW = ownTable<ShadowRecord>({
+  name: 'shadow',
+  columns: { tenantId: 'text', model: 'text', candidate: 'text', at: 'integer', counts: 'text' },
+  key: ['tenantId', 'model', 'candidate', 'at'],
+  belongsTo: 'tenant',
+  expires: { at: 'at', keptMs: KEPT_MS },
+  isCopied: true,
+  sealedUnder: 'nothing',
+})
+
+export function shadowReader(database: ReadConnection) {
+  const select = `SELECT ${SHADOW.fields} FROM shadow`
+  const sql = {
+    since: database.prepare<[string, number], ShadowRecord>(
+      `${select} WHERE tenant_id = ? AND at >= ? ORDER BY at, model, candidate`,
+    ),
+    at: database.prepare<[string, string, string, number], ShadowRecord>(
+      `${select} WHERE tenant_id = ? AND model = ? AND candidate = ? AND at = ?`,
+    ),
+  }
+  return {
+    /** The rows from a time on (inclusive), oldest first. */
+    since: async (tenantId: string, since: number) => sql.since.all(tenantId, since),
+    at: async ({ tenantId, model, candidate, at }: Omit<ShadowRecord, 'counts'>) =>
+      sql.at.get(tenantId, model, candidate, at),
+  }
+}
+
+export function shadowWriter(database: Connection) {
+  const put = database.prepare(SHADOW.replace)
+  return {
+    ...shadowReader(database),
+    /** Inserts a row, or replaces the one of the same tenant, model, candidate and day. */
+    put: async (row: ShadowRecord) => void put.run(row),
+  }
+}

@@ -1,0 +1,66 @@
+/** A feature with a table, a setting, an endpoint, a field of the verdict and a command of its own, all in one folder and one line of the list. */
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { commandsWith } from '../../src/cli/commands.js'
+import { createProgram } from '../../src/cli/program.js'
+import { FEATURES } from '../../src/features/index.js'
+import { base64, face } from '../support/faces.js'
+import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
+import { remarks } from './remarks/own.js'
+
+const features = [...FEATURES, remarks]
+const user = 'ada.lovelace+match'
+
+let running: TestService
+let tenant: TestTenant
+beforeAll(async () => {
+  running = await startService({ COUNTERSIGN_REMARK_LENGTH: '20' }, { features })
+  tenant = await running.tenant()
+  expect((await tenant.sandbox.enroll({ user_id: user, image: base64(await face('ada')) })).status).toBe(201)
+}, 60_000)
+afterAll(() => running?.stop())
+
+const remark = (text: string) => tenant.sandbox.call('POST', `/v1/users/${user}/remarks`, { text })
+const rows = () => running.database.query('SELECT * FROM remark')
+
+async function verified(): Promise<unknown> {
+  const { body } = await tenant.sandbox.verify({
+    ...{ user_id: user, image: base64(await face('ada')), action: 'login' },
+  })
+  expect(decodeJwt(body.jwt, tenant.secret.secret)).toMatchObject({ claims: { remarks: body.remarks } })
+  return body.remarks
+}
+
+it('counts its rows in the verdict, within the bounds of its setting', async () => {
+  expect(await verified()).toBe(0)
+  expect((await remark('pays on Mondays')).status).toBe(201)
+  expect((await remark('longer than twenty characters')).body.code).toBe('invalid_request')
+  expect(await verified()).toBe(1)
+  const kept = await rows()
+  expect(kept).toHaveLength(1)
+  expect(JSON.stringify(kept)).not.toContain('Mondays')
+})
+
+it('prints its rows by its command, which help and completion know', async () => {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  vi.stubEnv('COUNTERSIGN_DATABASE', running.service.config.database)
+  vi.stubEnv('COUNTERSIGN_DATA_DIR', running.dataDir)
+  try {
+    const run = async (...words: string[]) => {
+      written.mockClear()
+      const program = await createProgram(words, true, commandsWith(features))
+      await program.parseAsync(words, { from: 'user' })
+      return written.mock.calls.map(([text]) => text).join('')
+    }
+    expect(JSON.parse(await run('remarks', tenant.name, user, '--json'))).toEqual(['pays on Mondays'])
+    expect(await run('completion', 'bash')).toContain('remarks')
+  } finally {
+    vi.unstubAllEnvs()
+    written.mockRestore()
+  }
+})
+
+it('loses its rows with their user', async () => {
+  expect((await tenant.sandbox.erase(user)).status).toBe(200)
+  expect(await rows()).toEqual([])
+})

@@ -1,0 +1,94 @@
+/** The feature for tests: an endpoint that keeps a remark about a user, and a field of the verdict that counts them. */
+import { randomUUID } from 'node:crypto'
+import Type, { type Static } from 'typebox'
+import type { Proof, VerifyPart } from '../../../src/api/call-parts.js'
+import {
+  ENROLLMENT,
+  type EndpointDescription,
+  SMALL_BODY_BYTES,
+  type UserEndpoint,
+} from '../../../src/api/endpoint.js'
+import { userId, userPath } from '../../../src/api/schemas.js'
+import { ownValues } from '../../../src/config/own-settings.js'
+import { sealWithin } from '../../../src/crypto/sealed-box.js'
+import type { Feature, FeatureHost } from '../../../src/features/feature.js'
+import { DomainError } from '../../../src/lib/domain-error.js'
+import { REMARK_SETTINGS, remarkReader, remarkWriter } from './own.js'
+
+interface Counted extends Proof {
+  count: number
+}
+
+const verifyPart: VerifyPart<Counted> = {
+  fields: [
+    {
+      name: 'remarks',
+      response: Type.Union([Type.Integer(), Type.Null()]),
+      to: ['jwt', 'audit'],
+      value: (_, counted) => counted?.count,
+    },
+  ],
+  create: ({ vault, store: { read } }) => ({
+    async open({ user }) {
+      const subject = await vault.find(read, user.blindIndex, user.id)
+      if (!subject) return null
+      const { length: count } = await read.statements(remarkReader).of(subject.record.id)
+      return { challenge: null, prove: async () => ({ possession: null, count }) }
+    },
+  }),
+}
+
+const body = Type.Object({ text: Type.String() }, { title: 'RemarkRequest', additionalProperties: false })
+
+const description: EndpointDescription = {
+  id: 'add_remark',
+  topic: ENROLLMENT,
+  sdkName: 'addRemark',
+  method: 'POST',
+  path: '/v1/users/{user_id}/remarks',
+  summary: 'Keep a remark about a user',
+  description: 'Keeps a remark about an enrolled user.',
+  pathParameters: userPath,
+  body,
+  success: {
+    status: 201,
+    description: 'Kept.',
+    schema: Type.Object({ user_id: userId }, { title: 'Remark' }),
+  },
+  errors: ['invalid_request', 'reference_not_found', 'overloaded'],
+  usesEngine: false,
+  maxBodyBytes: SMALL_BODY_BYTES,
+  answersWithSecret: false,
+  idempotent: true,
+  auditEvent: null,
+  answersWithoutStore: false,
+  scopes: ['enroll'],
+}
+
+type Input = Static<typeof body> & { user_id: string }
+
+function addRemark({ vault, clock, config }: FeatureHost): UserEndpoint<Input> {
+  const { remarkLength } = ownValues(REMARK_SETTINGS, config)
+  return {
+    ...description,
+    aboutUser: true,
+    async handle({ input, user }) {
+      if (input.text.length > remarkLength) throw new DomainError('invalid_request')
+      return async (tx) => {
+        const subject = await vault.find(tx, user.blindIndex, user.id)
+        if (!subject) throw new DomainError('reference_not_found')
+        const createdAt = clock.now()
+        const id = randomUUID()
+        const sealed = sealWithin(subject.dataKey, Buffer.from(input.text), id)
+        await tx.statements(remarkWriter).add({ id, subjectId: subject.record.id, sealed, createdAt })
+        return { status: 201, body: { user_id: user.id } }
+      }
+    },
+  }
+}
+
+export const remarks: Feature = {
+  descriptions: [description],
+  parts: { verify: verifyPart },
+  attach: (host) => ({ endpoints: () => [addRemark(host)] }),
+}

@@ -1,0 +1,152 @@
+/** Tests of tables that features declare, in every store. */
+import { describe, expect, it } from 'vitest'
+import type { Connection, ReadConnection } from '../../../src/storage/connection.js'
+import { type OwnTable, ownTable } from '../../../src/storage/own-table.js'
+import { AT, bytes, subject, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+interface Note {
+  subjectId: string
+  noteId: string
+  words: Buffer
+  weight: number
+  readAt: number | null
+}
+interface LaterNote extends Note {
+  answer: string | null
+}
+interface Mark {
+  tenantId: string
+  name: string
+  endsAt: number
+}
+
+const NOTE = ownTable<Note>({
+  name: 'note',
+  columns: { subjectId: 'text', noteId: 'text', words: 'bytes', weight: 'real', readAt: 'integer or null' },
+  key: ['noteId'],
+  belongsTo: 'user',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'data key',
+})
+/** The table in a later version, which has a further column and a further index. */
+const LATER_NOTE = ownTable<LaterNote>({
+  name: 'note',
+  columns: {
+    ...{ subjectId: 'text', noteId: 'text', words: 'bytes', weight: 'real', readAt: 'integer or null' },
+    answer: 'text or null',
+  },
+  key: ['noteId'],
+  indexes: [['answer', 'noteId']],
+  belongsTo: 'user',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'data key',
+})
+const [MARK, KEPT_MARK] = (['tenant', 'tenant, kept at its end'] as const).map((belongsTo, index) =>
+  ownTable<Mark>({
+    name: ['mark', 'kept_mark'][index]!,
+    columns: { tenantId: 'text', name: 'text', endsAt: 'integer' },
+    key: ['tenantId', 'name'],
+    belongsTo,
+    expires: { at: 'endsAt', keptMs: 1000 },
+    isCopied: false,
+    sealedUnder: 'nothing',
+  }),
+) as [OwnTable<Mark>, OwnTable<Mark>]
+
+const noteReader = (database: ReadConnection) => {
+  const sql = database.prepare<[], Note>(`SELECT ${NOTE.fields} FROM note ORDER BY note_id`)
+  return { all: async () => sql.all() }
+}
+const noteWriter = (database: Connection) => {
+  const sql = database.prepare(NOTE.insert)
+  return { insert: async (note: Note) => void sql.run(note) }
+}
+const markWriter = (database: Connection) => {
+  const sql = [MARK, KEPT_MARK].map(({ insert }) => database.prepare(insert))
+  return { insert: async (mark: Mark) => void sql.map((one) => one.run(mark)) }
+}
+const markReader = (database: ReadConnection) => {
+  const [marks, kept] = [MARK, KEPT_MARK].map(({ name, fields }) =>
+    database.prepare<[], Mark>(`SELECT ${fields} FROM ${name} ORDER BY tenant_id, name`),
+  )
+  return { all: async () => [await marks!.all(), await kept!.all()] }
+}
+
+const note = (name: string, more: Partial<Note> = {}): Note => ({
+  ...{ subjectId: `sub_${name}`, noteId: `note_${name}`, words: bytes(name), weight: 0.5, readAt: null },
+  ...more,
+})
+
+overStores((stores) => {
+  describe('a table of a feature', () => {
+    it('is made in a database that exists, keeps its rows, and gets what a later version adds', async () => {
+      await stores.store.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertSubject(subject('a'))
+      })
+      const first = await stores.open({ tables: [NOTE] })
+      await first.transaction('installation', (tx) => tx.statements(noteWriter).insert(note('a')))
+      const later = await stores.open({ tables: [LATER_NOTE] })
+      expect(await later.read.statements(noteReader).all()).toEqual([note('a')])
+      await stores.execute("UPDATE note SET answer = 'yes'")
+      // The version before goes on writing.
+      const before = await stores.open({ tables: [NOTE] })
+      await before.transaction('installation', (tx) =>
+        tx.statements(noteWriter).insert(note('a', { noteId: 'other', readAt: AT })),
+      )
+      expect(await before.read.statements(noteReader).all()).toEqual([
+        note('a'),
+        note('a', { noteId: 'other', readAt: AT }),
+      ])
+      expect(await before.check()).toEqual([])
+    })
+
+    it.each([
+      ['by a service with the feature', [NOTE]],
+      ['by one that does not know the table', []],
+    ])('loses the rows of a user with the user, erased %s', async (_, tables: OwnTable[]) => {
+      const knowing = await stores.open({ tables: [NOTE] })
+      await knowing.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['a', 'b']) {
+          await tx.insertSubject(subject(name, { tenantId: 'ten_a' }))
+          await tx.statements(noteWriter).insert(note(name))
+        }
+      })
+      const erasing = await stores.open({ tables })
+      await erasing.transaction('installation', (tx) => tx.eraseSubject(subject('a').blindIndex))
+      expect(await knowing.read.statements(noteReader).all()).toEqual([note('b')])
+    })
+
+    it('loses or keeps the rows of a tenant at its end, and loses those that time ends', async () => {
+      const store = await stores.open({ tables: [MARK, KEPT_MARK] })
+      const mark = (name: string, endsAt: number): Mark => ({ tenantId: `ten_${name}`, name, endsAt })
+      await store.transaction('installation', async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const one of [mark('a', AT), mark('b', AT), { ...mark('b', AT - 1), name: 'old' }])
+          await tx.statements(markWriter).insert(one)
+        await tx.closeTenant('ten_a', AT)
+      })
+      const old = { ...mark('b', AT - 1), name: 'old' }
+      expect(await store.read.statements(markReader).all()).toEqual([
+        [mark('b', AT), old],
+        [mark('a', AT), mark('b', AT), old],
+      ])
+      await store.transaction('rows', (tx) => tx.deleteExpired(AT + 999))
+      expect(await store.read.statements(markReader).all()).toEqual([
+        [mark('b', AT)],
+        [mark('a', AT), mark('b', AT)],
+      ])
+    })
+
+    it('fails as the store does where a statement cannot be run', async () => {
+      const broken = (database: ReadConnection) => ({
+        read: async () => database.prepare('SELECT 1 FROM no_such_table').all(),
+      })
+      await expect(stores.store.read.statements(broken).read()).rejects.toThrow(/no_such_table/)
+    })
+  })
+})
