@@ -4,11 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import { parsePolicy } from '../../../src/features/policies/policy.js'
 import { freePorts } from '../../../src/http/listeners/free-port.js'
 import { ManualClock } from '../../../src/lib/clock.js'
 import { packageFile } from '../../../src/lib/package-root.js'
-import { parsePolicy } from '../../../src/tenants/policy.js'
 import { begun, loaded } from '../../../test/support/browser.js'
 import { launchWithCamera, REACHABLE_HOST } from '../../../test/support/camera-page.js'
 import { allowReturn, askForSession } from '../../../test/support/capture-page.js'
@@ -16,6 +15,7 @@ import { type ApiClient, apiClient } from '../../../test/support/client.js'
 import { loginToken } from '../../../test/support/dashboard.js'
 import { writeFilm } from '../../../test/support/film.js'
 import { OPERATOR_PASSWORD } from '../../../test/support/operator.js'
+import { setPolicy } from '../../../test/support/policies.js'
 import { startService, type TestService, type TestTenant } from '../../../test/support/service.js'
 import { CAMERA, drawnPerson } from './drawn-person.js'
 import { SAMPLE_ACTION, sendSampleTraffic } from './sample-traffic.js'
@@ -32,17 +32,6 @@ function guidePolicy(): string {
   return /^```json\n([\s\S]*?)^```/m.exec(
     readFileSync(packageFile('docs', 'guides', 'policy.md'), 'utf8'),
   )![1]!
-}
-
-async function putInForce({ service }: TestService, { id }: TestTenant, policy: string): Promise<void> {
-  const { tenancy, operations } = service.core
-  const environments = ['production', 'sandbox'] as const
-  await operations.policies.set(
-    await tenancy.find(id),
-    COMMAND_LINE,
-    parsePolicy(policy).policy,
-    environments,
-  )
 }
 
 export class Studio {
@@ -74,7 +63,7 @@ export class Studio {
     await allowReturn(running, sample, { company: 'Bank of Ada' })
     const production = await running.production(sample)
     await sendSampleTraffic(running, production)
-    await putInForce(running, sample, guidePolicy())
+    await setPolicy(running, sample.id, parsePolicy(guidePolicy()).policy)
     const folder = await mkdtemp(join(tmpdir(), 'countersign-pictures-'))
     const film = join(folder, 'film.y4m')
     await writeFilm(film, await drawnPerson(), CAMERA)
