@@ -254,16 +254,16 @@ type ChallengeRequest struct {
 	// Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker,
 	// and its name says so. With none, [], the frames show no movement. One of turn and nod.
 	Modes *[]string `json:"modes,omitempty"`
-	// How the capture uses a passkey. For a verification: required for a passkey that signs for the action, preferred for
-	// one where the user has any. For an enrollment: register for a passkey that is made together with the reference.
-	// Default: no passkey.
-	Passkey string `json:"passkey,omitempty"`
 	// Only for a typed action: the language in which your page shows it. The answer then has the text in display, and the
 	// verdict names it. One of en, de, fr, es and ja.
 	Locale string `json:"locale,omitempty"`
 	// Only with locale, for an action of type payment_batch, and required there: the list of payments as text, in RFC 8785
 	// canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
 	Payees string `json:"payees,omitempty"`
+	// How the capture uses a passkey. For a verification: required for a passkey that signs for the action, preferred for
+	// one where the user has any. For an enrollment: register for a passkey that is made together with the reference.
+	// Default: no passkey.
+	Passkey string `json:"passkey,omitempty"`
 }
 
 // Challenge is the answer of POST /v1/challenges.

@@ -1,7 +1,7 @@
 /** The client of a Countersign service. */
 import { decodeJwt, errors } from 'jose'
+import { actionHash } from '../../src/contract/action-hash.js'
 import { assertAction } from '../../src/contract/actions/action.js'
-import { actionHash } from '../../src/contract/canonical-json.js'
 import { DEFAULT_MAX_BODY_BYTES } from './body-limit.js'
 import type { CaptureSession } from './capture-session.js'
 import {

@@ -1,6 +1,7 @@
 /** The hash by which a verdict names the text that a person was shown. */
+
+import { sha256Hex } from '../../src/contract/action-hash.js'
 import { type ActionDisplay, canonicalDisplay } from '../../src/contract/actions/display-action.js'
-import { sha256Hex } from '../../src/contract/canonical-json.js'
 
 /**
  * @returns SHA-256 of the text in RFC 8785 canonical form, in lower-case hex: the `display_hash` of a verdict of the hosted page

@@ -1,4 +1,6 @@
 /** `countersign/client` needs only Web APIs and jose: it runs on Node, Bun, Deno and edge runtimes. */
+
+export { actionHash } from '../../src/contract/action-hash.js'
 export {
   type ActionDisplay,
   DISPLAY_VERSION,
@@ -21,7 +23,7 @@ export {
   type TypedActionType,
   typedActionType,
 } from '../../src/contract/actions/typed-actions.js'
-export { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
+export { canonicalJson } from '../../src/contract/canonical-json.js'
 export {
   ERROR_CATEGORIES,
   ERROR_CODES,

@@ -1,9 +1,11 @@
 /** Makes typed actions: checks them before they are sent, and computes what binds the list of a batch. */
+
+import { actionHash } from '../../src/contract/action-hash.js'
 import { decimalText, minorUnits } from '../../src/contract/actions/money.js'
 import type { SchemaFault } from '../../src/contract/actions/schema-check.js'
 import { payeesFaults, typedActionFaults } from '../../src/contract/actions/typed-action-check.js'
 import type { PaymentBatchAction, TypedAction } from '../../src/contract/actions/typed-actions.js'
-import { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
+import { canonicalJson } from '../../src/contract/canonical-json.js'
 import type { BatchPayee } from './types.js'
 
 /** The fields of a batch that an application gives. */

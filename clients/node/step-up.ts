@@ -1,5 +1,5 @@
 /** Step-up on a route, without a framework: the refusal that a request gets, or the verdict that lets it through. */
-import { actionHash } from '../../src/contract/canonical-json.js'
+import { actionHash } from '../../src/contract/action-hash.js'
 import { FACE_ACR } from './acr.js'
 import { VerdictError, type VerdictErrorCode } from './errors.js'
 import type { Action, ActionLike, ApprovedClaims } from './types.js'

@@ -1,7 +1,7 @@
 /** Checks whether a verdict JWT allows this user this action, now and once. */
 import { errors, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { actionHash } from '../../src/contract/action-hash.js'
 import { typedActionType } from '../../src/contract/actions/typed-actions.js'
-import { actionHash } from '../../src/contract/canonical-json.js'
 import type { CaptureSession } from './capture-session.js'
 import {
   clockTolerance,

@@ -9,11 +9,12 @@ import type { DomainError } from '../lib/domain-error.js'
 import type { Standing } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
-import type { UserCall } from '../verification/call.js'
+import type { Note, UserCall } from '../verification/call.js'
 import type { Challenge, Purpose } from '../verification/challenge/challenge-book.js'
 import type { Possession } from '../verification/possession.js'
 import type { Condition, Verdict, VerifyCall } from '../verification/verdict.js'
-import type { AuditFacts } from './endpoint.js'
+import type { FoundVerification } from '../verification/verification-book.js'
+import type { AuditFacts, Parameter } from './endpoint.js'
 import type { Services } from './services.js'
 import type { VerdictField } from './verdict-fields.js'
 
@@ -27,8 +28,23 @@ interface Refusing {
   spendingErrors?: readonly ErrorCode[]
 }
 
+/** Kinds of actions with a form of their own. */
+export interface ActionKinds {
+  /** Schemas of the kinds, as documents show them. */
+  schemas: readonly object[]
+  /** A sentence about them, for the description of an action. */
+  about: string
+  /** @throws DomainError invalid_request for an action of one of the kinds that does not have its form */
+  assertValid(action: unknown): void
+}
+
+/** Actions that a part adds to a call. */
+interface Acting {
+  actions?: ActionKinds
+}
+
 /** A part of verifies. @template Evidence what it finds in a request, or asks of an approval */
-export interface VerifyPart<Evidence extends Proof | Condition = Proof | Condition> extends Refusing {
+export interface VerifyPart<Evidence extends Proof | Condition = Proof | Condition> extends Refusing, Acting {
   request?: Fields
   fields: ReadonlyArray<VerdictField<Evidence>>
   /** Absent for a part of fields only. */
@@ -51,8 +67,19 @@ export interface OpenedProof<Evidence extends Proof = Proof> {
 
 /** A part of verifies in one environment. */
 export interface VerifyWork<Evidence extends Proof | Condition = Proof | Condition> {
-  /** @param action in RFC 8785 canonical form @returns null for a request without such evidence @throws DomainError */
-  open?(call: VerifyCall, action: string): Promise<OpenedProof<Evidence & Proof> | null>
+  /**
+   * @param action in RFC 8785 canonical form
+   * @param challenge the challenge of the frames; null for photos
+   * @returns null for a request without such evidence
+   * @throws DomainError
+   */
+  open?(
+    call: VerifyCall,
+    action: string,
+    challenge: Challenge | null,
+  ): Promise<OpenedProof<Evidence & Proof> | null>
+  /** @returns models that embed the pictures besides the one that decides */
+  alsoEmbed?(call: Pick<VerifyCall, 'tenant'>, subject: Subject | null): readonly string[]
   /** Says what an approval of this action has to meet, before the pictures are looked at. @returns null for nothing @throws DomainError */
   prepare?(call: VerifyCall): Promise<(Evidence & Condition) | null>
   /**
@@ -97,22 +124,40 @@ export interface EnrollPart extends Refusing {
   }
 }
 
+type ChallengeCall = UserCall<{ user_id: string; action?: unknown; modes?: Mode[] }>
+
+/** A part's addition to one challenge. */
+export interface ChallengeAddition {
+  /** Kept with the challenge, for the verify that uses it. */
+  note?: Note
+  /** @returns members of the answer @param action in RFC 8785 canonical form; null for an enrollment */
+  membersOf(nonce: string, action: string | null): Record<string, unknown>
+}
+
 /** A part of challenges. */
-export interface ChallengePart extends Refusing {
+export interface ChallengePart extends Refusing, Acting {
   request?: Fields
   /** Members that the answer has only where they are asked for. */
   response?: Fields
   create(services: Services): {
+    /** Checks which fields of the body go together, before anything is read. @throws DomainError invalid_request */
+    assertFits?(call: ChallengeCall): void
     /**
-     * Refuses a challenge that could lead to no approval, and reads what its members need, before the transaction of the challenge.
-     * @returns what makes them from the nonce and the canonical action; null where nothing is asked for
+     * Refuses a challenge that could lead to no approval, and reads what its addition needs, before the transaction of the challenge.
+     * @returns null where nothing is asked for
      * @throws DomainError
      */
-    prepare(
-      call: UserCall<{ user_id: string; action?: unknown; modes?: Mode[] }>,
-      purpose: Purpose,
-    ): Promise<((nonce: string, action: string | null) => Record<string, unknown>) | null>
+    prepare(call: ChallengeCall, purpose: Purpose): Promise<ChallengeAddition | null>
   }
+}
+
+/** A part of the look-up of an earlier verification. */
+export interface LookupPart {
+  /** Parameters that are hashes, to be compared with the fact of the same name. */
+  hashes?: Readonly<Record<string, Parameter>>
+  response: Fields
+  /** @returns members of the answer */
+  membersOf({ facts, matches }: FoundVerification): Record<string, unknown>
 }
 
 /** The parts of one kind of call that a service has. */
@@ -120,6 +165,7 @@ export interface CallParts {
   verify: readonly VerifyPart[]
   enroll: readonly EnrollPart[]
   challenge: readonly ChallengePart[]
+  lookup: readonly LookupPart[]
 }
 
 /** The fields of all parts in the body of a call. */
@@ -130,6 +176,10 @@ export function requestFields(parts: ReadonlyArray<{ request?: Fields }>): Field
 /** The members of all parts in the answer. */
 export function responseFields(parts: ReadonlyArray<{ response?: Fields }>): Fields {
   return Object.assign({}, ...parts.map(({ response }) => response))
+}
+
+export function actionKindsOf(parts: readonly Acting[]): ActionKinds[] {
+  return parts.flatMap(({ actions = [] }) => actions)
 }
 
 export function errorsOf(parts: readonly Refusing[]): ErrorCode[] {

@@ -3,7 +3,6 @@
 import Type, { type Static } from 'typebox'
 import { MODES, STEPS } from '../biometrics/challenge/steps.js'
 import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
-import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { inTurn } from '../lib/in-turn.js'
@@ -12,9 +11,15 @@ import type { UserCall } from '../verification/call.js'
 import { PURPOSES, type Purpose } from '../verification/challenge/challenge-book.js'
 import { activeMethod } from '../verification/liveness.js'
 import { decidingProvider } from '../verification/references/deciding-model.js'
-import { actionSchema, canonicalAction } from './action.js'
-import { type ChallengePart, errorsOf, requestFields, responseFields } from './call-parts.js'
-import { challengeDisplay, displayFor, payeesField } from './challenge-display.js'
+import { actionField, canonicalAction } from './action.js'
+import {
+  type ActionKinds,
+  actionKindsOf,
+  type ChallengePart,
+  errorsOf,
+  requestFields,
+  responseFields,
+} from './call-parts.js'
 import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from './endpoint.js'
 import { assertActionScope, assertOneOf } from './key-scope.js'
 import { assertPlainUserId } from './plain-user-id.js'
@@ -38,19 +43,9 @@ const bodyWith = (parts: readonly ChallengePart[]) =>
     {
       user_id: userId,
       purpose: Type.Optional(purposeField),
-      action: Type.Optional(actionSchema),
+      action: Type.Optional(actionField(actionKindsOf(parts))),
       modes: Type.Optional(modesField),
       ...requestFields(parts),
-      locale: Type.Optional(
-        Type.Union(
-          DISPLAY_LOCALES.map((language) => Type.Literal(language)),
-          {
-            description:
-              'Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the verdict names it.',
-          },
-        ),
-      ),
-      payees: Type.Optional(payeesField('Only with `locale`')),
     },
     { title: 'ChallengeRequest', additionalProperties: false },
   )
@@ -94,7 +89,6 @@ const successWith = (parts: readonly ChallengePart[]) =>
         description: 'Seconds until the challenge expires: the frames must have arrived by then.',
       }),
       expires_at: time('When the challenge expires.'),
-      display: Type.Optional(challengeDisplay),
       ...responseFields(parts),
     },
     { title: 'Challenge' },
@@ -141,6 +135,7 @@ type Input = Static<ReturnType<typeof bodyWith>>
 export function createChallenge(services: Services, parts: readonly ChallengePart[]): UserEndpoint<Input> {
   const { challenges, config } = services
   const works = parts.map((part) => part.create(services))
+  const kinds = actionKindsOf(parts)
   return {
     ...createChallengeDescription(parts),
     aboutUser: true,
@@ -150,18 +145,21 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
       const purpose: Purpose = input.purpose ?? 'verify'
       assertOneOf(call.scopes, [purpose], 'purpose')
       assertActionScope(call.scopes, input.action)
-      const action = actionFor(purpose, input.action)
+      const action = actionFor(purpose, input.action, kinds)
       const provider = decidingProvider(services.provider, tenant)
-      const given = await displayFor(input)
+      for (const work of works) work.assertFits?.(call)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)
       } else assertPlainUserId(input.user_id)
-      const membersOf = await inTurn(works, (work) => work.prepare(call, purpose))
+      const prepared = await inTurn(works, (work) => work.prepare(call, purpose))
+      const additions = prepared.filter((addition) => addition !== null)
+      const notes = additions.flatMap(({ note = [] }) => note)
+      const note = notes.length > 0 ? Object.assign({}, ...notes) : null
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
-        const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes, given?.shown)
+        const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes, note)
         return {
           status: 201,
           body: {
@@ -174,8 +172,7 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
             capture: CAPTURE_LIMITS,
             expires_in: config.challengeTtlSeconds,
             expires_at: isoTime(expiresAt),
-            ...(given && { display: given.view }),
-            ...Object.assign({}, ...membersOf.map((members) => members?.(nonce, action))),
+            ...Object.assign({}, ...additions.map(({ membersOf }) => membersOf(nonce, action))),
           },
         }
       }
@@ -185,9 +182,10 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
 
 /**
  * Canonical form of the action of a verify; null for an enrollment.
+ * @param kinds of actions with a form of their own
  * @throws DomainError invalid_request when a verify has no action, or an enrollment has one
  */
-export function actionFor(purpose: Purpose, action: unknown): string | null {
+export function actionFor(purpose: Purpose, action: unknown, kinds: readonly ActionKinds[]): string | null {
   const refuse = (issue: string) =>
     new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
   if (purpose === 'enroll') {
@@ -195,7 +193,7 @@ export function actionFor(purpose: Purpose, action: unknown): string | null {
     return null
   }
   if (action === undefined) throw refuse('is required')
-  return canonicalAction(action)
+  return canonicalAction(action, kinds)
 }
 
 /** The parts of the service that know whether a verify can succeed. */

@@ -6,99 +6,96 @@ import { timeOfRequestId } from '../crypto/identifiers.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { REASONS } from '../verification/reasons.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, VERIFICATION } from './endpoint.js'
-import { nullable, time, userId } from './schemas.js'
+import { type LookupPart, responseFields } from './call-parts.js'
+import {
+  type Endpoint,
+  type EndpointDescription,
+  type Parameter,
+  SMALL_BODY_BYTES,
+  VERIFICATION,
+} from './endpoint.js'
+import { nullable, SHA256_HEX, time, userId } from './schemas.js'
 import type { Services } from './services.js'
 import { amrOf } from './verdict-fields.js'
 
 const verificationId = Type.String({ minLength: 1, maxLength: 64 })
-const sha256Hex = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const sha256Hex = Type.String({ pattern: SHA256_HEX })
 
 const ofEarlierVersions = 'Null for a verification by a version that did not record it.'
 
-const success = Type.Object(
-  {
-    verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
-    user_id: nullable(
-      Type.String({
-        description:
-          'The user, where the query named the user. Null otherwise: the service does not store user ids.',
-      }),
-    ),
-    verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
-    reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
-    score: nullable(
-      Type.Number({
-        description: 'Similarity; higher is more alike. Null when the images were not compared.',
-      }),
-    ),
-    threshold: Type.Number({ description: 'Lowest score that was approved.' }),
-    fmr: Type.Number({ description: 'False match rate that the threshold reached on calibration data.' }),
-    fmr_basis: nullable(
-      Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
-        description: `Basis of \`fmr\`. ${ofEarlierVersions}`,
-      }),
-    ),
-    model_grade: nullable(
-      Type.Union(
-        PACK_GRADES.map((grade) => Type.Literal(grade)),
-        {
-          description: `Grade of the model pack at this rate. ${ofEarlierVersions}`,
-        },
+const successWith = (parts: readonly LookupPart[]) =>
+  Type.Object(
+    {
+      verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
+      user_id: nullable(
+        Type.String({
+          description:
+            'The user, where the query named the user. Null otherwise: the service does not store user ids.',
+        }),
       ),
-    ),
-    model: Type.String({ description: 'The model pack that compared.' }),
-    acr: nullable(Type.String({ description: `The \`acr\` of the JWT. ${ofEarlierVersions}` })),
-    amr: Type.Array(Type.String(), { description: 'The `amr` of the JWT.' }),
-    replay: Type.Object(
-      { suspected: Type.Boolean() },
-      { description: 'Whether the capture had been seen before within 24 hours.' },
-    ),
-    action_matches: nullable(
-      Type.Boolean({
-        description:
-          'Whether the user was verified for the action with this `action_hash`. Null where the query held none.',
-      }),
-    ),
-    display_locale: nullable(
-      Type.String({
-        description:
-          'The `display_locale` of the JWT: language of the text that the person was shown for a typed action. Null where the JWT has none.',
-      }),
-    ),
-    display_version: nullable(
-      Type.String({ description: 'The `display_version` of the JWT. Null where the JWT has none.' }),
-    ),
-    display_matches: nullable(
-      Type.Boolean({
-        description:
-          'Whether the JWT has this `display_hash`: whether the person was shown this text. Null where the query held none. The service keeps the hash only under the key of the user.',
-      }),
-    ),
-    policy_hash: nullable(
-      Type.String({ description: 'The `policy_hash` of the JWT. Null where the tenant had no policy.' }),
-    ),
-    policy_rule: nullable(
-      Type.String({ description: 'The `policy_rule` of the JWT. Null where the tenant had no policy.' }),
-    ),
-    approval_id: nullable(
-      Type.String({ description: 'The other user’s verdict that this approval has used up; null for none.' }),
-    ),
-    challenge_id: nullable(
-      Type.String({ description: 'The challenge whose frames were judged; null for photos.' }),
-    ),
-    capture_session_id: nullable(
-      Type.String({
-        description: 'The session of the hosted page that took the capture; null for any other caller.',
-      }),
-    ),
-    request_id: Type.String({ description: 'The request that verified, the `txn` of the JWT.' }),
-    verified_at: time('When the verdict was reached.'),
-  },
-  { title: 'Verification' },
-)
+      verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
+      reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+      score: nullable(
+        Type.Number({
+          description: 'Similarity; higher is more alike. Null when the images were not compared.',
+        }),
+      ),
+      threshold: Type.Number({ description: 'Lowest score that was approved.' }),
+      fmr: Type.Number({ description: 'False match rate that the threshold reached on calibration data.' }),
+      fmr_basis: nullable(
+        Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
+          description: `Basis of \`fmr\`. ${ofEarlierVersions}`,
+        }),
+      ),
+      model_grade: nullable(
+        Type.Union(
+          PACK_GRADES.map((grade) => Type.Literal(grade)),
+          {
+            description: `Grade of the model pack at this rate. ${ofEarlierVersions}`,
+          },
+        ),
+      ),
+      model: Type.String({ description: 'The model pack that compared.' }),
+      acr: nullable(Type.String({ description: `The \`acr\` of the JWT. ${ofEarlierVersions}` })),
+      amr: Type.Array(Type.String(), { description: 'The `amr` of the JWT.' }),
+      replay: Type.Object(
+        { suspected: Type.Boolean() },
+        { description: 'Whether the capture had been seen before within 24 hours.' },
+      ),
+      action_matches: nullable(
+        Type.Boolean({
+          description:
+            'Whether the user was verified for the action with this `action_hash`. Null where the query held none.',
+        }),
+      ),
+      ...responseFields(parts),
+      policy_hash: nullable(
+        Type.String({ description: 'The `policy_hash` of the JWT. Null where the tenant had no policy.' }),
+      ),
+      policy_rule: nullable(
+        Type.String({ description: 'The `policy_rule` of the JWT. Null where the tenant had no policy.' }),
+      ),
+      approval_id: nullable(
+        Type.String({
+          description: 'The other user’s verdict that this approval has used up; null for none.',
+        }),
+      ),
+      challenge_id: nullable(
+        Type.String({ description: 'The challenge whose frames were judged; null for photos.' }),
+      ),
+      capture_session_id: nullable(
+        Type.String({
+          description: 'The session of the hosted page that took the capture; null for any other caller.',
+        }),
+      ),
+      request_id: Type.String({ description: 'The request that verified, the `txn` of the JWT.' }),
+      verified_at: time('When the verdict was reached.'),
+    },
+    { title: 'Verification' },
+  )
 
-export const getVerificationDescription: EndpointDescription = {
+/** @param parts what features add to look-ups */
+export const getVerificationDescription = (parts: readonly LookupPart[]): EndpointDescription => ({
   id: 'get_verification',
   topic: VERIFICATION,
   sdkName: 'getVerification',
@@ -121,13 +118,9 @@ export const getVerificationDescription: EndpointDescription = {
       description:
         'SHA-256 of the action in RFC 8785 canonical form, in hex, as in the claim `action_hash`. `action_matches` then says whether the user was verified for this action. It needs `user_id`, whose key is part of the stored hash.',
     },
-    display_hash: {
-      schema: sha256Hex,
-      description:
-        'SHA-256 of the text that a person was shown, in hex, as in the claim `display_hash`. `display_matches` then says whether the verdict has this text. It needs `user_id`, whose key is part of the stored hash.',
-    },
+    ...hashesOf(parts),
   },
-  success: { status: 200, description: 'The verification.', schema: success },
+  success: { status: 200, description: 'The verification.', schema: successWith(parts) },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'verification_not_found', 'overloaded'],
   usesEngine: false,
@@ -137,34 +130,42 @@ export const getVerificationDescription: EndpointDescription = {
   auditEvent: null,
   answersWithoutStore: false,
   scopes: ['verify', 'read'],
-}
+})
 
 interface Input {
   verification_id: string
   user_id?: string
-  action_hash?: string
-  display_hash?: string
+  /** Hashes. */
+  [name: string]: string | undefined
 }
 
-export function getVerification({
-  verifications,
-  vault,
-}: Pick<Services, 'verifications' | 'vault'>): Endpoint<Input> {
+const hashesOf = (parts: readonly LookupPart[]): Record<string, Parameter> =>
+  Object.assign({}, ...parts.map(({ hashes }) => hashes))
+
+/** @param parts what features add to look-ups */
+export function getVerification(
+  { verifications, vault }: Pick<Services, 'verifications' | 'vault'>,
+  parts: readonly LookupPart[],
+): Endpoint<Input> {
+  const names = ['action_hash', ...Object.keys(hashesOf(parts))]
   return {
-    ...getVerificationDescription,
+    ...getVerificationDescription(parts),
     aboutUser: false,
     async handle({ input, tenant, environment }) {
-      const { verification_id: id, user_id, action_hash: actionHash, display_hash: displayHash } = input
-      for (const path of ['action_hash', 'display_hash'] as const)
-        if (input[path] !== undefined && user_id === undefined)
-          throw new DomainError('invalid_request', { details: [{ path, issue: 'needs `user_id`' }] })
+      const { verification_id: id, user_id } = input
+      const asked = names.filter((name) => input[name] !== undefined)
+      if (asked.length > 0 && user_id === undefined)
+        throw new DomainError('invalid_request', { details: [{ path: asked[0]!, issue: 'needs `user_id`' }] })
       const user =
         user_id === undefined
           ? null
           : { id: user_id, blindIndex: vault.blindIndex(tenant.id, environment, user_id) }
-      const found = await verifications.find(tenant.id, id, { user, actionHash, displayHash })
+      const found = await verifications.find(tenant.id, id, {
+        user,
+        hashes: Object.fromEntries(asked.map((name) => [name, input[name]!])),
+      })
       if (!found) throw new DomainError('verification_not_found')
-      const { facts, actionMatches, displayMatches } = found
+      const { facts, matches } = found
       return {
         status: 200,
         body: {
@@ -181,10 +182,8 @@ export function getVerification({
           acr: facts.acr ?? null,
           amr: amrOf(facts.reason, facts.passkey_amr ?? null),
           replay: { suspected: facts.replay_suspected },
-          action_matches: actionMatches,
-          display_locale: facts.display_locale ?? null,
-          display_version: facts.display_version ?? null,
-          display_matches: displayMatches,
+          action_matches: matches('action_hash'),
+          ...Object.assign({}, ...parts.map((part) => part.membersOf(found))),
           policy_hash: facts.policy_hash ?? null,
           policy_rule: facts.policy_rule ?? null,
           approval_id: facts.approval_id ?? null,

@@ -12,6 +12,7 @@ export const NONCE_LENGTH = 43
 
 /** Pattern of a whole number, sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'
+export const SHA256_HEX = '^[0-9a-f]{64}$'
 
 /** Bounds of an identifier of a user. */
 export const userIdBounds = {

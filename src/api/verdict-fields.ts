@@ -5,7 +5,6 @@
 import Type, { type TSchema } from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
 import { acrOf } from '../contract/acr.js'
-import { DISPLAY_LOCALES } from '../contract/locales.js'
 import { CLAIM_ORDER, RESPONSE_ORDER } from '../contract/verdict-order.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { UserCall } from '../verification/call.js'
@@ -59,26 +58,6 @@ export interface VerdictField<Evidence = unknown> {
 
 /** The `acr` of a verdict that authenticates nobody (OpenID Connect Core, section 2). */
 const NO_ACR = '0'
-
-const displayed = Type.Object(
-  {
-    hash: Type.String({
-      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
-    }),
-    locale: Type.Union(
-      DISPLAY_LOCALES.map((language) => Type.Literal(language)),
-      { description: 'Language of the text.' },
-    ),
-    version: Type.String({ description: 'Version of the template.' }),
-    source: nullable(
-      Type.Literal('challenge', {
-        description:
-          'Your own page was given the text with the challenge. Null where the hosted page showed it.',
-      }),
-    ),
-  },
-  { title: 'DisplayedText', description: 'Identifies the text that a person was shown.' },
-)
 
 const EVERYWHERE = ['jwt', 'audit', 'kept', 'observed'] as const
 const STATED = ['jwt', 'audit', 'kept'] as const
@@ -220,23 +199,6 @@ export const VERDICT_FIELDS: readonly VerdictField[] = [
     value: ({ verdict }) => verdict.terms.model,
   },
   {
-    name: 'display',
-    response: Type.Union([displayed, Type.Null()], {
-      description:
-        'The text that the hosted page showed the person for a typed action, or that your own page was given with the challenge. Null where there is none.',
-    }),
-    value: ({ call: { display } }) => display && { ...display, source: display.source ?? null },
-  },
-  { name: 'display_hash', to: ['jwt'], value: ({ call }) => call.display?.hash },
-  {
-    name: 'display_hash',
-    to: ['audit'],
-    value: ({ call, digestOf }) => call.display && digestOf(call.display.hash),
-  },
-  { name: 'display_locale', to: STATED, value: ({ call }) => call.display?.locale },
-  { name: 'display_version', to: STATED, value: ({ call }) => call.display?.version },
-  { name: 'display_source', to: ['jwt'], value: ({ call }) => call.display?.source },
-  {
     name: 'verified_at',
     response: time('When the verdict was reached.'),
     value: ({ at }) => isoTime(at),
@@ -290,7 +252,7 @@ export const VERDICT_FIELDS: readonly VerdictField[] = [
   { name: 'txn', to: ['jwt'], value: ({ call }) => call.requestId },
   { name: 'env', to: ['jwt'], value: ({ call }) => call.environment },
   { name: 'action', to: ['jwt'], value: ({ call }) => call.input.action },
-  { name: 'action_hash', to: ['jwt'], value: ({ actionHash }) => actionHash },
+  { name: 'action_hash', to: ['jwt', 'kept'], value: ({ actionHash }) => actionHash },
   { name: 'action_hash', to: ['audit'], value: ({ actionHash, digestOf }) => digestOf(actionHash) },
   { name: 'nonce', to: ['jwt'], value: ({ call }) => call.input.nonce },
   { name: 'capture_session', to: ['jwt', 'kept'], value: ({ call }) => call.captureSession?.id },
@@ -325,12 +287,6 @@ export const VERDICT_FIELDS: readonly VerdictField[] = [
   },
   { name: 'liveness_guidance', to: ['audit'], value: (reached) => livenessOf(reached).guidance ?? undefined },
   { name: 'liveness_findings', to: ['audit'], value: (reached) => livenessOf(reached).findings ?? undefined },
-  { name: 'reference_followed', to: ['audit'], value: ({ verdict }) => verdict.followed ?? undefined },
-  {
-    name: 'reference_aged',
-    to: ['audit'],
-    value: ({ verdict: { aged } }) => (aged ? { similarity: scoreView(aged.similarity) } : undefined),
-  },
   { name: 'effect', to: ['observed'], value: ({ verdict }) => verdict.effect },
 ]
 

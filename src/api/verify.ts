@@ -23,8 +23,9 @@ import type {
 import { termsOf } from '../verification/verdict-terms.js'
 import { signVerdict } from '../verification/verdict-token.js'
 import type { VerificationFacts } from '../verification/verification-book.js'
-import { actionSchema, canonicalAction } from './action.js'
+import { actionField, canonicalAction } from './action.js'
 import {
+  actionKindsOf,
   errorsOf,
   type Proof,
   requestFields,
@@ -57,7 +58,7 @@ const bodyWith = (parts: readonly VerifyPart[]) =>
       ...imageFields,
       require_liveness: Type.Optional(requireLiveness),
       ...requestFields(parts),
-      action: actionSchema,
+      action: actionField(actionKindsOf(parts)),
       nonce: Type.Optional(
         Type.String({
           maxLength: 256,
@@ -125,26 +126,27 @@ function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): v
 /** @param parts what features add to verifies */
 export function verify(services: Services, parts: readonly VerifyPart[]): UserEndpoint<VerifyInput> {
   const { vault, clock, verdictLifetime, productionKeyIssue } = services
-  const policy = new DecisionPolicy(services)
   const works: VerifyWork[] = parts.map((part) => part.create?.(services) ?? {})
+  const policy = new DecisionPolicy(services, (call, subject) =>
+    works.flatMap((work) => work.alsoEmbed?.(call, subject) ?? []),
+  )
+  const kinds = actionKindsOf(parts)
   const spendingErrors = spendingErrorsOf(parts)
   const verdictFields = new VerdictFields(parts.map(({ fields }) => fields))
 
   return {
     ...verifyDescription(parts),
     aboutUser: true,
-    async handle(asked): Promise<Commit | Outcome> {
-      const { input } = asked
-      assertActionScope(asked.scopes, input.action)
-      assertForeignNonce(asked)
+    async handle(call): Promise<Commit | Outcome> {
+      const { input } = call
+      assertActionScope(call.scopes, input.action)
+      assertForeignNonce(call)
       const images = await decodeImages(input)
-      const action = canonicalAction(input.action)
-      const opened = await openChallenge(services, asked, { purpose: 'verify', action })
-      const call = { ...asked, display: asked.display ?? opened?.challenge.display ?? undefined }
-      const proofs = await inTurn(works, async (work) => (await work.open?.(call, action)) ?? null)
-      const used = [opened?.challenge, ...proofs.map((proof) => proof?.challenge)].filter(
-        (one) => one != null,
-      )
+      const action = canonicalAction(input.action, kinds)
+      const opened = await openChallenge(services, call, { purpose: 'verify', action })
+      const challenge = opened?.challenge ?? null
+      const proofs = await inTurn(works, async (work) => (await work.open?.(call, action, challenge)) ?? null)
+      const used = [challenge, ...proofs.map((proof) => proof?.challenge)].filter((one) => one != null)
       const onRefused = async (tx: StoreTransaction, error: DomainError) =>
         Object.assign({}, ...(await inTurn(works, async (work) => work.onRefused?.(tx, call, error))))
       return spendChallenges(
@@ -226,8 +228,6 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
         id: verificationId,
         tenantId: tenant.id,
         user: call.user,
-        actionHash: reached.actionHash,
-        displayHash: call.display?.hash,
         facts: verdictFields.of('kept', reached, given) as unknown as VerificationFacts,
       })
       reached.isKeyIssued = await productionKeyIssue.onVerdict(tx, tenant, { approved, at })

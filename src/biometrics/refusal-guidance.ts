@@ -2,7 +2,7 @@
 
 import type { PhotoGuidance } from '../../clients/capture/guidance-codes.js'
 import type { BiometricErrorCode, ImageErrorCode } from './biometric-error.js'
-import { guidanceOnComponent } from './challenge/frame-faults.js'
+import { guidanceOnComponent } from './component-guidance.js'
 import type { QualityFault } from './measurements.js'
 
 const BY_CODE: Readonly<Record<Exclude<ImageErrorCode, 'low_quality'> | 'different_people', PhotoGuidance>> =

@@ -1,7 +1,4 @@
 /** Canonical JSON (RFC 8785): every program writes the same value in the same bytes, and so gets the same hash. */
-import { assertExact } from './actions/action.js'
-import type { ActionLike } from './inputs.js'
-
 /** Text that JSON writes as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/
 const BOXES = [Number, String, Boolean, BigInt]
@@ -34,28 +31,6 @@ export function canonicalJson(value: unknown): string {
     return `{${members}}`
   }
   throw new TypeError(`${typeof json} is not a JSON value`)
-}
-
-/**
- * @param action the action to be countersigned
- * @returns SHA-256 of the canonical form, 64 digits in lower-case hex: the `action_hash` of a verdict
- * @throws TypeError that names the path of a member that is no plain object, array, string, boolean, null or safe number
- * @example
- * const isSameAction = claims.action_hash === (await actionHash({ type: 'transfer', amount: '12.50' }))
- */
-export async function actionHash(action: ActionLike): Promise<string> {
-  assertExact(action)
-  return sha256Hex(canonicalJson(action))
-}
-
-/** @returns SHA-256 of a text in UTF-8, in lower-case hex */
-export async function sha256Hex(text: string): Promise<string> {
-  const digest = await sha256(new TextEncoder().encode(text))
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 
 function toJson(value: unknown): unknown {

@@ -526,12 +526,6 @@ export interface ChallengeFields<A extends ActionLike = Action> {
    */
   modes?: Array<'turn' | 'nod'>
   /**
-   * How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred`
-   * for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
-   * Default: no passkey.
-   */
-  passkey?: 'required' | 'preferred' | 'register'
-  /**
    * Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the
    * verdict names it.
    */
@@ -541,6 +535,12 @@ export interface ChallengeFields<A extends ActionLike = Action> {
    * 8785 canonical form. The action holds the SHA-256 of this text, and number and sum of the payments.
    */
   payees?: string
+  /**
+   * How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred`
+   * for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference.
+   * Default: no passkey.
+   */
+  passkey?: 'required' | 'preferred' | 'register'
 }
 
 /** Answer of `POST /v1/challenges`. */

@@ -11,6 +11,7 @@ export function partsOf(features: readonly Feature[]): CallParts {
     verify: parts.flatMap(({ verify = [] }) => verify),
     enroll: parts.flatMap(({ enroll = [] }) => enroll),
     challenge: parts.flatMap(({ challenge = [] }) => challenge),
+    lookup: parts.flatMap(({ lookup = [] }) => lookup),
   }
 }
 

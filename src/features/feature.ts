@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
-import type { ChallengePart, EnrollPart, VerifyPart } from '../api/call-parts.js'
+import type { ChallengePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
 import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -47,8 +47,13 @@ export interface ListedFeature extends OwnParts {
 export interface Feature {
   /** The endpoints that it adds, as documents show them. */
   readonly descriptions?: readonly EndpointDescription[]
-  /** Its parts of verifies, enrollments and challenges. */
-  readonly parts?: { verify?: VerifyPart; enroll?: EnrollPart; challenge?: ChallengePart }
+  /** Its parts of verifies, enrollments, challenges and look-ups. */
+  readonly parts?: {
+    verify?: VerifyPart
+    enroll?: EnrollPart
+    challenge?: ChallengePart
+    lookup?: LookupPart
+  }
   /** The listener that it opens where an address is configured for it: its settings begin with this name. */
   readonly listener?: PublicListener
   /**

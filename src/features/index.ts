@@ -12,7 +12,15 @@ export const FEATURES: readonly ListedFeature[] = [
     load: async () => (await import('./capture-sessions/feature.js')).captureSessions,
   },
   { name: 'policies', load: async () => (await import('./policies/feature.js')).policies },
+  {
+    name: 'displayed-actions',
+    load: async () => (await import('./displayed-actions/feature.js')).displayedActions,
+  },
   { name: 'passkeys', load: async () => (await import('./passkeys/feature.js')).passkeys },
+  {
+    name: 'learning-references',
+    load: async () => (await import('./learning-references/feature.js')).learningReferences,
+  },
   { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },
   { name: 'epoch-keys', load: async () => (await import('./epoch-keys/feature.js')).epochKeys },
   { name: 'openid', load: async () => (await import('./openid/feature.js')).openid },

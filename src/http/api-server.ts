@@ -267,7 +267,7 @@ export class ApiServer {
       timings: context.timings,
       afterAnswer: context.afterAnswer,
       captureSession: context.internalCaller?.captureSession,
-      display: context.internalCaller?.display,
+      note: context.internalCaller?.note,
       isDiscreet: context.internalCaller?.isDiscreet,
       keepsDevice: context.internalCaller?.keepsDevice,
     }

@@ -3,7 +3,7 @@ import type { Environment } from '../config/config.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
-import type { CapturedBy, ShownDisplay } from '../verification/call.js'
+import type { CapturedBy, Note } from '../verification/call.js'
 import type { ApiServer } from './api-server.js'
 import type { IncomingRequest } from './listeners/listener.js'
 
@@ -33,8 +33,8 @@ export interface InternalRequest {
   idempotencyKey?: string | null
   /** Session of the hosted page that makes the call. */
   captureSession?: CapturedBy | undefined
-  /** Text that the page showed for the action. */
-  display?: ShownDisplay | undefined
+  /** Facts that the page gives to parts of the call. */
+  note?: Note | undefined
   /** Whether the person must not learn whether the user exists. */
   isDiscreet?: boolean | undefined
   /** Whether the page may not hand the capture over to a phone. */
@@ -63,7 +63,7 @@ export class InternalApi {
       fields,
       idempotencyKey,
       captureSession,
-      display,
+      note,
       isDiscreet,
       keepsDevice,
     }: InternalRequest,
@@ -87,7 +87,7 @@ export class InternalApi {
         signal,
         body: async () => body,
       },
-      { identity, captureSession, display, isDiscreet, keepsDevice },
+      { identity, captureSession, note, isDiscreet, keepsDevice },
     )
     answer.afterwards?.()
     const text = answer.body.toString()

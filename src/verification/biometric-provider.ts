@@ -3,8 +3,8 @@
 import type { FrameGuidance } from '../../clients/capture/guidance-codes.js'
 import type { PackGrade } from '../../models/pack/grades.js'
 import type { FmrBasis } from '../../models/pack/model-pack.js'
+import type { ComponentFinding } from '../biometrics/pipeline/judge/component-finding.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/judge/match.js'
-import type { ComponentFinding } from '../biometrics/pipeline/judge/quality-bounds.js'
 import type {
   ChallengeFrames,
   EnrolResult,

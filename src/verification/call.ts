@@ -3,7 +3,6 @@ import type { SchedulingClass } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { ErrorCode } from '../contract/error-codes.js'
-import type { DisplayLocale } from '../contract/locales.js'
 import type { CaptureSessionRecord, TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
@@ -21,16 +20,11 @@ export interface CalledUser {
   blindIndex: Buffer
 }
 
-/** Identifies the text that a person was shown for a typed action. */
-export interface ShownDisplay {
-  /** SHA-256 of the text, in lower-case hex: see `canonicalDisplay`. */
-  hash: string
-  locale: DisplayLocale
-  /** Version of the template. */
-  version: string
-  /** `challenge`: the customer's own page was given the text with a challenge. Undefined where the hosted page showed it. */
-  source?: 'challenge' | undefined
-}
+/**
+ * Facts that parts of a call find again later: kept with a challenge for the verify that uses it, or given by the hosted page. Each part
+ * gives its own names to them.
+ */
+export type Note = Readonly<Record<string, unknown>>
 
 /** The session of the hosted page that makes a call. */
 export interface CapturedBy extends Pick<CaptureSessionRecord, 'id' | 'binding'> {
@@ -63,8 +57,8 @@ export interface Call<Input> {
   readonly errorsUrl: string
   /** The hosted page's capture session that took the images; undefined for a request of any other caller. */
   readonly captureSession?: CapturedBy | undefined
-  /** Text that the hosted page showed for the action; undefined for an untyped action and for any other caller. */
-  readonly display?: ShownDisplay | undefined
+  /** Facts that the hosted page gives to parts of the call; undefined for none and for any other caller. */
+  readonly note?: Note | undefined
   /**
    * Whether the person must not learn whether the user exists: no call is refused before the capture because the user is not enrolled or
    * is locked out. Only the service itself makes such calls.

@@ -15,8 +15,6 @@ import { firstAnswer } from './capture/innocent-repeat.js'
 import type { Lockout, LockoutRefusal } from './lockout/attempt-lockout.js'
 import { announceLockout } from './lockout/lockout-event.js'
 import { comparableTemplate, decidingProvider } from './references/deciding-model.js'
-import { ReferenceAgeing } from './references/reference-ageing.js'
-import { ReferenceFollowing } from './references/reference-following.js'
 import type { UserQuota } from './sandbox/user-quota.js'
 import type { Examination, Verdict, VerdictTerms, VerifyCall, VerifyEvidence } from './verdict.js'
 import {
@@ -42,7 +40,7 @@ export interface DecisionParts {
   vault: TemplateVault
   store: Store
   clock: Clock
-  config: Pick<Config, 'fmr' | 'replayPolicy' | 'referenceAgeingDays'>
+  config: Pick<Config, 'fmr' | 'replayPolicy'>
   provider: BiometricProvider
   lockout: Lockout
   captures: CaptureMemory
@@ -51,13 +49,11 @@ export interface DecisionParts {
 }
 
 export class DecisionPolicy {
-  private readonly following: ReferenceFollowing
-  private readonly ageing: ReferenceAgeing
-
-  constructor(private readonly parts: DecisionParts) {
-    this.following = new ReferenceFollowing(parts)
-    this.ageing = new ReferenceAgeing(parts)
-  }
+  /** @param alsoEmbed names the models that embed the images besides the one that decides */
+  constructor(
+    private readonly parts: DecisionParts,
+    private readonly alsoEmbed: (call: Pick<VerifyCall, 'tenant'>, subject: Subject | null) => string[],
+  ) {}
 
   /**
    * Has the images compared, unless the user is locked out, or a condition would refuse an approval in any case.
@@ -121,27 +117,7 @@ export class DecisionPolicy {
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, outbox, call, { subject, begun: effect })
-    return { ...verdict, effect, ...(await this.learn(tx, call, verdict, at)) }
-  }
-
-  /**
-   * An approval that stands, of a capture without signals that was never seen before, may add a template of the model that follows, or be
-   * taken in by the reference.
-   */
-  private async learn(
-    tx: StoreTransaction,
-    call: VerifyCall,
-    verdict: Verdict,
-    at: number,
-  ): Promise<Pick<Verdict, 'followed' | 'aged'>> {
-    const { subject, comparison, terms, reason, replaySuspected, integrity, withheld } = verdict
-    const hasSignals = integrity !== null && integrity.signals.length > 0
-    const isClear = reason === null && !replaySuspected && withheld === null && !hasSignals
-    if (!isClear || !subject || !comparison) return {}
-    return {
-      followed: await this.following.follow(tx, call, subject, comparison, terms),
-      aged: await this.ageing.age(tx, call, subject, comparison, terms, at),
-    }
+    return { ...verdict, effect }
   }
 
   private async compare(
@@ -158,7 +134,7 @@ export class DecisionPolicy {
           return embedding
         }
       : null
-    const alsoEmbed = this.following.modelsToEmbed(call, subject)
+    const alsoEmbed = this.alsoEmbed(call, subject)
     const comparing = provider.verify(
       alsoEmbed.length > 0 ? { ...call, alsoEmbed } : call,
       evidence,

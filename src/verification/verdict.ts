@@ -93,18 +93,8 @@ export interface Verdict {
   waitMs?: number | undefined
   /** Lockout that this verdict began for the user. */
   effect?: LockoutReason | undefined
-  /** Model of which this verdict has added a template to the user's reference; null or undefined for none. */
-  followed?: string | null
-  /** The reference took the capture of this verdict in; null or undefined where it did not. */
-  aged?: Aged | null
   /** The body of the first answer, which a repeat of the same request gets again: nothing is decided then. */
   repeated?: string
   /** Why no verdict may be given; null for a verdict. */
   withheld: DomainError | null
-}
-
-/** Facts about an aged template, for the audit log. */
-export interface Aged {
-  /** Similarity of the aged template and the first one, on the scale of scores. */
-  similarity: number
 }

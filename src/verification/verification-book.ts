@@ -29,38 +29,27 @@ export interface VerificationFacts {
   acr?: string
   /** Proof of the passkey that has signed; absent where none was asked. */
   passkey_amr?: Possession
-  /** Language and template of the text that the person was shown; absent where the verdict names none. */
-  display_locale?: string
-  display_version?: string
   policy_hash?: string
   policy_rule?: string
   approval_id?: string
   /** Signals of the capture; absent where the request brought no report. */
   capture_integrity?: CaptureIntegrity
+  /** Facts of features. */
+  [fact: string]: unknown
 }
 
 /** Facts that the caller states about a verification. */
 export interface Asked {
   /** The user whom the caller takes to be the verified one; null where the caller names nobody. */
   user: CalledUser | null
-  /** Hash of an action, as in the claim `action_hash`; only together with `user`. */
-  actionHash: string | undefined
-  /** Hash of a text, as in the claim `display_hash`; only together with `user`. */
-  displayHash: string | undefined
+  /** Hashes by the names of facts, such as `action_hash`; only together with `user`. Production keeps digests of them under the user's data key. */
+  hashes: Readonly<Record<string, string>>
 }
 
 export interface FoundVerification {
   facts: VerificationFacts
-  /** Whether the verification was for the action with the asked hash; null where none was asked. */
-  actionMatches: boolean | null
-  /** Whether the person was shown the text with the asked hash; null where none was asked. */
-  displayMatches: boolean | null
-}
-
-/** Hashes next to the facts: production keeps digests of them that are keyed by the user's data key. */
-interface KeptHashes {
-  action_hash?: string
-  display_hash?: string
+  /** @returns whether the verification has the hash that was asked under this name; null where none was asked */
+  matches(name: string): boolean | null
 }
 
 /** A verification that was just made. */
@@ -68,9 +57,6 @@ export interface NewVerification {
   id: string
   tenantId: string
   user: CalledUser
-  actionHash: string
-  /** Hash of the text that the person was shown; undefined where the verdict names none. */
-  displayHash: string | undefined
   facts: VerificationFacts
 }
 
@@ -94,25 +80,23 @@ export class AuditedVerifications implements VerificationBook {
   async find(
     tenantId: string,
     verificationId: string,
-    { user, actionHash, displayHash }: Asked,
+    { user, hashes }: Asked,
   ): Promise<FoundVerification | null> {
     const found = await this.store.read.auditedVerification(tenantId, verificationId)
     if (!found) return null
-    const facts = JSON.parse(found.entry) as VerificationFacts & KeptHashes & { subject?: string }
+    const facts = JSON.parse(found.entry) as VerificationFacts & { subject?: string }
     if (!user) {
       // Nobody can compute the pseudonym without the user id. So only the log says that the user was erased, and a restored log may not.
       const isShown = facts.subject !== undefined && !found.isErased && !found.isBeforeRestore
-      return isShown ? { facts, actionMatches: null, displayMatches: null } : null
+      return isShown ? { facts, matches: () => null } : null
     }
     const subject = await this.vault.find(this.store.read, user.blindIndex, user.id)
     // A user who was erased and enrolled again has another data key, and so another pseudonym.
     if (!subject || subject.pseudonym !== facts.subject) return null
-    const matches = (asked: string | undefined, kept: string | undefined) =>
-      asked === undefined ? null : this.vault.auditDigest(subject, asked) === kept
     return {
       facts,
-      actionMatches: matches(actionHash, facts.action_hash),
-      displayMatches: matches(displayHash, facts.display_hash),
+      matches: (name) =>
+        hashes[name] === undefined ? null : this.vault.auditDigest(subject, hashes[name]) === facts[name],
     }
   }
 }
@@ -126,16 +110,13 @@ export class SandboxVerifications implements VerificationBook {
     private readonly keptMs: number,
   ) {}
 
-  async keep(
-    tx: StoreTransaction,
-    { id, tenantId, user, actionHash, displayHash, facts }: NewVerification,
-  ): Promise<void> {
+  async keep(tx: StoreTransaction, { id, tenantId, user, facts }: NewVerification): Promise<void> {
     await tx.keepSandboxVerification(
       {
         id,
         tenantId,
         blindIndex: user.blindIndex,
-        facts: JSON.stringify({ ...facts, action_hash: actionHash, display_hash: displayHash }),
+        facts: JSON.stringify(facts),
         expiresAt: this.clock.now() + this.keptMs,
       },
       SANDBOX_VERIFICATIONS,
@@ -145,18 +126,15 @@ export class SandboxVerifications implements VerificationBook {
   async find(
     tenantId: string,
     verificationId: string,
-    { user, actionHash, displayHash }: Asked,
+    { user, hashes }: Asked,
   ): Promise<FoundVerification | null> {
     const found = await this.store.read.sandboxVerification(tenantId, verificationId)
     if (!found || found.expiresAt <= this.clock.now()) return null
     if (user && !user.blindIndex.equals(found.blindIndex)) return null
-    const facts = JSON.parse(found.facts) as VerificationFacts & KeptHashes
-    const matches = (asked: string | undefined, kept: string | undefined) =>
-      asked === undefined ? null : asked === kept
+    const facts = JSON.parse(found.facts) as VerificationFacts
     return {
       facts,
-      actionMatches: matches(actionHash, facts.action_hash),
-      displayMatches: matches(displayHash, facts.display_hash),
+      matches: (name) => (hashes[name] === undefined ? null : hashes[name] === facts[name]),
     }
   }
 }

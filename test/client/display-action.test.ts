@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { displayHash } from '../../clients/node/display-hash.js'
 import { paymentBatch } from '../../clients/node/make-action.js'
+import { actionHash } from '../../src/contract/action-hash.js'
 import {
   canonicalDisplay,
   DISPLAY_VERSION,
@@ -14,7 +15,7 @@ import { displayTexts } from '../../src/contract/actions/display-texts.js'
 import { lookalikes } from '../../src/contract/actions/lookalikes.js'
 import { CURRENCIES, minorUnits } from '../../src/contract/actions/money.js'
 import { TYPED_ACTION_TYPES } from '../../src/contract/actions/typed-actions.js'
-import { actionHash, canonicalJson } from '../../src/contract/canonical-json.js'
+import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../../src/contract/locales.js'
 import { check, checkAsync } from '../support/properties.js'
 import { amountOf, currencies, payeeLists, payments } from '../support/typed-actions.js'

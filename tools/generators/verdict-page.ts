@@ -6,7 +6,7 @@ import { canonicalDisplay, displayAction } from '../../src/contract/actions/disp
 import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { actionHash, signVerification } from '../../src/crypto/verification-jwt.js'
 import { partsOf } from '../../src/features/feature-parts.js'
-import { loadFeatures } from '../../src/features/index.js'
+import { FEATURES, loadFeatures } from '../../src/features/index.js'
 
 /** The secret of the example, which is also one of the test vectors'. */
 export const EXAMPLE_SECRET = {
@@ -24,7 +24,10 @@ const LIFETIME_SECONDS = 300
 const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
 
 /** The fields of a verdict by the service with all its features. */
-export const FIELDS = new VerdictFields(partsOf(await loadFeatures()).verify.map(({ fields }) => fields))
+const LOADED = await loadFeatures()
+export const FIELDS = new VerdictFields(partsOf(LOADED).verify.map(({ fields }) => fields))
+/** Names of the features with a part of verifications, in the order of their proofs. */
+const VERIFYING = FEATURES.filter((_, i) => LOADED[i]!.parts?.verify).map(({ name }) => name)
 
 /** The claims that tests of the example read, among others. */
 type ExampleClaims = Record<string, unknown> &
@@ -50,7 +53,7 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ex
       environment: 'production',
       requestId: '01a1fc30-33ed-77cd-9ca9-f4430e93b957',
       ...(isApproved
-        ? { display: exampleDisplay() }
+        ? {}
         : { captureSession: { id: 'cap_01a1fc301e95727e8b885c8bb08d0001', binding: 'same' } }),
     },
     verdict: {
@@ -75,7 +78,11 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ex
   // Claims of a tenant with a policy, which the page lists and its example does not show.
   const policy = { inForce: { hash: 'a'.repeat(64), rule: { name: 'payments', require: {} } } }
   const passkey = { id: 'psk_01a1fc301e95727e8b885c8bb08d0002', possession: 'hwk' }
-  return FIELDS.of('jwt', reached, isApproved ? [] : [policy, passkey]) as ExampleClaims
+  const evidence: Record<string, unknown> = isApproved
+    ? { 'displayed-actions': { display: exampleDisplay() } }
+    : { policies: policy, passkeys: passkey }
+  const found = VERIFYING.map((name) => evidence[name] ?? null)
+  return FIELDS.of('jwt', reached, found) as ExampleClaims
 }
 
 function exampleDisplay() {

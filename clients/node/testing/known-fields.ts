@@ -1,10 +1,11 @@
 /** Checks the fields of request bodies for the service in memory. */
+
+import { sha256Hex } from '../../../src/contract/action-hash.js'
 import {
   payeesFaults,
   TYPED_ACTION_REMEDY,
   typedActionFaults,
 } from '../../../src/contract/actions/typed-action-check.js'
-import { sha256Hex } from '../../../src/contract/canonical-json.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
 import type { ErrorDetail } from '../errors.js'
 import { FakeRefusal } from './refusals.js'

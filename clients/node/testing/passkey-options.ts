@@ -1,5 +1,5 @@
 /** Options of WebAuthn that the service in memory makes for a browser, and the challenge in them. */
-import { sha256 } from '../../../src/contract/canonical-json.js'
+import { sha256 } from '../../../src/contract/action-hash.js'
 import type { PasskeyCreationOptions, PasskeyDescriptor, PasskeyRequestOptions } from '../types.js'
 import { base64url } from './tokens.js'
 

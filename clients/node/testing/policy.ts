@@ -1,6 +1,8 @@
 /** Policy of the service in memory: the service's own rules decide, and approvals wait for a second person. */
+
+import { sha256Hex } from '../../../src/contract/action-hash.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../../src/contract/action-policy.js'
-import { canonicalJson, sha256Hex } from '../../../src/contract/canonical-json.js'
+import { canonicalJson } from '../../../src/contract/canonical-json.js'
 import {
   type PolicyFacts,
   type UnmetRequirement,

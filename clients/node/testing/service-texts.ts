@@ -63,7 +63,7 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE /delete': ['user_id'],
   'POST /keys/rotate-signing': ['force'],
-  'POST /challenges': ['user_id', 'purpose', 'action', 'modes', 'passkey', 'locale', 'payees'],
+  'POST /challenges': ['user_id', 'purpose', 'action', 'modes', 'locale', 'payees', 'passkey'],
   'POST /guidance': ['image', 'step', 'frontal', 'user_id'],
   'POST /capture-sessions': [
     'user_id',

@@ -1,6 +1,6 @@
 /** Signs responses, webhooks and verdicts as the service does. For tests. */
 import { acrOf } from '../../../src/contract/acr.js'
-import { actionHash } from '../../../src/contract/canonical-json.js'
+import { actionHash } from '../../../src/contract/action-hash.js'
 import { SANDBOX_MODEL } from '../../../src/contract/sandbox-rules.js'
 import { hmacKey, type SigningSecret } from '../signing-secret.js'
 import { TOKEN_TYPE } from '../token-type.js'

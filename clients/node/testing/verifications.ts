@@ -1,6 +1,6 @@
 /** Verifications of the service in memory that are looked up later. */
 import { decodeJwt } from 'jose'
-import { actionHash } from '../../../src/contract/canonical-json.js'
+import { actionHash } from '../../../src/contract/action-hash.js'
 import type { VerdictClaims, Verification, VerifyResult } from '../types.js'
 import { FakeRefusal } from './refusals.js'
 import { type Call, refuseBusy, refuseRequest } from './requests.js'

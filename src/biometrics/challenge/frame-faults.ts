@@ -1,10 +1,10 @@
 /** Faults of a single frame, as guidance codes for the person. Nothing here knows of a series. */
 
 import type { Guidance } from '../../../clients/capture/guidance-codes.js'
-import type { QualityComponent } from '../../../models/pack/quality-components.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
+import { BY_COMPONENT, isBelow } from '../component-guidance.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
-import { assessQuality, type ComponentFinding, type Purpose } from '../pipeline/judge/quality-bounds.js'
+import { assessQuality, type Purpose } from '../pipeline/judge/quality-bounds.js'
 
 /** Largest width of the face, as a share of the frame's width. */
 const MAX_FACE_SHARE = 0.8
@@ -26,35 +26,6 @@ export function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guid
   const down = Math.min(box.y + box.height, height) - Math.max(box.y, 0)
   const isWhole = across * down >= MIN_SHARE_INSIDE * box.width * box.height
   return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
-}
-
-/**
- * Guidance codes by component, too low and too high, the most urgent component first. The other components have no
- * code.
- */
-const BY_COMPONENT: ReadonlyArray<readonly [QualityComponent, low: Guidance, high: Guidance]> = [
-  ['sharpness', 'blurred', 'blurred'],
-  ['over_exposure_prevention', 'too_bright', 'too_bright'],
-  ['luminance_mean', 'too_dark', 'too_bright'],
-  ['under_exposure_prevention', 'too_dark', 'too_dark'],
-  ['illumination_uniformity', 'too_dark', 'too_dark'],
-  ['luminance_variance', 'too_dark', 'too_dark'],
-  ['head_pose_yaw', 'not_frontal', 'not_frontal'],
-  ['head_pose_pitch', 'not_frontal', 'not_frontal'],
-  ['head_pose_roll', 'not_frontal', 'not_frontal'],
-]
-
-/** Returns whether the value is too low rather than too high. */
-function isBelow({ value, bound }: Pick<ComponentFinding, 'value' | 'bound'>): boolean {
-  return value < (bound?.min ?? Number.NEGATIVE_INFINITY)
-}
-
-/** Guidance on one component that is beyond its bound, or null where no code of a frame describes it. */
-export function guidanceOnComponent(
-  fault: Pick<ComponentFinding, 'component' | 'value' | 'bound'>,
-): Guidance | null {
-  const entry = BY_COMPONENT.find(([name]) => name === fault.component)
-  return entry ? entry[isBelow(fault) ? 1 : 2] : null
 }
 
 /**

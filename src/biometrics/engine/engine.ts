@@ -14,7 +14,8 @@ import { showsOneFace } from '../challenge/same-face.js'
 import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerValues } from '../channel/worker-messages.js'
 import type { FrameFace } from '../measurements.js'
-import { adviceOn, assessQuality, faultsOf } from '../pipeline/judge/quality-bounds.js'
+import { faultsOf } from '../pipeline/judge/component-finding.js'
+import { adviceOn, assessQuality } from '../pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
   type CallOptions,

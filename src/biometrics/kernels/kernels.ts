@@ -2,7 +2,7 @@
  * Selects the kernels: the native ones where the addon was built, their TypeScript twins elsewhere. Both give the
  * same numbers.
  */
-import { createRequire } from 'node:module'
+import { type Kernels, type NativeAddon, nativeAddon } from './addon.js'
 import { decodeBase64 } from './base64.js'
 import { dotMany } from './dot-many.js'
 import { halveSize } from './half-size.js'
@@ -11,16 +11,7 @@ import { resizeToPlanar } from './planar-resize.js'
 import { warpToPlanar } from './planar-warp.js'
 import { releaseFreePages, releaseMemory } from './release-memory.js'
 
-export interface Kernels {
-  resizeToPlanar: typeof resizeToPlanar
-  warpToPlanar: typeof warpToPlanar
-  halveSize: typeof halveSize
-  mirrorPlanar: typeof mirrorPlanar
-  dotMany: typeof dotMany
-  decodeBase64: typeof decodeBase64
-  releaseMemory: typeof releaseMemory
-  releaseFreePages: typeof releaseFreePages
-}
+export type { Kernels }
 
 export const typescriptKernels: Kernels = {
   resizeToPlanar,
@@ -39,54 +30,15 @@ export const nativeKernels: { kernels: Kernels; reason: null } | { kernels: null
 
 export const kernels: Kernels = nativeKernels.kernels ?? typescriptKernels
 
-/**
- * Exports of the addon. The two kernels with regions take numbers: reading as many properties from C++ was measured
- * to take 3 µs a call, unpacking them here nothing.
- */
-interface Addon extends Omit<Kernels, 'resizeToPlanar' | 'warpToPlanar'> {
-  resizeToPlanar(
-    source: Uint8Array,
-    sourceWidth: number,
-    left: number,
-    top: number,
-    width: number,
-    height: number,
-    out: Float32Array,
-    outWidth: number,
-    outHeight: number,
-    toLeft: number,
-    toTop: number,
-    toWidth: number,
-    toHeight: number,
-    swap: boolean,
-    mean: Float64Array,
-    scale: Float64Array,
-  ): void
-  warpToPlanar(
-    source: Uint8Array,
-    width: number,
-    height: number,
-    chipToSource: Float64Array,
-    out: Float32Array,
-    outWidth: number,
-    outHeight: number,
-    swap: boolean,
-    mean: Float64Array,
-    scale: Float64Array,
-  ): void
-}
-
 function loadNative(): typeof nativeKernels {
-  try {
-    return { kernels: withRegions(createRequire(import.meta.url)('#native-kernels') as Addon), reason: null }
-  } catch (error) {
-    return { kernels: null, reason: (error as Error).message.split('\n')[0]! }
-  }
+  return nativeAddon.addon === null
+    ? { kernels: null, reason: nativeAddon.reason }
+    : { kernels: withRegions(nativeAddon.addon), reason: null }
 }
 
-function withRegions(addon: Addon): Kernels {
+function withRegions(addon: NativeAddon): Kernels {
   return {
-    // An addon that was built before a kernel existed lacks it: the twin serves until the addon is built again.
+    // The twin serves where the addon lacks a kernel.
     ...typescriptKernels,
     ...addon,
     resizeToPlanar: ({ data, width }, from, out, to, { swap, mean, scale }) =>

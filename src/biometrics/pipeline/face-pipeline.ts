@@ -16,6 +16,7 @@ import { decodeImage } from './decode/decode.js'
 import type { DecodedImage } from './decode/decode-pixels.js'
 import { FaceModel, type MeasuredFace } from './face-model.js'
 import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
+import { LIVENESS_UNCHECKED } from './judge/liveness-room.js'
 import { withBounds } from './judge/quality-bounds.js'
 import { assertLive, assertQuality, isClear } from './judge/refusals.js'
 import { Scene } from './judge/scene.js'
@@ -26,7 +27,6 @@ import {
   grayPicture,
   readCheckPicture,
 } from './networks/check-vector.js'
-import { LIVENESS_UNCHECKED } from './networks/liveness.js'
 import { Mutex } from './networks/mutex.js'
 import { loadNetwork, type NetworkOpener } from './networks/network.js'
 import { StageClock } from './stage-clock.js'

@@ -8,7 +8,7 @@ import type { Pixels } from '../kernels/planes.js'
 import { decodeImage } from '../pipeline/decode/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
 import type { Following } from '../pipeline/following-packs.js'
-import { LIVENESS_UNCHECKED } from '../pipeline/networks/liveness.js'
+import { LIVENESS_UNCHECKED } from '../pipeline/judge/liveness-room.js'
 import { StageClock } from '../pipeline/stage-clock.js'
 import type { FaceSample, ImageLimits } from '../types.js'
 

@@ -119,7 +119,7 @@ export const PSD2: Standard = {
       answer: met(
         'An action of type `payment_batch` holds total, number and hash of the list. The hosted page shows the whole list; the SDK makes the action again from the payments that are about to run.',
       ),
-      tests: 'client/typed-actions api/typed-actions client/display-action',
+      tests: 'client/typed-actions features/displayed-actions/displayed-actions client/display-action',
       documents: 'guides/typed-actions.md#a-batch',
     }),
     line(

@@ -2,8 +2,7 @@
 
 import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
-import { actionSchema, assertPayees } from '../../api/action.js'
-import { payeesField } from '../../api/challenge-display.js'
+import { actionField } from '../../api/action.js'
 import {
   actionFor,
   assertVerifiable,
@@ -35,6 +34,7 @@ import type { UserCall } from '../../verification/call.js'
 import type { Purpose } from '../../verification/challenge/challenge-book.js'
 import { assertLivenessOffered } from '../../verification/challenge/opened-challenge.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
+import { assertPayees, payeesField, typedActions } from '../displayed-actions/exports.js'
 import { OPENID_LISTENER } from '../openid/exports.js'
 import { passkeyField, passkeyOptions, passkeyServices } from '../passkeys/exports.js'
 import { assertCaptureMeets, policyServices } from '../policies/exports.js'
@@ -53,11 +53,14 @@ const bindingField = Type.Union(BINDINGS, {
     '`same` (default): the result is given out only with the proof that the browser which captured brings back. `any`: also without, for links that are opened on another device than the one that goes on. A person who passes such a link on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.',
 })
 
+/** The kinds of actions that a verify knows. */
+const KINDS = [typedActions]
+
 const body = Type.Object(
   {
     user_id: userId,
     purpose: Type.Optional(purposeField),
-    action: Type.Optional(actionSchema),
+    action: Type.Optional(actionField(KINDS)),
     payees: Type.Optional(payeesField('Only for a verification')),
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
@@ -231,7 +234,7 @@ export function createCaptureSession(
       assertOneOf(call.scopes, [purpose], 'purpose')
       assertActionScope(call.scopes, input.action)
       if (input.replace) assertOneOf(call.scopes, ['replace'], 'replace')
-      actionFor(purpose, input.action)
+      actionFor(purpose, input.action, KINDS)
       assertPayees(input.action, input.payees)
       assertReadable(input)
       const origin = services.origin('capture')

@@ -168,7 +168,7 @@ export const challengePart: ChallengePart = {
       async prepare(call, purpose) {
         const { passkey: use } = call.input as { passkey?: PasskeyUse }
         const optionsFor = await passkeyOptions(own, call, purpose, use)
-        return optionsFor && ((...from) => ({ passkey: optionsFor(...from) }))
+        return optionsFor && { membersOf: (...from) => ({ passkey: optionsFor(...from) }) }
       },
     }
   },

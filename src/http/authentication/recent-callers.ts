@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ActiveSecrets } from '../../tenants/signing-secrets.js'
 import type { Caller } from '../../tenants/tenancy.js'
-import type { CapturedBy, ShownDisplay } from '../../verification/call.js'
+import type { CapturedBy, Note } from '../../verification/call.js'
 
 /** An authenticated caller with the secrets that sign its replies. */
 export interface Identity {
@@ -14,8 +14,8 @@ export interface Identity {
 export interface InternalCaller {
   identity: Identity
   captureSession?: CapturedBy | undefined
-  /** Text that the page showed for the action; undefined where it showed none. */
-  display?: ShownDisplay | undefined
+  /** Facts that the page gives to parts of the call; undefined for none. */
+  note?: Note | undefined
   /** Whether the person must not learn whether the user exists. */
   isDiscreet?: boolean | undefined
   /** Whether the page may not hand the capture over to a phone. */

@@ -1,6 +1,6 @@
 /** The body of one request while it arrives: bounded in size, memory and time, and freed with the answer to its request. */
 
-import { kernels } from '../../biometrics/kernels/kernels.js'
+import { bodyKernels } from '../../biometrics/kernels/body-kernels.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { RequestHeaders } from '../listeners/framing.js'
@@ -105,7 +105,7 @@ export class RequestBody {
     const { whole } = this
     if (!whole || whole === NO_BODY) return
     this.whole = NO_BODY
-    kernels.releaseMemory(whole)
+    bodyKernels.releaseMemory(whole)
     this.free()
   }
 
@@ -161,7 +161,7 @@ export class RequestBody {
     let offset = 0
     for (const chunk of this.chunks.splice(0)) {
       offset += chunk.copy(whole, offset)
-      kernels.releaseMemory(chunk)
+      bodyKernels.releaseMemory(chunk)
     }
     return whole
   }
@@ -176,8 +176,8 @@ export class RequestBody {
 
   /** Drops what has arrived. A connection that trickles on keeps this object, and would keep its memory. */
   private free(): void {
-    for (const chunk of this.chunks.splice(0)) kernels.releaseMemory(chunk)
-    if (this.buffer) kernels.releaseMemory(this.buffer)
+    for (const chunk of this.chunks.splice(0)) bodyKernels.releaseMemory(chunk)
+    if (this.buffer) bodyKernels.releaseMemory(this.buffer)
     this.buffer = null
     this.memory.release()
   }

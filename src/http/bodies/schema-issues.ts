@@ -1,8 +1,7 @@
 /** Describes in plain sentences how a value breaks its schema: one for each field, with the values that the field may have. */
 import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
-import { DIGITS } from '../../api/schemas.js'
-import { PATTERN_ISSUES } from '../../contract/actions/typed-action-schemas.js'
+import { DIGITS, SHA256_HEX } from '../../api/schemas.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import { ONE_OF_THEM } from '../../verification/capture/images.js'
 
@@ -80,7 +79,8 @@ function issueOf({ keyword, params }: SchemaError): string {
       return `must be at most ${limit}`
     case 'pattern':
       if (pattern === DIGITS) return 'must be a whole number of at most 15 digits'
-      return PATTERN_ISSUES[String(pattern)] ?? 'must not hold control characters'
+      if (pattern === SHA256_HEX) return 'must be 64 digits of lower-case hex'
+      return 'must not hold control characters'
     case 'format':
       return 'must be a date-time in RFC 3339, such as 2026-01-31T12:00:00Z'
     default:

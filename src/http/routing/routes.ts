@@ -25,7 +25,7 @@ export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [
   listAuditDescription,
   createChallengeDescription(parts.challenge),
   guideDescription,
-  getVerificationDescription,
+  getVerificationDescription(parts.lookup),
 ]
 
 /** Path of the OpenAPI document, which both APIs serve without a key. */
@@ -51,6 +51,6 @@ export function coreEndpoints(services: Services, parts: CallParts): AnyEndpoint
     listAudit(services),
     createChallenge(services, parts.challenge),
     guide(services),
-    getVerification(services),
+    getVerification(services, parts.lookup),
   ]
 }

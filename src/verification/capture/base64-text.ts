@@ -1,5 +1,5 @@
 /** Decodes base64 inside JSON slice by slice, because the main thread serves nobody while it decodes one. */
-import { kernels } from '../../biometrics/kernels/kernels.js'
+import { bodyKernels } from '../../biometrics/kernels/body-kernels.js'
 
 /** Decoding a slice of this size takes at most a millisecond, escapes included. */
 const SLICE_BYTES = 2 ** 18
@@ -35,7 +35,7 @@ export function* decodeBase64Text(
     const whole = isLast ? joined.length : joined.length - (joined.length % 4)
     // Nothing may follow padding.
     if (!isLast && joined[whole - 1] === PADDING) return null
-    const count = kernels.decodeBase64(joined.subarray(0, whole), out.subarray(written))
+    const count = bodyKernels.decodeBase64(joined.subarray(0, whole), out.subarray(written))
     if (count < 0) return null
     written += count
     rest = joined.subarray(whole)

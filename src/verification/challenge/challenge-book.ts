@@ -37,7 +37,7 @@ import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { ChallengeRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
-import type { ShownDisplay } from '../call.js'
+import type { Note } from '../call.js'
 
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
@@ -58,8 +58,8 @@ export interface Challenge {
   id: string
   /** Movements of the head, in order. */
   steps: Step[]
-  /** The text of the action that the answer with the challenge held; null for none. */
-  display: ShownDisplay | null
+  /** Facts that parts of the call keep with the challenge; null for none. */
+  note: Note | null
   /** Milliseconds since the Unix epoch. */
   expiresAt: number
 }
@@ -76,17 +76,17 @@ export class ChallengeBook {
   /**
    * Draws a challenge with unforeseeable movements.
    * @param modes kinds of movement that the person can make; none for frames without movement
-   * @param display the text of the action that the caller is given with the challenge; null for none
+   * @param note facts that parts of the call keep with the challenge; null for none
    * @returns the challenge with its nonce, which is kept nowhere
    */
   async issue(
     tx: StoreTransaction,
     subject: ChallengeSubject,
     modes: readonly Mode[],
-    display: ShownDisplay | null = null,
+    note: Note | null = null,
   ): Promise<Challenge & { nonce: string }> {
     const steps = drawSteps(modes, (below) => randomInt(below))
-    return { ...(await this.insert(tx, subject, { steps, display, ttlMs: this.ttlMs })), steps, display }
+    return { ...(await this.insert(tx, subject, { steps, note, ttlMs: this.ttlMs })), steps, note }
   }
 
   /**
@@ -98,13 +98,13 @@ export class ChallengeBook {
     subject: ChallengeSubject & { purpose: PasskeyPurpose },
     ttlMs: number,
   ): Promise<{ id: string; nonce: string; expiresAt: number }> {
-    return this.insert(tx, subject, { steps: [], display: null, ttlMs })
+    return this.insert(tx, subject, { steps: [], note: null, ttlMs })
   }
 
   private async insert(
     tx: StoreTransaction,
     subject: ChallengeSubject,
-    { steps, display, ttlMs }: { steps: Step[]; display: ShownDisplay | null; ttlMs: number },
+    { steps, note, ttlMs }: { steps: Step[]; note: Note | null; ttlMs: number },
   ) {
     const now = this.clock.now()
     const id = prefixedId('chl', now)
@@ -117,7 +117,7 @@ export class ChallengeBook {
       blindIndex,
       binding: bindingOf(nonce, subject),
       steps: steps.join(' '),
-      display: display && seal(displayKey(nonce), Buffer.from(JSON.stringify(display)), id),
+      display: note && seal(noteKey(nonce), Buffer.from(JSON.stringify(note)), id),
       createdAt: now,
       expiresAt: now + ttlMs,
       usedAt: null,
@@ -142,9 +142,8 @@ export class ChallengeBook {
     if (record.expiresAt <= this.clock.now()) throw new DomainError('challenge_expired')
     if (!timingSafeEqual(record.binding, bindingOf(nonce, subject)))
       throw new DomainError('challenge_mismatch')
-    const display =
-      record.display && (JSON.parse(open(displayKey(nonce), record.display, id).toString()) as ShownDisplay)
-    return { id, steps: record.steps.split(' ') as Step[], display, expiresAt: record.expiresAt }
+    const note = record.display && (JSON.parse(open(noteKey(nonce), record.display, id).toString()) as Note)
+    return { id, steps: record.steps.split(' ') as Step[], note, expiresAt: record.expiresAt }
   }
 
   /** Uses the challenge up, in the transaction of the outcome. @throws DomainError challenge_used */
@@ -153,8 +152,8 @@ export class ChallengeBook {
   }
 }
 
-/** Key under which a challenge's row holds the hash of the text: like the binding, it lets nobody guess at the action. */
-function displayKey(nonce: string): Buffer {
+/** Key under which a challenge's row holds its note: like the binding, it lets nobody guess at the action. */
+function noteKey(nonce: string): Buffer {
   return createHmac('sha256', Buffer.from(nonce, 'base64url')).update('display').digest()
 }
 

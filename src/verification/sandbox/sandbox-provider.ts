@@ -4,12 +4,8 @@ import type { FrameGuidance } from '../../../clients/capture/guidance-codes.js'
 import { FRAME_LIMITS } from '../../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../../biometrics/engine/engine.js'
 import type { QualityComponents } from '../../biometrics/measurements.js'
-import {
-  adviceOn,
-  assessQuality,
-  faultsOf,
-  type Purpose,
-} from '../../biometrics/pipeline/judge/quality-bounds.js'
+import { faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
+import { adviceOn, assessQuality, type Purpose } from '../../biometrics/pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
   type BiometricErrorCode,

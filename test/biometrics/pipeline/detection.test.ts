@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { chooseFace } from '../../../src/biometrics/pipeline/judge/face-policy.js'
+import { scaleWithin } from '../../../src/biometrics/pipeline/judge/liveness-room.js'
 import {
   type Detection,
   intersectionOverUnion,
@@ -8,7 +9,7 @@ import {
 import { decodeTinyYoloV2 } from '../../../src/biometrics/pipeline/networks/detector-tiny-yolov2.js'
 import { decodeYunetHead } from '../../../src/biometrics/pipeline/networks/detector-yunet.js'
 import { clipToPixels } from '../../../src/biometrics/pipeline/networks/landmarks.js'
-import { scaleWithin, widenBox } from '../../../src/biometrics/pipeline/networks/liveness.js'
+import { widenBox } from '../../../src/biometrics/pipeline/networks/liveness.js'
 
 function face(x: number, y: number, width: number, height: number, score = 0.9): Detection {
   return { box: { x, y, width, height }, score, points: null }

@@ -4,6 +4,7 @@ import { GUIDANCE_TEXTS } from '../../../../clients/capture/guidance-texts.js'
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../../../models/pack/quality-components.js'
 import type { QualityBound, QualityBounds, QualitySpec } from '../../../../models/pack/quality-schema.js'
 import type { QualityComponents, QualityFault } from '../../measurements.js'
+import type { ComponentFinding } from './component-finding.js'
 
 export type Purpose = 'enrol' | 'verify'
 
@@ -48,17 +49,6 @@ const HINTS: Record<QualityComponent, { low: string; high?: string }> = {
   eyes_open: { low: GUIDANCE_TEXTS.eyes_closed },
 }
 
-/** Judgement of one component of a photo. */
-export interface ComponentFinding {
-  component: QualityComponent
-  value: number
-  /** The bound that the value must keep; null where every value is good enough. */
-  bound: QualityBound | null
-  passed: boolean
-  /** Advice to the person; null where the component passed. */
-  hint: string | null
-}
-
 /** Returns a finding for every measured component, in a fixed order. @param spec the pack's quality bounds */
 export function assessQuality(
   components: QualityComponents,
@@ -101,13 +91,6 @@ function judge(component: QualityComponent, value: number, bound: QualityBound |
   const isHigh = bound?.max !== undefined && value > bound.max
   const hint = isLow ? low : isHigh ? high : null
   return { component, value, bound, passed: hint === null, hint }
-}
-
-/** Returns the findings beyond their bounds. */
-export function faultsOf(findings: readonly ComponentFinding[], imageIndex: number): QualityFault[] {
-  return findings.flatMap(({ component, value, bound, hint }) =>
-    bound && hint !== null ? [{ imageIndex, component, value, bound, hint }] : [],
-  )
 }
 
 /** Joins the advice into a sentence for the person, each piece once. */

@@ -1,7 +1,8 @@
 /** Refusals of a face that was found and measured. */
 import type { QualitySpec } from '../../../../models/pack/quality-schema.js'
 import { BiometricError, type FaceSample, type Liveness } from '../../types.js'
-import { adviceOn, assessQuality, faultsOf } from './quality-bounds.js'
+import { faultsOf } from './component-finding.js'
+import { adviceOn, assessQuality } from './quality-bounds.js'
 
 /** @throws BiometricError low_quality */
 export function assertQuality(

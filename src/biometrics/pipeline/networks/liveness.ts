@@ -6,11 +6,9 @@ import type { Rectangle } from '../../kernels/planes.js'
 import type { Box, Liveness } from '../../types.js'
 import type { ImagePyramid } from '../decode/image-pyramid.js'
 import { toPlaneFormat } from '../decode/pixel-input.js'
+import { hasRoomAround, scaleWithin } from '../judge/liveness-room.js'
 import type { Network } from './network.js'
 import { ScratchBuffer } from './scratch-buffer.js'
-
-/** Result where the pack has no liveness role. */
-export const LIVENESS_UNCHECKED: Liveness = { checked: false, score: null, passed: null }
 
 /** Result where too little around the face is visible: networks that look for a frame or an edge would be guessing. */
 const TOO_CLOSE: Liveness = { checked: true, score: null, passed: false, guidance: 'too_close' }
@@ -51,17 +49,6 @@ export class LivenessChecker {
   }
 }
 
-/** Returns whether the image shows as much around the face as the networks need. */
-export function hasRoomAround(
-  box: Box,
-  { width, height }: { width: number; height: number },
-  { networks, leastCropShare = 0 }: Pick<LivenessSpec, 'networks' | 'leastCropShare'>,
-): boolean {
-  return networks.every(
-    ({ cropScale }) => scaleWithin(box, cropScale, width, height) >= leastCropShare * cropScale,
-  )
-}
-
 /**
  * Returns the rectangle `cropScale` times the box around its center, smaller where the image is, moved inside the
  * image, on whole pixels with both edges included (Silent-Face-Anti-Spoofing, generate_patches.py).
@@ -80,12 +67,6 @@ export function widenBox(box: Box, cropScale: number, imageWidth: number, imageH
   const across = place(x, width, imageWidth)
   const down = place(y, height, imageHeight)
   return { x: across.from, y: down.from, width: across.count, height: down.count }
-}
-
-/** The largest scale up to `cropScale` for which the image has room, with a face at its border moved inside. */
-export function scaleWithin(box: Box, cropScale: number, imageWidth: number, imageHeight: number): number {
-  const [width, height] = [Math.trunc(box.width), Math.trunc(box.height)]
-  return Math.min((imageHeight - 1) / height, (imageWidth - 1) / width, cropScale)
 }
 
 function softmaxAt(logits: Float32Array, index: number): number {

@@ -240,7 +240,7 @@ export class CaptureFlow {
       },
       {
         idempotencyKey: captureAnswerKey(record.id, challenge.id),
-        display: challenge.display,
+        note: challenge.display,
         ownConsent: ownAgreedText(session, language),
       },
     )

@@ -33,7 +33,7 @@ export class InternalCalls {
     {
       ownConsent,
       ...capture
-    }: Pick<InternalRequest, 'idempotencyKey' | 'display'> & Pick<CapturedBy, 'ownConsent'> = {},
+    }: Pick<InternalRequest, 'idempotencyKey' | 'note'> & Pick<CapturedBy, 'ownConsent'> = {},
   ): Promise<InternalAnswer> {
     const { id, binding } = record
     const { isDiscreet } = content.captureRequest

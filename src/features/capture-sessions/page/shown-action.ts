@@ -3,8 +3,7 @@
 import { type ActionDisplay, displayAction } from '../../../contract/actions/display-action.js'
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
-import type { ShownDisplay } from '../../../verification/call.js'
-import { hashOfDisplay } from '../../../verification/challenge/display-hash.js'
+import { hashOfDisplay, type ShownDisplay } from '../../displayed-actions/exports.js'
 import type { CaptureSession } from '../capture-session-book.js'
 import { isolated } from './html.js'
 

@@ -1,11 +1,12 @@
 /** POST /v1/users/{user_id}/passkeys/assertion: options with which a passkey signs for one action. */
 
 import Type, { type Static } from 'typebox'
-import { actionSchema, canonicalAction } from '../../../api/action.js'
+import { actionField, canonicalAction } from '../../../api/action.js'
 import type { Commit, EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
 import { time, userPath } from '../../../api/schemas.js'
 import { isoTime } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
+import { typedActions } from '../../displayed-actions/exports.js'
 import { passkeyChallenge, requestOptions } from '../passkey-challenge.js'
 import { requiredSettings } from '../passkey-proof.js'
 import { challengeId, nonce, PASSKEY_BODY_BYTES, PASSKEYS, requestOptionsSchema } from '../passkey-schemas.js'
@@ -14,8 +15,11 @@ import type { PasskeyServices } from '../passkey-services.js'
 /** Five minutes, the shortest time that WebAuthn recommends for a person and an authenticator. */
 export const CEREMONY_MS = 300_000
 
+/** The kinds of actions that a verify knows. */
+const KINDS = [typedActions]
+
 const body = Type.Object(
-  { action: actionSchema },
+  { action: actionField(KINDS) },
   { title: 'PasskeyAssertionRequest', additionalProperties: false },
 )
 
@@ -60,7 +64,7 @@ export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Pa
     aboutUser: true,
     async handle({ input, tenant, environment, user }): Promise<Commit> {
       const settings = requiredSettings(tenant)
-      const action = canonicalAction(input.action)
+      const action = canonicalAction(input.action, KINDS)
       const subject = await vault.find(store.read, user.blindIndex, user.id)
       if (!subject) throw new DomainError('reference_not_found')
       const known = await passkeys.of(store.read, subject)

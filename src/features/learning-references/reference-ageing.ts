@@ -8,16 +8,22 @@ import type { StoreTransaction } from '../../storage/store.js'
 import { tenantModels } from '../../tenants/tenant-models.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { comparedTemplate } from '../../users/templates.js'
-import type { BiometricProvider, Comparison } from '../biometric-provider.js'
-import type { UserCall } from '../call.js'
-import type { Aged, VerdictTerms } from '../verdict.js'
-import { decidingProvider } from './deciding-model.js'
+import type { BiometricProvider, Comparison } from '../../verification/biometric-provider.js'
+import type { UserCall } from '../../verification/call.js'
+import { decidingProvider } from '../../verification/references/deciding-model.js'
+import type { VerdictTerms } from '../../verification/verdict.js'
 import { strongMatch } from './strong-match.js'
 
 interface ReferenceAgeingParts {
   vault: TemplateVault
   provider: BiometricProvider
   config: Pick<Config, 'referenceAgeingDays'>
+}
+
+/** Facts about an aged template, for the audit log. */
+export interface Aged {
+  /** Similarity of the aged template and the first one, on the scale of scores. */
+  similarity: number
 }
 
 export class ReferenceAgeing {

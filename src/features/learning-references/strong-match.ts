@@ -1,7 +1,7 @@
 /** Decides whether an approved capture matches the first template so well that a template may be made of it. */
-import { faultsOf } from '../../biometrics/pipeline/judge/quality-bounds.js'
-import type { BiometricProvider, Comparison } from '../biometric-provider.js'
-import type { VerdictTerms } from '../verdict.js'
+import { faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
+import type { BiometricProvider, Comparison } from '../../verification/biometric-provider.js'
+import type { VerdictTerms } from '../../verification/verdict.js'
 
 /** How much stricter than the rate in force a capture must match before a template is made of it. */
 const STRICTER = 10

@@ -1,12 +1,12 @@
 /** Which captures a template is made of. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Engine } from '../../src/biometrics/engine/engine.js'
-import type { Comparison } from '../../src/verification/biometric-provider.js'
-import { EngineProvider } from '../../src/verification/engine-provider.js'
-import { strongMatch } from '../../src/verification/references/strong-match.js'
-import type { VerdictTerms } from '../../src/verification/verdict.js'
-import { copyBaselinePack, removeTemporaryDirs, startEngine } from '../biometrics/fixtures.js'
-import { face } from '../support/faces.js'
+import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { strongMatch } from '../../../src/features/learning-references/strong-match.js'
+import type { Comparison } from '../../../src/verification/biometric-provider.js'
+import { EngineProvider } from '../../../src/verification/engine-provider.js'
+import type { VerdictTerms } from '../../../src/verification/verdict.js'
+import { copyBaselinePack, removeTemporaryDirs, startEngine } from '../../biometrics/fixtures.js'
+import { face } from '../../support/faces.js'
 
 const call = {
   input: { user_id: 'ada' },

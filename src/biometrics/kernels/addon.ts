@@ -1,0 +1,68 @@
+/** Loads the native kernels. An addon that was built before a kernel existed lacks it. */
+import { createRequire } from 'node:module'
+import type { decodeBase64 } from './base64.js'
+import type { dotMany } from './dot-many.js'
+import type { halveSize } from './half-size.js'
+import type { mirrorPlanar } from './planar-mirror.js'
+import type { resizeToPlanar } from './planar-resize.js'
+import type { warpToPlanar } from './planar-warp.js'
+import type { releaseFreePages, releaseMemory } from './release-memory.js'
+
+export interface Kernels {
+  resizeToPlanar: typeof resizeToPlanar
+  warpToPlanar: typeof warpToPlanar
+  halveSize: typeof halveSize
+  mirrorPlanar: typeof mirrorPlanar
+  dotMany: typeof dotMany
+  decodeBase64: typeof decodeBase64
+  releaseMemory: typeof releaseMemory
+  releaseFreePages: typeof releaseFreePages
+}
+
+/**
+ * Exports of the addon. The two kernels with regions take numbers: reading as many properties from C++ was measured
+ * to take 3 µs a call, unpacking them here nothing.
+ */
+export interface NativeAddon extends Omit<Kernels, 'resizeToPlanar' | 'warpToPlanar'> {
+  resizeToPlanar(
+    source: Uint8Array,
+    sourceWidth: number,
+    left: number,
+    top: number,
+    width: number,
+    height: number,
+    out: Float32Array,
+    outWidth: number,
+    outHeight: number,
+    toLeft: number,
+    toTop: number,
+    toWidth: number,
+    toHeight: number,
+    swap: boolean,
+    mean: Float64Array,
+    scale: Float64Array,
+  ): void
+  warpToPlanar(
+    source: Uint8Array,
+    width: number,
+    height: number,
+    chipToSource: Float64Array,
+    out: Float32Array,
+    outWidth: number,
+    outHeight: number,
+    swap: boolean,
+    mean: Float64Array,
+    scale: Float64Array,
+  ): void
+}
+
+/** The addon, or null with the reason where it was not built or does not load. Safe to load in several threads. */
+export const nativeAddon: { addon: NativeAddon; reason: null } | { addon: null; reason: string } = load()
+
+function load(): typeof nativeAddon {
+  try {
+    return { addon: createRequire(import.meta.url)('#native-kernels') as NativeAddon, reason: null }
+  } catch (error) {
+    return { addon: null, reason: (error as Error).message.split('\n')[0]! }
+  }
+}

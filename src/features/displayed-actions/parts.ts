@@ -1,0 +1,174 @@
+/** The parts of challenges, verifications and look-ups that are about typed actions. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Type from 'typebox'
+import type { ChallengePart, LookupPart, Proof, VerifyPart } from '../../api/call-parts.js'
+import { nullable, SHA256_HEX } from '../../api/schemas.js'
+import { displayAction } from '../../contract/actions/display-action.js'
+import { typedActionType } from '../../contract/actions/typed-actions.js'
+import { DISPLAY_LOCALES, type DisplayLocale } from '../../contract/locales.js'
+import { DomainError } from '../../lib/domain-error.js'
+import type { Note } from '../../verification/call.js'
+import { assertPayees, hashOfDisplay, payeesField, type ShownDisplay, typedActions } from './typed-actions.js'
+
+const languageOf = (description: string) =>
+  Type.Union(
+    DISPLAY_LOCALES.map((language) => Type.Literal(language)),
+    { description },
+  )
+
+const display = Type.Object(
+  {
+    hash: Type.String({ description: 'The `display_hash` of the verdict.' }),
+    version: Type.String({ description: 'Version of the template.' }),
+    locale: languageOf('Language of the text.'),
+    heading: Type.String({ description: 'Kind of action.' }),
+    lines: Type.Array(
+      Type.Object(
+        {
+          label: Type.String({ description: 'Name of the fact.' }),
+          value: Type.String({ description: 'The fact.' }),
+          note: Type.Optional(Type.String({ description: 'Names letters that pass for others.' })),
+        },
+        { title: 'ChallengeDisplayLine', description: 'One line of the text.' },
+      ),
+      { description: 'The lines, in the order in which to show them.' },
+    ),
+  },
+  {
+    title: 'ChallengeDisplay',
+    description:
+      'The text of the action. Show all of it, and nothing else in its place. Only where `locale` was sent.',
+  },
+)
+
+interface Asked {
+  action?: unknown
+  locale?: DisplayLocale
+  payees?: string
+}
+
+/** The text that the answer with a challenge holds, for a page of the customer's own to show. */
+export const challengePart: ChallengePart = {
+  actions: typedActions,
+  request: {
+    locale: Type.Optional(
+      languageOf(
+        'Only for a typed action: the language in which your page shows it. The answer then has the text in `display`, and the verdict names it.',
+      ),
+    ),
+    payees: Type.Optional(payeesField('Only with `locale`')),
+  },
+  response: { display: Type.Optional(display) },
+  create: () => ({
+    assertFits({ input }) {
+      const { action, locale, payees }: Asked = input
+      const refuse = (path: string, issue: string) =>
+        new DomainError('invalid_request', { details: [{ path, issue }] })
+      if (locale === undefined && payees !== undefined) throw refuse('payees', 'needs `locale`')
+      if (locale === undefined) return
+      assertPayees(action, payees)
+      if (typedActionType(action) === null) throw refuse('locale', 'needs a typed action')
+    },
+    async prepare({ input }) {
+      const { action, locale, payees }: Asked = input
+      if (locale === undefined) return null
+      // A long list takes milliseconds to check and as many to write: other calls come between.
+      if (payees !== undefined) await nextTurn()
+      const display = displayAction(action, locale, payees)!
+      const { version } = display
+      const shown: ShownDisplay = { hash: hashOfDisplay(display), locale, version, source: 'challenge' }
+      return { note: shown, membersOf: () => ({ display: { hash: shown.hash, ...display } }) }
+    },
+  }),
+}
+
+interface Shown extends Proof {
+  display: ShownDisplay
+}
+
+const displayed = Type.Object(
+  {
+    hash: Type.String({
+      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
+    }),
+    locale: languageOf('Language of the text.'),
+    version: Type.String({ description: 'Version of the template.' }),
+    source: nullable(
+      Type.Literal('challenge', {
+        description:
+          'Your own page was given the text with the challenge. Null where the hosted page showed it.',
+      }),
+    ),
+  },
+  { title: 'DisplayedText', description: 'Identifies the text that a person was shown.' },
+)
+
+const STATED = ['jwt', 'audit', 'kept'] as const
+
+/** The text that a person was shown, as the verdict names it. */
+export const verifyPart: VerifyPart<Shown> = {
+  actions: typedActions,
+  fields: [
+    {
+      name: 'display',
+      response: Type.Union([displayed, Type.Null()], {
+        description:
+          'The text that the hosted page showed the person for a typed action, or that your own page was given with the challenge. Null where there is none.',
+      }),
+      value: (_, shown) => shown && { ...shown.display, source: shown.display.source ?? null },
+    },
+    { name: 'display_hash', to: ['jwt', 'kept'], value: (_, shown) => shown?.display.hash },
+    {
+      name: 'display_hash',
+      to: ['audit'],
+      value: ({ digestOf }, shown) => (shown ? digestOf(shown.display.hash) : undefined),
+    },
+    { name: 'display_locale', to: STATED, value: (_, shown) => shown?.display.locale },
+    { name: 'display_version', to: STATED, value: (_, shown) => shown?.display.version },
+    { name: 'display_source', to: ['jwt'], value: (_, shown) => shown?.display.source },
+  ],
+  create: () => ({
+    async open(call, _action, challenge) {
+      const display = displayIn(call.note) ?? displayIn(challenge?.note)
+      return display && { challenge: null, prove: async () => ({ possession: null, display }) }
+    },
+  }),
+}
+
+/** A note names a text by all its facts, or by none. */
+function displayIn(note: Note | null | undefined): ShownDisplay | null {
+  return note?.hash === undefined ? null : (note as ShownDisplay)
+}
+
+/** The same, in the look-up of a verification. */
+export const lookupPart: LookupPart = {
+  hashes: {
+    display_hash: {
+      schema: Type.String({ pattern: SHA256_HEX }),
+      description:
+        'SHA-256 of the text that a person was shown, in hex, as in the claim `display_hash`. `display_matches` then says whether the verdict has this text. It needs `user_id`, whose key is part of the stored hash.',
+    },
+  },
+  response: {
+    display_locale: nullable(
+      Type.String({
+        description:
+          'The `display_locale` of the JWT: language of the text that the person was shown for a typed action. Null where the JWT has none.',
+      }),
+    ),
+    display_version: nullable(
+      Type.String({ description: 'The `display_version` of the JWT. Null where the JWT has none.' }),
+    ),
+    display_matches: nullable(
+      Type.Boolean({
+        description:
+          'Whether the JWT has this `display_hash`: whether the person was shown this text. Null where the query held none. The service keeps the hash only under the key of the user.',
+      }),
+    ),
+  },
+  membersOf: ({ facts, matches }) => ({
+    display_locale: facts.display_locale ?? null,
+    display_version: facts.display_version ?? null,
+    display_matches: matches('display_hash'),
+  }),
+}
