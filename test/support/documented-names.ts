@@ -27,7 +27,7 @@ const FOREIGN_NAMES = new Set(
 const FOREIGN_OPTIONS = new Set(
   `
   --bundle --delete --deploy-hook --force-recreate --from-file --gpus --hostname --key --kill-whom --max-depth --mutate
-  --no-build-isolation --no-git-tag-version --previous --schema-only --silent --statement --tail --url --wheel-dir
+  --no-build --no-build-isolation --no-git-tag-version --previous --schema-only --silent --statement --tail --url --wait --wheel-dir
   `
     .trim()
     .split(/\s+/),
