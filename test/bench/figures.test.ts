@@ -105,4 +105,11 @@ describe('the results', () => {
     expect(changedShare(code, { ...code, sample: sample.slice(1).join(' ') })).toBeCloseTo(1 / sample.length)
     expect(changedShare(code, { ...code, sample: 'ffffffff' })).toBe(1)
   })
+
+  it('count no line as changed that has moved to another folder', () => {
+    const code = measuredCodeOf(['src/lib'])
+    const [first, ...others] = code.sample.split(' ')
+    const now = { ...code, sample: others.join(' ') }
+    expect(changedShare(code, now, { ...code, sample: `${first} ffffffff` })).toBe(0)
+  })
 })

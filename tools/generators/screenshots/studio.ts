@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { parsePolicy } from '../../../src/features/policies/policy.js'
+import type { ActionPolicy } from '../../../src/contract/action-policy.js'
 import { freePorts } from '../../../src/http/listeners/free-port.js'
 import { ManualClock } from '../../../src/lib/clock.js'
 import { packageFile } from '../../../src/lib/package-root.js'
@@ -28,10 +28,9 @@ const BEGIN = Date.parse('2026-03-02T09:21:00Z')
 export const SCALE = 2
 
 /** The first policy of the guide. */
-function guidePolicy(): string {
-  return /^```json\n([\s\S]*?)^```/m.exec(
-    readFileSync(packageFile('docs', 'guides', 'policy.md'), 'utf8'),
-  )![1]!
+function guidePolicy(): ActionPolicy {
+  const page = readFileSync(packageFile('docs', 'guides', 'policy.md'), 'utf8')
+  return JSON.parse(/^```json\n([\s\S]*?)^```/m.exec(page)![1]!) as ActionPolicy
 }
 
 export class Studio {
@@ -63,7 +62,7 @@ export class Studio {
     await allowReturn(running, sample, { company: 'Bank of Ada' })
     const production = await running.production(sample)
     await sendSampleTraffic(running, production)
-    await setPolicy(running, sample.id, parsePolicy(guidePolicy()).policy)
+    await setPolicy(running, sample.id, guidePolicy())
     const folder = await mkdtemp(join(tmpdir(), 'countersign-pictures-'))
     const film = join(folder, 'film.y4m')
     await writeFilm(film, await drawnPerson(), CAMERA)
