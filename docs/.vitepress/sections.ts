@@ -47,10 +47,10 @@ export const SECTIONS: readonly Section[] = [
         'From a clone to a verified verdict in your own code. For developers who are new here.',
       'guides/curl.md': 'First calls with curl, and what they answer. For developers of any language.',
       'guides/step-up.md':
-        'An Express application that protects a transfer on a page of its own. For developers of a backend.',
+        'An Express application that protects a transfer on a page of its own: used verdicts, clocks, tests without a camera. For developers of a backend.',
       'guides/bank.md':
         'A transfer confirmed on the hosted page, in Fastify, Next.js or FastAPI. For developers of a backend.',
-      'guides/two-nodes.md': 'Two services on one PostgreSQL, and what happens when one dies. For operators.',
+      'guides/two-nodes.md': 'Two services on one PostgreSQL, also after SQLite, and what happens when one dies. For operators.',
       'examples/README.md': 'Complete programs in Node, Python, Go and shell. For developers.',
     },
   },
@@ -72,7 +72,7 @@ export const SECTIONS: readonly Section[] = [
       'guides/what-to-log.md':
         'What to keep of each check, and what never to write down. For developers of a backend.',
       'guides/policy.md':
-        'Say what an approval of an action needs, and be held to it. For developers and security reviewers.',
+        'Say what an approval of an action needs, and have unused users erased. For developers and security reviewers.',
       'guides/passkeys.md':
         'Ask for a passkey together with the face. For developers of a backend and security reviewers.',
       'guides/webhooks.md': 'Receive events about users and captures. For developers of a backend.',
@@ -106,7 +106,7 @@ export const SECTIONS: readonly Section[] = [
       'guides/privacy.md': 'What is kept, for how long, and how it is erased. For data protection officers.',
       'guides/dpia.md':
         'A template for the assessment of the impact on data protection. For data protection officers.',
-      'troubleshooting.md': 'From a symptom to its cause and a command. For operators and developers.',
+      'troubleshooting.md': 'From a symptom to its cause and a command: clocks, cameras, proxies and more. For operators and developers.',
       'operations.md': 'Files, configuration, start and stop, and where each other task is. For operators.',
       'operations/installation.md': 'Install with Docker, Kubernetes or systemd. For operators.',
       'operations/operators.md': 'Who may sign in to the dashboard, and how. For operators.',
@@ -143,7 +143,7 @@ export const SECTIONS: readonly Section[] = [
       'commands.md': 'Every command, with its options. For operators.',
       'configuration.md': 'Every setting, with its default. For operators.',
       'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
-      'reverse-proxies.md': 'What a proxy in front must do, with a configuration for each. For operators.',
+      'reverse-proxies.md': 'What nginx, HAProxy, Traefik or Envoy in front must do, with a configuration for each. For operators.',
       'model-packs.md':
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
