@@ -56,7 +56,7 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
   const retention = new RetentionJob(store, clock, log, leaderLease, {
     sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
     beforeExpiry: ofAll(features, 'beforeExpiry'),
-    afterExpiry: [(isOn) => core.operations.modelSweep.advance(isOn), ...ofAll(features, 'afterExpiry')],
+    afterExpiry: [...ofAll(features, 'afterExpiry'), (isOn) => core.operations.modelSweep.advance(isOn)],
   })
   const verdictKeySchedule = new VerdictKeySchedule({
     store,

@@ -25,7 +25,8 @@ make a backup first, with the version that serves the database now.`,
         const { found, own } = await schemas(config)
         if (found === 0) throw databaseMissing(config)
         closeFilesToOthers()
-        if (found < own) await (await openStore(config, { migrating: true, tables: tablesOf() })).close()
+        // A current schema may still lack a table of a feature.
+        await (await openStore(config, { migrating: found < own, tables: tablesOf() })).close()
         const { found: now } = await schemas(config)
         const database = describeDatabase(config)
         const warnings = await foreignWarnings(config)

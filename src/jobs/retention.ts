@@ -104,6 +104,10 @@ export class RetentionJob {
       if (!isMore) break
     }
     await this.eraseUnusedSandboxUsers(now - sandboxRetentionMs)
-    for (const work of afterExpiry) if (isOn()) await work(isOn, now)
+    // One that fails, such as a change of models that cannot go on, holds up no other.
+    const errors: unknown[] = []
+    for (const work of afterExpiry)
+      if (isOn()) await work(isOn, now).catch((error: unknown) => errors.push(error))
+    if (errors.length > 0) throw errors[0]
   }
 }

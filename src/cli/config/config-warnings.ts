@@ -1,5 +1,6 @@
 /** Finds what a configuration may contain but should not, and examines its TLS files. */
 import { statSync } from 'node:fs'
+import { ALL_SETTINGS } from '../../app/configuration.js'
 import {
   type Config,
   isPostgres,
@@ -121,7 +122,7 @@ function databaseFiles(config: Config): string[] {
 function secretFiles({ config, given }: Resolution): string[] {
   const isInFile = ({ variable }: { variable: string }) => given.get(variable)?.source === 'file'
   const holdsSecret =
-    Object.values(SETTINGS).some((setting) => setting.isSecret && isInFile(setting)) ||
+    Object.values(ALL_SETTINGS).some((setting) => setting.isSecret && isInFile(setting)) ||
     (isPostgres(config) && PASSWORD_IN_URL.test(config.database) && isInFile(SETTINGS.database))
   const used = ({ configFile, operatorPassword, operatorPasswordFile, masterKeyFile, ...files }: Config) => [
     ...(holdsSecret ? [configFile] : []),

@@ -771,9 +771,11 @@ export async function createSchema(client: ClientBase, tables: readonly OwnTable
  * writing, and what they delete takes the rows along.
  */
 async function addTables(client: ClientBase, tables: readonly OwnTable[]): Promise<void> {
+  const statements = await missing(client, tables)
+  if (statements.length === 0) return
   // A new table locks those that it refers to.
   await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
-  for (const sql of await missing(client, tables)) await client.query(sql)
+  for (const sql of statements) await client.query(sql)
 }
 
 async function missing(client: ClientBase, tables: readonly OwnTable[]): Promise<string[]> {

@@ -181,7 +181,7 @@ describe('a policy that erases unused users', () => {
     expect((await webhooks()).map(([type]) => type)).toEqual(['user.erasure_scheduled', 'user.erased'])
   })
 
-  it('is carried out by the retention job of the leader only', async () => {
+  it('is carried out by the retention job of the leader only, also after other work that fails', async () => {
     await setPolicy(RETENTION)
     const { store } = core()
     const { clock } = running
@@ -194,7 +194,7 @@ describe('a policy that erases unused users', () => {
       leaderLease,
       {
         sandboxRetentionMs: 1e12,
-        afterExpiry: [run],
+        afterExpiry: [() => Promise.reject(new Error('a node lacks the pack')), run],
       },
       () => clock.uptime(),
     )

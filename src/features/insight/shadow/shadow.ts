@@ -17,7 +17,7 @@ import type { BiometricProvider, Comparison, Evidence } from '../../../verificat
 import type { AnsweredCall, CalledUser } from '../../../verification/call.js'
 import { NOTHING_CHECKED } from '../../../verification/liveness.js'
 import { decidingProvider } from '../../../verification/references/deciding-model.js'
-import type { Examination, VerdictTerms } from '../../../verification/verdict.js'
+import type { Examination } from '../../../verification/verdict.js'
 import { reasonAgainst } from '../../../verification/verdict-reasons.js'
 import { strictestRate } from '../../../verification/verdict-terms.js'
 import type { WatchVerify } from '../../../verification/verify-watch.js'
@@ -70,12 +70,13 @@ export interface ShadowParts {
   hasPlace(): boolean
 }
 
-/** The part of a verify that is kept until the candidate has seen it; of its body only the decoded pictures. */
+/** The part of a verify that is kept until the candidate has seen it; of its body only the decoded pictures, of its conditions their rate. */
 interface Verify {
   tenant: TenantRecord
   user: CalledUser
   evidence: Evidence
-  terms: VerdictTerms
+  /** The lowest false match rate that a condition of the verify asks for; infinite for none. */
+  maxFmr: number
   /** Null where the examination failed. */
   examination: Examination | null
 }
@@ -102,12 +103,13 @@ export class Shadow implements Job {
   }
 
   /** Lets the candidate see this verify once it is answered. Costs the caller nothing but a function in a list. */
-  readonly watch: WatchVerify = (call, evidence, terms) => {
+  readonly watch: WatchVerify = (call, evidence, { conditions }) => {
     let examination: Examination | null = null
     const { tenant, user } = call
+    const maxFmr = strictestRate(Number.POSITIVE_INFINITY, conditions)
     call.afterAnswer.push((answer) => {
       try {
-        this.answered({ tenant, user, evidence, terms, examination }, answer)
+        this.answered({ tenant, user, evidence, maxFmr, examination }, answer)
       } catch (err) {
         this.parts.log.error({ err }, 'the candidate could not be shown a verification')
       }
@@ -210,10 +212,10 @@ export class Shadow implements Job {
   }
 
   /** The threshold of the candidate rate or of the contract, or of a condition of the verify where that is stricter. */
-  private thresholdFor({ tenant, terms }: Verify, provider: BiometricProvider): number {
+  private thresholdFor({ tenant, maxFmr }: Verify, provider: BiometricProvider): number {
     const { candidate, config } = this.parts
     const contract = candidate.fmr ?? tenant.fmr ?? config.fmr
-    return provider.operatingPoint(strictestRate(contract, terms.conditions)).threshold
+    return provider.operatingPoint(Math.min(contract, maxFmr)).threshold
   }
 
   private count(verify: Judged, result: ShadowedVerify | Uncompared): void {
