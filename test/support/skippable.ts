@@ -39,6 +39,7 @@ const SKIPPABLE: Record<string, string> = {
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',
   'test/faults/read-only.test.ts': 'a disk that can be made to fail, or a user that is not root',
+  'test/models/install/pull-pack.test.ts': 'evaluation data',
   'test/models/onnx/quantise.test.ts': 'a processor that multiplies and adds bytes',
   'test/deployment/container.test.ts': 'yamllint',
   'test/deployment/helm.test.ts': 'Helm',
