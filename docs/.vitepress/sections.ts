@@ -103,7 +103,7 @@ export const SECTIONS: readonly Section[] = [
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
       'guides/gpu.md': 'Run the networks on a GPU, and what is known of it. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',
-      'guides/privacy.md': 'What is kept, for how long, and how it is erased. For data protection officers.',
+      'guides/privacy.md': 'What is kept, for how long, and how it is erased, also for users who left. For data protection officers.',
       'guides/dpia.md':
         'A template for the assessment of the impact on data protection. For data protection officers.',
       'troubleshooting.md': 'From a symptom to its cause and a command: clocks, cameras, proxies and more. For operators and developers.',
@@ -137,7 +137,7 @@ export const SECTIONS: readonly Section[] = [
       'operator-errors.md':
         'Every error code of the command line and the dashboard, with what to do. For operators.',
       'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
-      'sdk.md': 'Every method, option and error of the SDK for TypeScript. For developers.',
+      'sdk.md': 'Every method, option and error of the SDK for TypeScript, and used verdicts shared between processes. For developers.',
       'sdk-python.md': 'A first program, every call and every error in Python. For developers.',
       'sdk-go.md': 'A first program, every call and every error in Go. For developers.',
       'commands.md': 'Every command, with its options. For operators.',
