@@ -165,9 +165,9 @@ describe.skipIf(!helm)('Helm', () => {
     const rendered = manifests('autoscaling.queue.enabled=true', 'networkPolicy.enabled=false')
     const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
     expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Pods', 'Resource'])
-    // Another test compares the table of metrics with the service.
+    // Another test compares the list of metrics with the service; one without labels and suffix is a gauge.
     expect(readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')).toContain(
-      `| \`${spec.metrics[0].pods.metric.name}\` | gauge |`,
+      `- \`${spec.metrics[0].pods.metric.name}\`: `,
     )
     expect(rendered.map(({ kind }) => kind)).not.toContain('NetworkPolicy')
   })
