@@ -50,7 +50,8 @@ export const SECTIONS: readonly Section[] = [
         'An Express application that protects a transfer on a page of its own: used verdicts, clocks, tests without a camera. For developers of a backend.',
       'guides/bank.md':
         'A transfer confirmed on the hosted page, in Fastify, Next.js or FastAPI. For developers of a backend.',
-      'guides/two-nodes.md': 'Two services on one PostgreSQL, also after SQLite, and what happens when one dies. For operators.',
+      'guides/two-nodes.md':
+        'Two services on one PostgreSQL, also after SQLite, and what happens when one dies. For operators.',
       'examples/README.md': 'Complete programs in Node, Python, Go and shell. For developers.',
     },
   },
@@ -103,10 +104,12 @@ export const SECTIONS: readonly Section[] = [
       'guides/sizing.md': 'Choose a machine for your load. For operators.',
       'guides/gpu.md': 'Run the networks on a GPU, and what is known of it. For operators.',
       'guides/load-testing.md': 'Measure what your installation takes. For operators.',
-      'guides/privacy.md': 'What is kept, for how long, and how it is erased, also for users who left. For data protection officers.',
+      'guides/privacy.md':
+        'What is kept, for how long, and how it is erased, also for users who left. For data protection officers.',
       'guides/dpia.md':
         'A template for the assessment of the impact on data protection. For data protection officers.',
-      'troubleshooting.md': 'From a symptom to its cause and a command: clocks, cameras, proxies and more. For operators and developers.',
+      'troubleshooting.md':
+        'From a symptom to its cause and a command: clocks, cameras, proxies and more. For operators and developers.',
       'operations.md': 'Files, configuration, start and stop, and where each other task is. For operators.',
       'operations/installation.md': 'Install with Docker, Kubernetes or systemd. For operators.',
       'operations/operators.md': 'Who may sign in to the dashboard, and how. For operators.',
@@ -137,13 +140,15 @@ export const SECTIONS: readonly Section[] = [
       'operator-errors.md':
         'Every error code of the command line and the dashboard, with what to do. For operators.',
       'verdict.md': 'Every claim of a verdict, and how to check it. For developers of a backend.',
-      'sdk.md': 'Every method, option and error of the SDK for TypeScript, and used verdicts shared between processes. For developers.',
+      'sdk.md':
+        'Every method, option and error of the SDK for TypeScript, and used verdicts shared between processes. For developers.',
       'sdk-python.md': 'A first program, every call and every error in Python. For developers.',
       'sdk-go.md': 'A first program, every call and every error in Go. For developers.',
       'commands.md': 'Every command, with its options. For operators.',
       'configuration.md': 'Every setting, with its default. For operators.',
       'postgresql.md': 'Several nodes on PostgreSQL: settings, guarantees, limits. For operators.',
-      'reverse-proxies.md': 'What nginx, HAProxy, Traefik or Envoy in front must do, with a configuration for each. For operators.',
+      'reverse-proxies.md':
+        'What nginx, HAProxy, Traefik or Envoy in front must do, with a configuration for each. For operators.',
       'model-packs.md':
         'The format of a model pack, and the packs that are known. For machine learning engineers.',
       'accuracy.md': 'What was measured, with intervals and data. For evaluators.',
