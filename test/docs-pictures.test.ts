@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { packageFile } from '../src/lib/package-root.js'
 import { fileOf, SCREENSHOTS } from '../tools/generators/screenshots/screenshots.js'
 import { linkingPages } from './support/page-links.js'
+import { FENCE } from './support/plain-prose.js'
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??[ \t]*\1[ \t]*$/gm
 const MARKDOWN_PICTURE = /!\[([^\]]*)\]\((?!\w+:)([^)\s]+)\)/g
 const PICTURE = /<picture>([\s\S]*?)<\/picture>/g
 const LARGEST_BYTES = 150_000

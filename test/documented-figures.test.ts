@@ -6,14 +6,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ALL_SETTINGS } from '../src/app/configuration.js'
 import { packageFile } from '../src/lib/package-root.js'
+import { linkingPages } from './support/page-links.js'
+import { FENCE } from './support/plain-prose.js'
 
-const FENCE = /^[ \t]*```[\s\S]*?^[ \t]*```/gm
 /** Written from `bench/results` and other sources; tables of accuracy are generated as a whole. */
 const GENERATED = /<!-- ([\w-]+)(?:: [\w-]+)? -->[\s\S]*?<!-- \/\1 -->/g
 const FIGURE = /(\d[\d.,]*) ?(ms|[KMG]iB|[kMG]B(?:\/s)?|a second|bytes)(?![\w/])/g
 const KNOWN_AS = /\b(?:measured|computed|assumed|estimated|plan|planning|example)\b/i
 /** Everything on it was measured once; it says when, and on which machine. */
-const LABORATORY = 'internals/laboratory.md'
+const LABORATORY = 'docs/internals/laboratory.md'
 const BYTES: Record<string, number> = { bytes: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
 
 /** Values of the constants of the sources, and of the defaults of settings. */
@@ -62,9 +63,9 @@ function unheld(text: string, known: ReadonlySet<number>): string[] {
 }
 
 const KNOWN = constants()
-const pages = readdirSync(packageFile('docs'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.md') && !name.includes('node_modules') && name !== LABORATORY)
-  .map((name) => [name, readFileSync(packageFile('docs', ...name.split('/')), 'utf8')] as const)
+const pages = linkingPages()
+  .filter((page) => page.startsWith('docs/') && page !== LABORATORY)
+  .map((name) => [name, readFileSync(packageFile(...name.split('/')), 'utf8')] as const)
 
 it('sizes and speeds in sentences are constants of the product, or say that they were measured, computed or assumed', () => {
   expect(pages.flatMap(([page, text]) => unheld(text, KNOWN).map((figure) => `${page}: ${figure}`))).toEqual(

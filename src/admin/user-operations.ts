@@ -16,7 +16,7 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import { CLEAR, lockoutReason } from '../verification/lockout/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import { erasureView, userView } from './views.js'
+import { erasureFacts, erasureView, userView } from './views.js'
 
 /** HTTP statuses of the API's answer to an erasure: the audit entry has one also where the dashboard or the command line asked. */
 const STATUS_OK = 200
@@ -101,11 +101,7 @@ export class UserOperations {
             event: 'delete',
             status: STATUS_OK,
             subject: subject.pseudonym,
-            erasure_id: receipt.erasureId,
-            references: receipt.references,
-            captures: receipt.captures,
-            passkeys: receipt.passkeys,
-            idempotency_records: receipt.idempotencyRecords,
+            ...erasureFacts(receipt),
           },
         }
       },

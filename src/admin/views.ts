@@ -72,10 +72,7 @@ export function tenantErasureView({ name, id }: TenantRecord, receipt: TenantEra
     erased_at: isoTime(receipt.erasedAt),
     erased: {
       users: receipt.users,
-      references: receipt.references,
-      captures: receipt.captures,
-      passkeys: receipt.passkeys,
-      idempotency_records: receipt.idempotencyRecords,
+      ...erasedCounts(receipt),
     },
   }
 }
@@ -113,18 +110,24 @@ export function rotationView({ current, previous }: Rotation) {
 }
 
 /** @param userId as the caller wrote it: the database does not hold it */
+type Counted = Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>
+
+/** The facts of an erasure in its entry of the audit log. */
+export function erasureFacts(receipt: ErasureRecord) {
+  return { erasure_id: receipt.erasureId, ...erasedCounts(receipt) }
+}
+
+function erasedCounts({ references, captures, passkeys, idempotencyRecords }: Counted) {
+  return { references, captures, passkeys, idempotency_records: idempotencyRecords }
+}
+
 export function erasureView(receipt: ErasureRecord, userId: string) {
   return {
     user_id: userId,
     status: 'erased' as const,
     erasure_id: receipt.erasureId,
     erased_at: isoTime(receipt.erasedAt),
-    erased: {
-      references: receipt.references,
-      captures: receipt.captures,
-      passkeys: receipt.passkeys,
-      idempotency_records: receipt.idempotencyRecords,
-    },
+    erased: erasedCounts(receipt),
   }
 }
 

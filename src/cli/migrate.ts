@@ -4,6 +4,7 @@ import { loadConfig } from '../app/configuration.js'
 import type { Config } from '../config/config.js'
 import { tablesOf } from '../features/index.js'
 import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
+import type { Store } from '../storage/store.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { modelToServe } from './doctor/trials.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
@@ -26,10 +27,10 @@ make a backup first, with the version that serves the database now.`,
         if (found === 0) throw databaseMissing(config)
         closeFilesToOthers()
         // A current schema may still lack a table of a feature.
-        await (await openStore(config, { migrating: found < own, tables: tablesOf() })).close()
+        const store = await openStore(config, { migrating: found < own, tables: tablesOf() })
+        const warnings = await foreignWarnings(config, store).finally(() => store.close())
         const { found: now } = await schemas(config)
         const database = describeDatabase(config)
-        const warnings = await foreignWarnings(config)
         if (!options.json)
           for (const text of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${text}`)
         print(options, { database, schema_before: found, schema: now, warnings }, () =>
@@ -41,14 +42,9 @@ make a backup first, with the version that serves the database now.`,
     )
 }
 
-async function foreignWarnings(config: Config): Promise<string[]> {
+async function foreignWarnings(config: Config, { read }: Pick<Store, 'read'>): Promise<string[]> {
   const served = await modelToServe(config)
   if (served === null) return []
-  const store = await openStore(config, { tables: tablesOf() })
-  try {
-    const warning = await foreignReferences(store.read, served)
-    return warning === null ? [] : [warning]
-  } finally {
-    await store.close()
-  }
+  const warning = await foreignReferences(read, served)
+  return warning === null ? [] : [warning]
 }

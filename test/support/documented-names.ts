@@ -6,8 +6,8 @@ import { createProgram } from '../../src/cli/program.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { FENCE } from './plain-prose.js'
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??[ \t]*\1[ \t]*$/gm
 const INLINE_CODE = /`([^`\n]+)`/g
 
 /** Names of other programs, with which ours work together. */

@@ -24,7 +24,8 @@ const SINGLE_PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.
 
 /** Stands for inline code: a capital letter, so that a sentence can begin with code. It counts as no word. */
 const CODE = 'Ø'
-const FENCE = /^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??[ \t]*\1[ \t]*$/gm
+/** A block of code, with its fences. */
+export const FENCE = /^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:[\s\S]*?\n)??[ \t]*\1[ \t]*$/gm
 const INLINE_CODE = /(`+)(?!`)[\s\S]*?[^`]\1(?!`)/g
 const COMMENT_OR_TAG = /<!--[\s\S]*?-->|<\/?[a-z][^<>]*>/gi
 const LINK_TARGET = /\]\([^()\n]*\)/g

@@ -5,6 +5,7 @@
  */
 import type { Core } from '../../admin/core.js'
 import type { Operations } from '../../admin/operations.js'
+import { erasureFacts } from '../../admin/views.js'
 import type { AuditFacts } from '../../audit/audit-log.js'
 import type { Actor } from '../../audit/audited-unit-of-work.js'
 import { type Clock, DAY_MS, isoTime } from '../../lib/clock.js'
@@ -117,11 +118,7 @@ export class InactiveUsers {
         event: 'delete',
         cause: 'inactivity',
         subject: subject.pseudonym,
-        erasure_id: receipt.erasureId,
-        references: receipt.references,
-        captures: receipt.captures,
-        passkeys: receipt.passkeys,
-        idempotency_records: receipt.idempotencyRecords,
+        ...erasureFacts(receipt),
       }
     })
   }
