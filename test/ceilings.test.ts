@@ -72,9 +72,9 @@ const measures: Record<string, () => string[]> = {
   // The service imports every feature at its start.
   'Loaded by the service before its first request': () => loadedWith('src/app/service.js', ...FEATURES),
   'Reached by a request up to its endpoint': () => loadedWith('src/http/api-server.js'),
-  'Reached by a verify': () => loadedWith('src/api/verify.js'),
-  'Reached by an enrollment': () => loadedWith('src/api/enroll.js'),
-  'Reached by an erasure': () => loadedWith('src/api/delete.js'),
+  'Reached by a verify': () => loadedWith('src/api/endpoints/verify.js'),
+  'Reached by an enrollment': () => loadedWith('src/api/endpoints/enroll.js'),
+  'Reached by an erasure': () => loadedWith('src/api/endpoints/delete.js'),
 }
 
 /** The ceilings of the page, by measure. */

@@ -68,7 +68,7 @@ describe('a name', () => {
     'reference_not_found',
     'verifyVerdict',
     'countersign config --json',
-    'src/api/verify.ts',
+    'src/api/endpoints/verify.ts',
     'npm run docs:site',
     'GET /v1/users/{user_id}',
     'GET /v1/users/ada',

@@ -63,7 +63,7 @@ interface Import {
   to: string
 }
 
-/** `src/api/verify.ts` is in room `api`, and `clients/node/index.ts` in `clients/node`; the folder `models` is one room. */
+/** `src/api/endpoints/verify.ts` is in room `api`, and `clients/node/index.ts` in `clients/node`; the folder `models` is one room. */
 function roomOf(path: string): string {
   const [top, second = ''] = relative(packageFile(), path).split('/')
   if (top === 'models') return top

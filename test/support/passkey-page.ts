@@ -1,5 +1,5 @@
 /** A service whose hosted page may use passkeys: it has a port of its own, since a passkey belongs to an address. */
-import { freePorts } from '../../src/http/listeners/free-port.js'
+import { freePorts } from '../../src/http/free-port.js'
 import { allowReturn } from './capture-page.js'
 import { usePasskeys } from './passkeys.js'
 import { startService, type TestService, type TestTenant } from './service.js'

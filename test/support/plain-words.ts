@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { packageFile } from '../../src/lib/package-root.js'
 
 export interface Finding {
-  /** Path inside the repository, with the number of the line: `src/api/verify.ts:12`. */
+  /** Path inside the repository, with the number of the line: `src/api/endpoints/verify.ts:12`. */
   place: string
   kind: 'comment' | 'message' | 'title'
   text: string

@@ -1,6 +1,6 @@
 /** The number of service processes on this machine, and each one's part of the configured resources. */
 import { type Config, ConfigError, type ListenAddress, SETTINGS } from '../../config/config.js'
-import { freePorts } from '../../http/listeners/free-port.js'
+import { freePorts } from '../../http/free-port.js'
 import { AddressError } from '../../http/listeners/listener.js'
 import { chooseTransport } from '../../http/listeners/transport.js'
 

@@ -3,14 +3,14 @@
 import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
 import { actionField } from '../../api/action.js'
+import type { Commit, EndpointDescription, Topic, UserEndpoint } from '../../api/endpoint.js'
 import {
   actionFor,
   assertVerifiable,
   modesField,
   purposeField,
   type VerifiableParts,
-} from '../../api/challenges.js'
-import type { Commit, EndpointDescription, Topic, UserEndpoint } from '../../api/endpoint.js'
+} from '../../api/endpoints/challenges.js'
 import { assertActionScope, assertOneOf } from '../../api/key-scope.js'
 import { assertPlainUserId } from '../../api/plain-user-id.js'
 import { assertReplaceVerdict } from '../../api/replace-verdict.js'

@@ -1,18 +1,18 @@
 /** The table of contents of the core's API: its endpoints, in the order of the specification, then those beyond it. Features add theirs. */
 
 import type { CallParts } from '../../api/call-parts.js'
-import { createChallenge, createChallengeDescription } from '../../api/challenges.js'
-import { deleteDescription, erase } from '../../api/delete.js'
 import type { AnyEndpoint, EndpointDescription } from '../../api/endpoint.js'
-import { enroll, enrollDescription } from '../../api/enroll.js'
-import { getUser, getUserDescription } from '../../api/get-user.js'
-import { getVerification, getVerificationDescription } from '../../api/get-verification.js'
+import { createChallenge, createChallengeDescription } from '../../api/endpoints/challenges.js'
+import { deleteDescription, erase } from '../../api/endpoints/delete.js'
+import { enroll, enrollDescription } from '../../api/endpoints/enroll.js'
+import { getUser, getUserDescription } from '../../api/endpoints/get-user.js'
+import { getVerification, getVerificationDescription } from '../../api/endpoints/get-verification.js'
+import { health, healthDescription } from '../../api/endpoints/health.js'
+import { listAudit, listAuditDescription } from '../../api/endpoints/list-audit.js'
+import { rotateSigning, rotateSigningDescription } from '../../api/endpoints/rotate-signing.js'
+import { verify, verifyDescription } from '../../api/endpoints/verify.js'
 import { guide, guideDescription } from '../../api/guidance.js'
-import { health, healthDescription } from '../../api/health.js'
-import { listAudit, listAuditDescription } from '../../api/list-audit.js'
-import { rotateSigning, rotateSigningDescription } from '../../api/rotate-signing.js'
 import type { Services } from '../../api/services.js'
-import { verify, verifyDescription } from '../../api/verify.js'
 
 /** Descriptions of the core's endpoints. @param parts what features add to them */
 export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [

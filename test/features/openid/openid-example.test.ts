@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePorts } from '../../../src/http/listeners/free-port.js'
+import { freePorts } from '../../../src/http/free-port.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { leash } from '../../support/leash.js'
 

@@ -1,6 +1,6 @@
 /** A sign-in on one node over SQLite, whose process is killed and started again between two steps. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePorts } from '../../../src/http/listeners/free-port.js'
+import { freePorts } from '../../../src/http/free-port.js'
 import { type ServerProcess, type Workplace, workplace } from '../../support/command.js'
 import { type JourneyStep, journey } from '../../support/openid-journey.js'
 import { RELYING_PARTIES } from '../../support/relying-parties.js'

@@ -1,10 +1,10 @@
 /** GET /v1/audit: the tenant's own audit log, oldest or newest first, a page at a time. */
 
 import Type from 'typebox'
-import { AUDIT_EVENTS, type AuditEventName } from '../audit/audit-events.js'
-import { AUDIT, type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from './endpoint.js'
-import { DIGITS, listOf, nullable, time } from './schemas.js'
-import type { Services } from './services.js'
+import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
+import { AUDIT, type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from '../endpoint.js'
+import { DIGITS, listOf, nullable, time } from '../schemas.js'
+import type { Services } from '../services.js'
 
 const DEFAULT_LIMIT = 50
 const MAX_ENTRIES = 200

@@ -1,17 +1,17 @@
 /** POST /v1/challenges: movements for a person to make in front of the camera, for one user and one action, once. */
 
 import Type, { type Static } from 'typebox'
-import { MODES, STEPS } from '../biometrics/challenge/steps.js'
-import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
-import { isoTime } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import { inTurn } from '../lib/in-turn.js'
-import { templateOf } from '../users/templates.js'
-import type { UserCall } from '../verification/call.js'
-import { PURPOSES, type Purpose } from '../verification/challenge/challenge-book.js'
-import { activeMethod } from '../verification/liveness.js'
-import { decidingProvider } from '../verification/references/deciding-model.js'
-import { actionField, canonicalAction } from './action.js'
+import { MODES, STEPS } from '../../biometrics/challenge/steps.js'
+import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
+import { isoTime } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { inTurn } from '../../lib/in-turn.js'
+import { templateOf } from '../../users/templates.js'
+import type { UserCall } from '../../verification/call.js'
+import { PURPOSES, type Purpose } from '../../verification/challenge/challenge-book.js'
+import { activeMethod } from '../../verification/liveness.js'
+import { decidingProvider } from '../../verification/references/deciding-model.js'
+import { actionField, canonicalAction } from '../action.js'
 import {
   type ActionKinds,
   actionKindsOf,
@@ -19,12 +19,12 @@ import {
   errorsOf,
   requestFields,
   responseFields,
-} from './call-parts.js'
-import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from './endpoint.js'
-import { assertActionScope, assertOneOf } from './key-scope.js'
-import { assertPlainUserId } from './plain-user-id.js'
-import { NONCE_LENGTH, nullable, time, userId } from './schemas.js'
-import type { Services } from './services.js'
+} from '../call-parts.js'
+import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from '../endpoint.js'
+import { assertActionScope, assertOneOf } from '../key-scope.js'
+import { assertPlainUserId } from '../plain-user-id.js'
+import { NONCE_LENGTH, nullable, time, userId } from '../schemas.js'
+import type { Services } from '../services.js'
 
 export const purposeField = Type.Union(
   PURPOSES.map((name) => Type.Literal(name)),

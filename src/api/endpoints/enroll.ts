@@ -1,15 +1,15 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 
 import Type, { type Static } from 'typebox'
-import { DomainError } from '../lib/domain-error.js'
-import { inTurn } from '../lib/in-turn.js'
-import type { StoreTransaction } from '../storage/store.js'
-import type { Evidence } from '../verification/biometric-provider.js'
-import type { UserCall } from '../verification/call.js'
-import { captureIntegrity } from '../verification/capture/capture-integrity.js'
-import { decodeImages } from '../verification/capture/images.js'
-import { openChallenge } from '../verification/challenge/opened-challenge.js'
-import { decidingProvider, followingProvider } from '../verification/references/deciding-model.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { inTurn } from '../../lib/in-turn.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import type { Evidence } from '../../verification/biometric-provider.js'
+import type { UserCall } from '../../verification/call.js'
+import { captureIntegrity } from '../../verification/capture/capture-integrity.js'
+import { decodeImages } from '../../verification/capture/images.js'
+import { openChallenge } from '../../verification/challenge/opened-challenge.js'
+import { decidingProvider, followingProvider } from '../../verification/references/deciding-model.js'
 import {
   type EnrollPart,
   type EnrollWrite,
@@ -17,7 +17,7 @@ import {
   requestFields,
   responseFields,
   spendingErrorsOf,
-} from './call-parts.js'
+} from '../call-parts.js'
 import {
   CAPTURE_ERRORS,
   type Commit,
@@ -26,11 +26,11 @@ import {
   type Outcome,
   type Refusal,
   type UserEndpoint,
-} from './endpoint.js'
-import { assessmentOf, Enrolment, type Stored } from './enrolment.js'
-import { includeField } from './include.js'
-import { assertOneOf } from './key-scope.js'
-import { assertPlainUserId } from './plain-user-id.js'
+} from '../endpoint.js'
+import { assessmentOf, Enrolment, type Stored } from '../enrolment.js'
+import { includeField } from '../include.js'
+import { assertOneOf } from '../key-scope.js'
+import { assertPlainUserId } from '../plain-user-id.js'
 import {
   captureIntegrityField,
   consent,
@@ -42,9 +42,9 @@ import {
   requireLiveness,
   time,
   userId,
-} from './schemas.js'
-import type { Services } from './services.js'
-import { spendChallenges } from './spend-challenge.js'
+} from '../schemas.js'
+import type { Services } from '../services.js'
+import { spendChallenges } from '../spend-challenge.js'
 
 const bodyWith = (parts: readonly EnrollPart[]) =>
   Type.Object(

@@ -1,13 +1,13 @@
 /** GET /v1/users/{user_id}: the record of an enrolled user, without anything biometric. */
 
 import Type, { type Static } from 'typebox'
-import { userView } from '../admin/views.js'
-import { DomainError } from '../lib/domain-error.js'
-import { templateOf } from '../users/templates.js'
-import { comparedModel } from '../verification/references/deciding-model.js'
-import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from './endpoint.js'
-import { consent, nullable, time, userId } from './schemas.js'
-import type { Services } from './services.js'
+import { userView } from '../../admin/views.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { templateOf } from '../../users/templates.js'
+import { comparedModel } from '../../verification/references/deciding-model.js'
+import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
+import { consent, nullable, time, userId } from '../schemas.js'
+import type { Services } from '../services.js'
 
 export const userSchema = Type.Object(
   {

@@ -1,11 +1,11 @@
 /** GET /v1/health: can this environment serve? */
 
 import Type from 'typebox'
-import { PACK_GRADES } from '../../models/pack/grades.js'
-import { SECOND_MS } from '../lib/clock.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, STATUS } from './endpoint.js'
-import { retryAfter } from './error-response.js'
-import type { Services } from './services.js'
+import { PACK_GRADES } from '../../../models/pack/grades.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, STATUS } from '../endpoint.js'
+import { retryAfter } from '../error-response.js'
+import type { Services } from '../services.js'
 
 const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
 

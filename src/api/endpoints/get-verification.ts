@@ -1,22 +1,22 @@
 /** GET /v1/verifications/{verification_id}: the verdict of an earlier verify, without its JWT and without anything biometric. */
 
 import Type from 'typebox'
-import { PACK_GRADES } from '../../models/pack/grades.js'
-import { timeOfRequestId } from '../crypto/identifiers.js'
-import { isoTime } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import { REASONS } from '../verification/reasons.js'
-import { type LookupPart, responseFields } from './call-parts.js'
+import { PACK_GRADES } from '../../../models/pack/grades.js'
+import { timeOfRequestId } from '../../crypto/identifiers.js'
+import { isoTime } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { REASONS } from '../../verification/reasons.js'
+import { type LookupPart, responseFields } from '../call-parts.js'
 import {
   type Endpoint,
   type EndpointDescription,
   type Parameter,
   SMALL_BODY_BYTES,
   VERIFICATION,
-} from './endpoint.js'
-import { nullable, SHA256_HEX, time, userId } from './schemas.js'
-import type { Services } from './services.js'
-import { amrOf } from './verdict-fields.js'
+} from '../endpoint.js'
+import { nullable, SHA256_HEX, time, userId } from '../schemas.js'
+import type { Services } from '../services.js'
+import { amrOf } from '../verdict-fields.js'
 
 const verificationId = Type.String({ minLength: 1, maxLength: 64 })
 const sha256Hex = Type.String({ pattern: SHA256_HEX })

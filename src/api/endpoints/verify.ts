@@ -1,29 +1,29 @@
 /** POST /v1/verify: decides whether a capture shows the user who acts, and signs the verdict for this action as a JWT. */
 
 import Type from 'typebox'
-import { isOfType, REPLACE_ACTION } from '../contract/own-actions.js'
-import { isOwnId, prefixedId } from '../crypto/identifiers.js'
-import { VerdictSignature } from '../crypto/verdict-signer.js'
-import { actionHash } from '../crypto/verification-jwt.js'
-import { DomainError } from '../lib/domain-error.js'
-import { inTurn } from '../lib/in-turn.js'
-import type { Standing } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
-import { captureIntegrity } from '../verification/capture/capture-integrity.js'
-import { decodeImages } from '../verification/capture/images.js'
-import { openChallenge } from '../verification/challenge/opened-challenge.js'
-import { DecisionPolicy } from '../verification/decision-policy.js'
+import { isOfType, REPLACE_ACTION } from '../../contract/own-actions.js'
+import { isOwnId, prefixedId } from '../../crypto/identifiers.js'
+import { VerdictSignature } from '../../crypto/verdict-signer.js'
+import { actionHash } from '../../crypto/verification-jwt.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { inTurn } from '../../lib/in-turn.js'
+import type { Standing } from '../../storage/records.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import { captureIntegrity } from '../../verification/capture/capture-integrity.js'
+import { decodeImages } from '../../verification/capture/images.js'
+import { openChallenge } from '../../verification/challenge/opened-challenge.js'
+import { DecisionPolicy } from '../../verification/decision-policy.js'
 import type {
   Condition,
   VerdictTerms,
   VerifyCall,
   VerifyEvidence,
   VerifyInput,
-} from '../verification/verdict.js'
-import { termsOf } from '../verification/verdict-terms.js'
-import { signVerdict } from '../verification/verdict-token.js'
-import type { VerificationFacts } from '../verification/verification-book.js'
-import { actionField, canonicalAction } from './action.js'
+} from '../../verification/verdict.js'
+import { termsOf } from '../../verification/verdict-terms.js'
+import { signVerdict } from '../../verification/verdict-token.js'
+import type { VerificationFacts } from '../../verification/verification-book.js'
+import { actionField, canonicalAction } from '../action.js'
 import {
   actionKindsOf,
   errorsOf,
@@ -32,7 +32,7 @@ import {
   spendingErrorsOf,
   type VerifyPart,
   type VerifyWork,
-} from './call-parts.js'
+} from '../call-parts.js'
 import {
   type AuditFacts,
   CAPTURE_ERRORS,
@@ -42,14 +42,14 @@ import {
   type Outcome,
   type UserEndpoint,
   VERIFICATION,
-} from './endpoint.js'
-import { retryAfter } from './error-response.js'
-import { includeField } from './include.js'
-import { assertActionScope } from './key-scope.js'
-import { EXAMPLE_IMAGE, exactlyOneImageField, imageFields, requireLiveness, userId } from './schemas.js'
-import type { Services } from './services.js'
-import { spendChallenges } from './spend-challenge.js'
-import { type Reached, VerdictFields } from './verdict-fields.js'
+} from '../endpoint.js'
+import { retryAfter } from '../error-response.js'
+import { includeField } from '../include.js'
+import { assertActionScope } from '../key-scope.js'
+import { EXAMPLE_IMAGE, exactlyOneImageField, imageFields, requireLiveness, userId } from '../schemas.js'
+import type { Services } from '../services.js'
+import { spendChallenges } from '../spend-challenge.js'
+import { type Reached, VerdictFields } from '../verdict-fields.js'
 
 const bodyWith = (parts: readonly VerifyPart[]) =>
   Type.Object(

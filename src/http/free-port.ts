@@ -1,7 +1,7 @@
 /** Checks that no other process listens at an address. */
 import { type AddressInfo, createServer } from 'node:net'
-import type { ListenAddress } from '../../config/config.js'
-import { addressError } from './listener.js'
+import type { ListenAddress } from '../config/config.js'
+import { addressError } from './listeners/listener.js'
 
 /**
  * Binds each address without SO_REUSEPORT, which fails where another process listens there.

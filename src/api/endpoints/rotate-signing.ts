@@ -1,14 +1,14 @@
 /** POST /v1/keys/rotate-signing: makes a new JWT signing secret; the old one stays valid for 30 minutes. */
 
 import Type, { type Static } from 'typebox'
-import { rotationView } from '../admin/views.js'
-import { OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
-import { OVERLAP_MS } from '../tenants/signing-secrets.js'
-import { type Endpoint, type EndpointDescription, KEYS, SMALL_BODY_BYTES } from './endpoint.js'
-import { time } from './schemas.js'
-import type { Services } from './services.js'
+import { rotationView } from '../../admin/views.js'
+import { OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { OVERLAP_MS } from '../../tenants/signing-secrets.js'
+import { type Endpoint, type EndpointDescription, KEYS, SMALL_BODY_BYTES } from '../endpoint.js'
+import { time } from '../schemas.js'
+import type { Services } from '../services.js'
 
 const body = Type.Object(
   {
