@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { tablesOf } from '../src/features/index.js'
 import { packageFile } from '../src/lib/package-root.js'
-import { lifetimesWith } from '../src/storage/lifetimes.js'
+import { tablesWith } from '../src/storage/endings.js'
 import { STAGES } from '../src/verification/stages.js'
 import { documentInDocs } from '../tools/generators/docs.js'
 import { DRAWINGS } from '../tools/generators/drawings.js'
@@ -50,7 +50,7 @@ describe('the drawings', () => {
   it('show every stage and every table', () => {
     expect(namesIn(drawn('verification-way.svg'))).toEqual(expect.arrayContaining([...STAGES]))
     expect(namesIn(drawn('erasure.svg'))).toEqual(
-      expect.arrayContaining(lifetimesWith(tablesOf()).map(({ name }) => name)),
+      expect.arrayContaining(tablesWith(tablesOf()).map(({ name }) => name)),
     )
   })
 

@@ -59,7 +59,7 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   // Loaded only here, because help needs no database.
   const { findKeys } = await import('../app/core.js')
   const { copyStore } = await import('../storage/copy-store.js')
-  const { copiedWith } = await import('../storage/lifetimes.js')
+  const { tablesWith } = await import('../storage/endings.js')
   const startedMs = performance.now()
   const source = await openSource(config, from)
   try {
@@ -70,7 +70,13 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
     const target = await openTarget(config, to)
     const bars = new ProgressBars()
     try {
-      const rows = await copyStore(source, target, translation, copiedWith(tablesOf()), bars.update)
+      const rows = await copyStore(
+        source,
+        target,
+        translation,
+        tablesWith(tablesOf()).filter(({ isCopied }) => isCopied),
+        bars.update,
+      )
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertUnchanged()
       // Moved before the commit: when the commit fails, the next run replaces the password file again.

@@ -23,7 +23,7 @@ import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
-import type { OwnTable } from '../storage/own-table.js'
+import type { Table } from '../storage/table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { WatchVerify } from '../verification/verify-watch.js'
 import type { TrafficConsole } from './insight/traffic/traffic-view.js'
@@ -31,7 +31,7 @@ import type { TrafficConsole } from './insight/traffic/traffic-view.js'
 /** All that is known of a feature while it is not loaded. */
 export interface OwnParts {
   readonly settings?: OwnSettings
-  readonly tables?: readonly OwnTable[]
+  readonly tables?: readonly Table[]
   /** Commands of the command line, which are loaded when they are run. */
   readonly commands?: readonly FeatureCommand[]
 }

@@ -2,7 +2,7 @@
  * The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. The list itself
  * loads none of them: a command that needs no feature starts without.
  */
-import type { OwnTable } from '../storage/own-table.js'
+import type { Table } from '../storage/table.js'
 import type { Feature, ListedFeature } from './feature.js'
 import { INSIGHT } from './insight/own.js'
 
@@ -28,7 +28,7 @@ export const FEATURES: readonly ListedFeature[] = [
 ]
 
 /** The tables of features, in the order of the list. */
-export function tablesOf(listed: readonly ListedFeature[] = FEATURES): OwnTable[] {
+export function tablesOf(listed: readonly ListedFeature[] = FEATURES): Table[] {
   return listed.flatMap(({ tables = [] }) => tables)
 }
 

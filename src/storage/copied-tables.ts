@@ -1,8 +1,8 @@
 /** The tables that a copy to the other kind of database takes along, read in an order that both kinds share. */
 import type { Connection } from './connection.js'
-import type { Lifetime } from './lifetimes.js'
+import type { Table } from './table.js'
 
-export type CopiedTable = Pick<Lifetime, 'name' | 'key'>
+export type CopiedTable = Pick<Table, 'name' | 'key'>
 
 export type Value = string | number | Buffer | null
 /** A row's values by the name of their column. */

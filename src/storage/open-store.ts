@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
-import type { OwnTable } from './own-table.js'
 import { type Store, StoreOpenError } from './store.js'
+import type { Table } from './table.js'
 
 export interface OpenOptions {
   /** True for a service, which has a SQLite file for itself or shares PostgreSQL with others. Commands work at the same time. */
@@ -12,7 +12,7 @@ export interface OpenOptions {
   /** True to bring the schema of an earlier version up to date, as a service does at its start. */
   migrating?: boolean
   /** The tables of features. */
-  tables?: readonly OwnTable[]
+  tables?: readonly Table[]
 }
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partial<Pick<Config, 'dataDir'>>

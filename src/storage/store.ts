@@ -42,7 +42,6 @@ import type {
   PersonRecord,
   ReferenceRecord,
   SandboxVerificationRecord,
-  SealedKind,
   SealedRow,
   SecondFactorRecord,
   SessionRecord,
@@ -55,6 +54,7 @@ import type {
   TrafficResolution,
   VerdictKeyRecord,
 } from './records.js'
+import type { Table } from './table.js'
 
 export interface StoreReader
   extends WebhookReader,
@@ -168,8 +168,8 @@ export interface StoreReader
   keyrings(): Promise<KeyringRecord[]>
   /** The keys that sign the public verdicts of both environments, in the order in which they begin to sign. */
   verdictKeys(): Promise<VerdictKeyRecord[]>
-  /** Rows whose values are sealed under a working key, ordered by id, from `after` (exclusive; empty for the start). */
-  sealedRows(kind: SealedKind, after: string, limit: number): Promise<SealedRow[]>
+  /** Rows of a table whose values are sealed under a working key, ordered by id, from `after` (exclusive; empty for the start). */
+  sealedRows(table: string, after: string, limit: number): Promise<SealedRow[]>
   /** Entries before the sequence `before` (exclusive), newest first. */
   recentAuditEntries(tenantId: string, before: number, limit: number): Promise<AuditRecord[]>
   /** Entries of one event, newest first, before the sequence `before` (exclusive). Reads no entry of another event. */
@@ -336,7 +336,7 @@ export interface StoreTransaction
   /** Deletes all keys of an environment at once, the signing one too. */
   deleteVerdictKeys(environment: Environment): Promise<void>
   /** Stores a newly sealed value; the old one is overwritten, in the write-ahead log too. */
-  putSealed(kind: SealedKind, row: SealedRow): Promise<void>
+  putSealed(table: string, row: SealedRow): Promise<void>
   setLastBackup(at: number): Promise<void>
   insertLoginLink(link: LoginLinkRecord): Promise<void>
   /** Uses up the link. @returns undefined when it is unknown, used or expired */
@@ -381,7 +381,7 @@ export interface StoreTransaction
   /** Inserts the counts of an interval, or replaces them. */
   putTraffic(traffic: TrafficRecord): Promise<void>
   /**
-   * Deletes rows that time ends, as `lifetimes.ts` says. Limits the number of rows, because other writers wait meanwhile, and leaves out
+   * Deletes rows that time ends, as `endings.ts` says. Limits the number of rows, because other writers wait meanwhile, and leaves out
    * rows that another transaction holds.
    * @returns whether more rows may have expired
    */
@@ -450,6 +450,8 @@ export interface Store {
   services(): Promise<ServiceNode[]>
   /** The schema version that this code works with. */
   readonly schema: number
+  /** All tables, those of features included. */
+  readonly tables: readonly Table[]
   /** Whether `backup` works; false when the database's own tools make backups. */
   readonly makesBackups: boolean
   /** Reads committed state only. */

@@ -1,44 +1,204 @@
-/** A table with its statements: the columns of its records, and the SQL that names them. */
+/**
+ * Tables. Each is declared once: its columns with their types, and what ends its rows. The record's type, both databases' schemas, statements,
+ * erasure, the end of a tenant, retention, copies and the change of keys follow from the declaration; a missing answer does not compile.
+ */
+import { HOUR_MS } from '../lib/clock.js'
 
-export interface Table<Row = unknown> {
-  name: string
-  columnOf: Record<keyof Row & string, string>
-  /** The columns under the names of the fields, to follow SELECT or RETURNING. */
-  fields: string
-  /** Statement that inserts a record, given by the names of its fields. */
-  insert: string
-  /** The same statement, which replaces a row with the same key. */
-  replace: string
+export type ColumnType = 'text' | 'integer' | 'real' | 'bytes'
+
+/** A column, and the type of its values. @template Value text, number, bytes, or null where it may be */
+export class Column<Value> {
+  declare readonly value: Value
+
+  constructor(
+    readonly type: ColumnType,
+    readonly isNullable = false,
+    /** Values that it is held to; empty for any. */
+    readonly values: readonly string[] = [],
+    /** SQL that follows the type: a reference, a default. */
+    readonly rest: string = '',
+    /** Its name in the databases, where that is not the field's in snake case. */
+    readonly name?: string,
+  ) {}
+
+  /** Also takes null. A column that is added later has to, unless it has a default: rows without it exist, and an earlier version adds more. */
+  get orNull(): Column<Value | null> {
+    return new Column<Value | null>(this.type, true, this.values, this.rest, this.name)
+  }
+
+  /** Takes only these values, by a constraint. */
+  oneOf<One extends Value & string>(...values: One[]): Column<One> {
+    return new Column<One>(this.type, this.isNullable, values, this.rest, this.name)
+  }
+
+  /** Has only these values, and no constraint: an earlier version would refuse a further one. */
+  as<One extends Value & string>(): Column<One> {
+    return this as unknown as Column<One>
+  }
+
+  /** @param sql follows the type in both databases */
+  with(sql: string): Column<Value> {
+    return new Column<Value>(this.type, this.isNullable, this.values, `${this.rest} ${sql}`, this.name)
+  }
+
+  named(name: string): Column<Value> {
+    return new Column<Value>(this.type, this.isNullable, this.values, this.rest, name)
+  }
 }
 
-/**
- * Makes the statements of a table. They name all columns, because migrations change their order in the database.
- * @param key fields of the primary key, for a table whose rows are replaced
- */
-export function table<Row>(
-  name: string,
-  columnOf: Record<keyof Row & string, string>,
-  key: Array<keyof Row & string> = [],
-): Table<Row> {
+export const text = new Column<string>('text')
+/** Times are milliseconds since the Unix epoch. */
+export const integer = new Column<number>('integer')
+export const real = new Column<number>('real')
+export const bytes = new Column<Buffer>('bytes')
+
+export const environment = text.oneOf('sandbox', 'production')
+/** The field `tenantId` of rows of a tenant. */
+export const ofTenant = text.with('REFERENCES tenant (id)')
+/** The field `subjectId` of rows of a user, which go with the user also where a version erases that does not know the table. */
+export const ofSubject = text.with('REFERENCES subject (id) ON DELETE CASCADE')
+/** The field `blindIndex`, by which a row of a user is found. */
+export const blindIndex = bytes.named('lookup')
+
+type Columns = Readonly<Record<string, Column<unknown>>>
+type RowOf<Own extends Columns> = { -readonly [Field in keyof Own]: Own[Field]['value'] }
+
+/** The records of a table. */
+export type Row<Of> = Of extends Table<infer Own> ? Own : never
+
+/** How long what a caller may still ask about is kept after its end, so that a late caller learns that it has expired. */
+export const LATE_MS = HOUR_MS
+
+/** The rows that time ends: those whose column `at` lies at least `keptMs` back (default: 0), if `when` is true of them as well. */
+export interface Expiry<Field extends string = string> {
+  at: Field
+  keptMs?: number
+  /** SQL. */
+  when?: string
+}
+
+/** A column that is sealed under a key of the service, so that a change of the working keys seals it again; the row's key is its context. */
+export interface ServiceSealing {
+  /** Which of the working keys. */
+  key: 'secrets' | 'idempotency' | 'wrapping'
+  column: string
+  /** SQL: the rows of which this is true. Default: all. */
+  when?: string
+}
+
+/** SQL by database, where they differ. */
+export type ByDatabase = string | { readonly sqlite?: string; readonly postgres?: string }
+
+interface Declaration<Own extends Columns> {
+  name: string
+  /** Columns by their fields, in snake case. */
+  columns: Own
+  /** The fields of the primary key. `rowid`: the number that counts rows as they are written. `one`: there is one row. */
+  key: ReadonlyArray<keyof Own & string> | 'rowid' | 'one'
+  /** Columns that the database computes. */
+  computed?: Readonly<Record<string, ByDatabase>>
+  /** Further constraints of the table. */
+  constraints?: readonly string[]
+  /** The SQL that follows `ON table`, by the name of the index. Default: those that erasure, the end of a tenant and expiry need. */
+  indexes?: Readonly<Record<string, ByDatabase>>
+  /** Those of `indexes` that let no two rows be alike. */
+  uniqueIndexes?: readonly string[]
+  /** SQLite keeps rows by number instead of by key: for those of some hundred bytes and more. */
+  hasRowId?: true
+  /**
+   * How an erasure treats the user's rows. `deleted` by `blindIndex`, `subjectId` or `referenceId`, whichever the record has;
+   * `deleted by foreign key` with what they refer to; `changed` by a statement of the store's own, because something is left.
+   */
+  atErasure: keyof Own & ('blindIndex' | 'subjectId' | 'referenceId') extends never
+    ? 'kept' | 'changed'
+    : 'deleted' | 'deleted by foreign key' | 'changed' | 'kept'
+  /** How the end of a tenant treats its rows, by their `tenantId`. Those of its users have been erased before. */
+  atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' : 'kept'
+  /** The rows that time ends; null for none. */
+  expires: Expiry<keyof Own & string> | ReadonlyArray<Expiry<keyof Own & string>> | null
+  /** Whether `countersign migrate-store` takes the rows along. */
+  isCopied: boolean
+  /**
+   * The key under which bytes are sealed. Under the `data key` of the user they are lost with the user in every copy. An `own key` is not in
+   * the database. A change of the working keys leaves both as they are. `nothing`: no field is secret.
+   */
+  sealedUnder: 'data key' | 'own key' | 'nothing' | ServiceSealing
+}
+
+export interface Table<Own extends object = object> {
+  readonly name: string
+  readonly columnOf: Readonly<Record<keyof Own & string, string>>
+  /** The columns under the names of the fields, to follow SELECT or RETURNING. */
+  readonly fields: string
+  /** Statement that inserts a record, given by the names of its fields. */
+  readonly insert: string
+  /** The same statement, which replaces a row with the same key. */
+  readonly replace: string
+  /** Columns that are unique together, and by which both databases order rows alike. */
+  readonly key: readonly string[]
+  /** Condition that finds the rows of a user by the blind index; null where an erasure deletes none, or a foreign key does. */
+  readonly ofUser: string | null
+  readonly endsWithTenant: boolean
+  /** `at` is a column. */
+  readonly expires: readonly Expiry[]
+  readonly isCopied: boolean
+  /** Null where nothing is sealed under a key of the service. */
+  readonly sealing: ServiceSealing | null
+  readonly declared: Declaration<Columns>
+}
+
+/** Makes a table of its declaration. */
+export function declareTable<Own extends Columns>(declared: Declaration<Own>): Table<RowOf<Own>> {
+  const { name, columns } = declared
+  const columnOf = Object.fromEntries(
+    Object.entries(columns).map(([field, column]) => [field, column.name ?? snakeCase(field)]),
+  ) as Record<keyof Own & string, string>
   const pairs = Object.entries<string>(columnOf)
-  const columns = pairs.map(([, column]) => column).join(', ')
+  const key =
+    declared.key === 'rowid'
+      ? ['rowid']
+      : declared.key === 'one'
+        ? ['id']
+        : declared.key.map((field) => columnOf[field])
   const values = pairs.map(([field]) => `@${field}`).join(', ')
-  const insert = `INSERT INTO ${name} (${columns}) VALUES (${values})`
-  const keyColumns = key.map((field) => columnOf[field])
+  // Named, because migrations change the order of columns in the database.
+  const insert = `INSERT INTO ${name} (${pairs.map(([, column]) => column).join(', ')}) VALUES (${values})`
   const replaced = pairs
-    .filter(([, column]) => !keyColumns.includes(column))
+    .filter(([, column]) => !key.includes(column))
     .map(([, column]) => `${column} = excluded.${column}`)
+  const { sealedUnder, expires } = declared
   return {
     name,
     columnOf,
     fields: pairs.map(([field, column]) => `${column} AS "${field}"`).join(', '),
     insert,
-    replace: `${insert} ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
+    replace: `${insert} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
+    key,
+    ofUser: declared.atErasure === 'deleted' ? conditionOfUser(columnOf) : null,
+    endsWithTenant: declared.atTenantEnd === 'deleted',
+    expires: (expires === null ? [] : [expires].flat()).map((expiry) => ({
+      ...expiry,
+      at: columnOf[expiry.at],
+    })),
+    isCopied: declared.isCopied,
+    sealing: typeof sealedUnder === 'object' ? sealedUnder : null,
+    declared: declared as unknown as Declaration<Columns>,
   }
 }
 
+function conditionOfUser(columnOf: Readonly<Record<string, string>>): string {
+  const subject = '(SELECT id FROM subject WHERE lookup = ?)'
+  if (columnOf.blindIndex) return `${columnOf.blindIndex} = ?`
+  if (columnOf.subjectId) return `${columnOf.subjectId} = ${subject}`
+  return `${columnOf.referenceId} IN (SELECT id FROM reference WHERE subject_id = ${subject})`
+}
+
+export const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 /** Selects rows of several tables in one row, in which each value is named for its table and its field. */
-export function joined<Rows extends object>(tables: { [Name in keyof Rows & string]: Table<Rows[Name]> }) {
+export function joined<Rows extends Record<keyof Rows, object>>(
+  tables: { [Name in keyof Rows & string]: Table<Rows[Name]> },
+) {
   const parts = Object.entries<Table<Record<string, unknown>>>(tables).map(([as, { name, columnOf }]) => ({
     as,
     values: Object.entries(columnOf).map(([field, column]) => ({

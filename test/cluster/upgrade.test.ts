@@ -65,14 +65,18 @@ overPostgres(() => {
   const release = (steps: string[], compatibleFrom: number) => {
     original ??= readFileSync(compiled(), 'utf8')
     const added = steps.map((sql, i) => ({ to: SCHEMA + 1 + i, sql }))
-    const count = 'export const SCHEMA = STEPS.at(-1).to;'
+    const count = `export const SCHEMA = ${SCHEMA};`
+    const none = 'const STEPS = [];'
     const from = /const COMPATIBLE_FROM = \d+;/
     expect(original).toContain(count)
+    expect(original).toContain(none)
     expect(original).toMatch(from)
     writeFileSync(
       compiled(),
       original
-        .replace(count, `STEPS.push(...${JSON.stringify(added)});\n${count}`)
+        .replace(none, `const STEPS = ${JSON.stringify(added)};`)
+        .replace('const RELEASED = [];', `const RELEASED = [${SCHEMA}, ${SCHEMA + 1}];`)
+        .replace(count, `export const SCHEMA = ${SCHEMA + added.length};`)
         .replace(from, `const COMPATIBLE_FROM = ${compatibleFrom};`),
     )
   }

@@ -45,21 +45,40 @@ function bring(release: string): { facts: ReleaseFacts; config: Config } {
 }
 
 /** Tables, indexes and triggers. The order of a table's columns, blanks and comments mean nothing. */
-function schemaOf(file: string): string[][] {
+function schemaOf(file: string) {
   const database = new Database(file, { readonly: true })
-  const statements = database
-    .prepare<[], string>('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name')
-    .pluck()
-    .all()
+  const all = <T extends { name: string }>(sql: string) => database.prepare<[], T>(sql).all()
+  const tables = all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+  const schema = {
+    tables: tables.map(({ name }) => ({
+      name,
+      isClustered: all<{ name: string; wr: number }>(`PRAGMA table_list(${name})`)[0]!.wr,
+      columns: all<{ name: string; cid: number }>(`SELECT * FROM pragma_table_xinfo('${name}') ORDER BY name`)
+        // The order of columns is that in which they came.
+        .map(({ cid: _, ...column }) => column),
+      references: database
+        .prepare(
+          `SELECT "from", "table", "to", on_delete FROM pragma_foreign_key_list('${name}') ORDER BY "from"`,
+        )
+        .all(),
+      checks: checksOf(database, name),
+    })),
+    others: database
+      .prepare(
+        "SELECT name, sql FROM sqlite_schema WHERE type <> 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      )
+      .all(),
+  }
   database.close()
-  return statements.map((sql) => {
-    const plain = sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ')
-    const [, table, columns, options] = /^(CREATE TABLE .*?)\((.*)\)(.*)$/.exec(plain) ?? []
-    if (!table) return [plain]
-    // At the commas that are not in parentheses.
-    const parts = columns!.split(/,(?![^(]*\))/).map((part) => part.trim())
-    return [table, ...parts.sort(), options!]
-  })
+  return JSON.parse(JSON.stringify(schema).replace(/(\\n|\s)+/g, ' '))
+}
+
+function checksOf(database: Database.Database, name: string): string[] {
+  const sql = database
+    .prepare<[string], string>('SELECT sql FROM sqlite_schema WHERE name = ?')
+    .pluck()
+    .get(name)!
+  return [...sql.matchAll(/CHECK \(.*?\)\)/g)].map(([check]) => check).sort()
 }
 
 it('there is a database of an earlier release', () => {

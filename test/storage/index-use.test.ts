@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import type { Connection } from '../../src/storage/connection.js'
-import { lifetimesWith } from '../../src/storage/lifetimes.js'
+import { tablesWith } from '../../src/storage/endings.js'
 import { postgresConnection } from '../../src/storage/postgres/postgres-connection.js'
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
@@ -287,7 +287,7 @@ function fillings(bytesOf: (text: string) => string): string[] {
 
 /** Runs the statements of a verify, an enrollment, an erasure, a challenge and the retention job. */
 async function work(database: Connection): Promise<void> {
-  const tx = storeTransaction(database, () => {}, lifetimesWith(tablesOf()))
+  const tx = storeTransaction(database, () => {}, tablesWith(tablesOf()))
   const blindIndex = bytes('lookup 7')
   expect(await tx.apiKeyByHash(bytes('hash 7'), AT)).toBeDefined()
   await tx.signingSecrets('ten_7', AT)

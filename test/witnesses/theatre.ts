@@ -38,7 +38,9 @@ export class Theatre {
     this.photos = Object.fromEntries(photos) as Theatre['photos']
     this.database = new Database(join(running.dataDir, 'countersign.db'), { readonly: true })
     const tables = this.database
-      .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .prepare<[], string>(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      )
       .pluck()
       .all()
     for (const table of tables) {

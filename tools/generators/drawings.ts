@@ -6,7 +6,8 @@ import { SETTINGS } from '../../src/config/config.js'
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 import { newKeys, type ServiceKeys } from '../../src/crypto/service-keys.js'
 import { tablesOf } from '../../src/features/index.js'
-import { type Lifetime, lifetimesWith } from '../../src/storage/lifetimes.js'
+import { tablesWith } from '../../src/storage/endings.js'
+import type { Table } from '../../src/storage/table.js'
 import { STAGES, type Stage } from '../../src/verification/stages.js'
 import { WEBHOOK_EVENTS } from '../../src/webhooks/webhook-events.js'
 import { DESCRIPTIONS } from '../../test/support/descriptions.js'
@@ -495,10 +496,10 @@ const OWN_FATES: Record<string, FateName> = { webhook_delivery: 'emptied', reque
 /** Tables that no erasure reaches, and that are still about users. */
 const UNREACHED: Record<string, FateName> = { audit: 'unnamed', erasure: 'written' }
 
-function fateOf({ name, user }: Lifetime): FateName {
-  if (user === 'own') return known(OWN_FATES, name, 'table')
-  if (user === 'cascade') return 'withUser'
-  return user === null ? (UNREACHED[name] ?? 'left') : 'deleted'
+function fateOf({ name, declared: { atErasure } }: Table): FateName {
+  if (atErasure === 'changed') return known(OWN_FATES, name, 'table')
+  if (atErasure === 'deleted by foreign key') return 'withUser'
+  return atErasure === 'kept' ? (UNREACHED[name] ?? 'left') : 'deleted'
 }
 
 /** The content of the tables about users, in a few words. */
@@ -537,7 +538,7 @@ function erasure(): string {
   let y = bottomOf(start) + 18
   let from = bottomOf(start)
   for (const [fate, { title, note, tone, isExplained }] of Object.entries(FATES) as Array<[FateName, Fate]>) {
-    const tables = lifetimesWith(tablesOf())
+    const tables = tablesWith(tablesOf())
       .filter((table) => fateOf(table) === fate)
       .map(({ name }) => name)
     const columns = isExplained ? 2 : 4
@@ -578,7 +579,7 @@ const ERASURE: Drawing = {
   file: 'erasure.svg',
   page: 'guides/privacy.md',
   alt: 'An erasure deletes the user, the data key, face vectors, passkeys, captures and kept responses. It empties webhooks, leaves request log and audit log without a name, writes a receipt, and touches nothing that is about no user.',
-  names: lifetimesWith(tablesOf()).map(({ name }) => name),
+  names: tablesWith(tablesOf()).map(({ name }) => name),
   svg: erasure,
 }
 

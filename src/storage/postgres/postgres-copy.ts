@@ -4,7 +4,7 @@ import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../../config/postgres-url.js'
 import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
-import { lifetimesWith } from '../lifetimes.js'
+import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresEpochs } from './postgres-epochs.js'
@@ -56,8 +56,8 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
     await locking(client.query('LOCK TABLE node, lane IN EXCLUSIVE MODE'), 'target_in_use', name)
     await assertUnserved(client, 'target_in_use', name, 0)
     const side = sideOf(client, pool)
-    const lifetimes = lifetimesWith(options.tables ?? [])
-    await assertEmpty(side.connection, lifetimes)
+    const tables = tablesWith(options.tables ?? [])
+    await assertEmpty(side.connection, tables)
     const types = new Map<CopiedTable, Map<string, string>>()
     return {
       ...side,
@@ -76,7 +76,7 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
       },
       async commit() {
         // Without statistics the first calls would be planned for empty tables.
-        await client.query(`ANALYZE ${lifetimes.map((table) => table.name).join(', ')}`).catch(refuse)
+        await client.query(`ANALYZE ${tables.map((table) => table.name).join(', ')}`).catch(refuse)
         await client
           .query(
             `SELECT setval(pg_get_serial_sequence('capture', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM capture`,

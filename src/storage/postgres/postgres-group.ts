@@ -13,10 +13,10 @@
  * the other. All of them may extend the audit log of their tenant: entries are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
  */
 import type { QueryConfig, QueryResult } from 'pg'
-import type { Lifetime } from '../lifetimes.js'
 import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
 import { storeTransaction } from '../statements/statements.js'
 import { type StoreTransaction, StoreUnavailableError } from '../store.js'
+import type { Table } from '../table.js'
 import { postgresConnection } from './postgres-connection.js'
 
 /** The scope of a job, without the tenant's name: `key` is a tenant with a serialization key. All jobs of a group have the same kind. */
@@ -69,7 +69,7 @@ export class PostgresGroup {
   /** @param send has to remember the failure of a statement, because nobody awaits writes */
   constructor(
     private readonly send: Send,
-    private readonly lifetimes: readonly Lifetime[],
+    private readonly tables: readonly Table[],
   ) {
     this.sealing = storeTransaction(postgresConnection(send), () => {})
   }
@@ -96,7 +96,7 @@ export class PostgresGroup {
   }
 
   private slot(index: number): TransactionSlot {
-    this.slots[index] ??= new TransactionSlot(this.send, this.lifetimes, (tx) => this.linking(tx))
+    this.slots[index] ??= new TransactionSlot(this.send, this.tables, (tx) => this.linking(tx))
     return this.slots[index]
   }
 
@@ -131,18 +131,14 @@ class TransactionSlot {
   private isOpen = false
   private hasWritten = false
 
-  constructor(
-    send: Send,
-    lifetimes: readonly Lifetime[],
-    linking: (tx: StoreTransaction) => StoreTransaction,
-  ) {
+  constructor(send: Send, tables: readonly Table[], linking: (tx: StoreTransaction) => StoreTransaction) {
     const connection = postgresConnection((query, isWrite) => {
       // A part of a job that goes on after the job has failed must not write in the next transaction.
       if (!this.isOpen) return Promise.reject(new StoreUnavailableError('the transaction has ended'))
       if (isWrite) this.hasWritten = true
       return send(query)
     })
-    this.tx = linking(storeTransaction(connection, () => {}, lifetimes))
+    this.tx = linking(storeTransaction(connection, () => {}, tables))
   }
 
   async run(job: Job): Promise<JobOutcome> {

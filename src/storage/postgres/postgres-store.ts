@@ -5,8 +5,7 @@ import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../c
 import { CodedError } from '../../lib/errors.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { ServiceNode } from '../coordinator.js'
-import { lifetimesWith } from '../lifetimes.js'
-import type { OwnTable } from '../own-table.js'
+import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import {
   BackupUnsupportedError,
@@ -21,6 +20,7 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../store.js'
+import type { Table } from '../table.js'
 import { examinePostgres } from './postgres-check.js'
 import type { PostgresAccess } from './postgres-client.js'
 import { postgresConnection } from './postgres-connection.js'
@@ -55,7 +55,7 @@ export interface PostgresOptions {
   /** True to bring the schema of an earlier version up to date, as a service does at its start. */
   migrating?: boolean
   /** The tables of features. */
-  tables?: readonly OwnTable[]
+  tables?: readonly Table[]
 }
 
 /**
@@ -115,6 +115,7 @@ export class PostgresStore implements Store {
   private readonly readers: PostgresPool
   private knownSize = { bytes: 0, askedAtMs: Number.NEGATIVE_INFINITY }
   private closing: Promise<void> | null = null
+  readonly tables: readonly Table[]
   private readonly primaryWatch: PeriodicTask | null
   /** When damage was last reported, on the axis of `performance.now()`. */
   private corruptAtMs = Number.NEGATIVE_INFINITY
@@ -123,16 +124,17 @@ export class PostgresStore implements Store {
     private readonly access: PostgresAccess,
     { serving = false, tables = [] }: PostgresOptions,
   ) {
+    this.tables = tablesWith(tables)
     this.writers = new PostgresPool(access, { size: 1, timeouts: TIMEOUTS })
     this.readers = new PostgresPool(access, { size: READERS, timeouts: TIMEOUTS })
-    this.writer = new PostgresWriter(this.writers, lifetimesWith(tables))
+    this.writer = new PostgresWriter(this.writers, this.tables)
     this.coordinator = serving ? new PostgresCoordinator(access) : null
     const poll = () => this.readers.findNewestPrimary()
     this.primaryWatch =
       serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_POLL_MS, poll, () => {}) : null
     this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
-    this.read = readerWhoseErrors(this.notice, storeReader(connection))
+    this.read = readerWhoseErrors(this.notice, storeReader(connection, this.tables))
     this.shared = new PostgresShared(this.readers, this.writer)
   }
 

@@ -42,8 +42,8 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
-import type { Lifetime } from '../lifetimes.js'
 import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
+import type { Table } from '../table.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { type Job, type JobKind, PostgresGroup } from './postgres-group.js'
 import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'
@@ -86,12 +86,12 @@ export class PostgresWriter {
   /** The first failed statement of the running group: statements after it fail because of it. */
   private failure: Error | null = null
 
-  /** @param lifetimes of all tables */
+  /** @param tables all, those of features included */
   constructor(
     private readonly pool: PostgresPool,
-    lifetimes: readonly Lifetime[],
+    tables: readonly Table[],
   ) {
-    this.group = new PostgresGroup((query) => this.send(query), lifetimes)
+    this.group = new PostgresGroup((query) => this.send(query), tables)
   }
 
   /** Opens the connection, so that an unusable server is found at the start. @throws Error of pg */

@@ -7,10 +7,10 @@ import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
 import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
-import { lifetimesWith } from '../lifetimes.js'
-import type { OwnTable } from '../own-table.js'
+import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import { StoreOpenError } from '../store.js'
+import type { Table } from '../table.js'
 import { removeDatabase } from './sqlite-backup.js'
 import { claimDatabase } from './sqlite-claim.js'
 import { obstacleOf } from './sqlite-errors.js'
@@ -62,7 +62,7 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
  * Begins the transaction of the copy, and creates file and schema where there are none.
  * @throws StoreCopyError target_in_use, target_not_empty, target_outdated; StoreOpenError
  */
-export function openSqliteTarget(file: string, tables: readonly OwnTable[] = []): Promise<CopyTarget> {
+export function openSqliteTarget(file: string, tables: readonly Table[] = []): Promise<CopyTarget> {
   makeFolder(dirname(file))
   return opening(file, 'target_in_use', async (claim) => {
     const isNew = !existsSync(file)
@@ -84,7 +84,7 @@ export function openSqliteTarget(file: string, tables: readonly OwnTable[] = [])
       database.exec('BEGIN IMMEDIATE')
       migrate(database, tables)
       const side = sideOf(database)
-      await assertEmpty(side.connection, lifetimesWith(tables))
+      await assertEmpty(side.connection, tablesWith(tables))
       return {
         ...side,
         async insert({ name }, columns, rows) {

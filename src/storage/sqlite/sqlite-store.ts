@@ -6,8 +6,7 @@ import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../../lib/durable-file.js'
 import type { Connection, Statement } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
-import { type Lifetime, lifetimesWith } from '../lifetimes.js'
-import type { OwnTable } from '../own-table.js'
+import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import {
   type CommitReport,
@@ -21,6 +20,7 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../store.js'
+import type { Table } from '../table.js'
 import { RememberedCallers } from './remembered-callers.js'
 import {
   copyDatabase,
@@ -51,7 +51,7 @@ const CACHE_KIB = 32_768
 interface SqliteOptions {
   serving?: boolean
   migrating?: boolean
-  tables?: readonly OwnTable[]
+  tables?: readonly Table[]
 }
 
 export class SqliteStore implements Store {
@@ -71,16 +71,16 @@ export class SqliteStore implements Store {
     private readonly claim: Database.Database | null,
     private readonly checkpointer: SqliteCheckpointer | null,
     readonly presence: SqlitePresence | null,
-    lifetimes: readonly Lifetime[],
+    readonly tables: readonly Table[],
   ) {
-    const committed = storeReader(committedState(database, reader))
+    const committed = storeReader(committedState(database, reader), tables)
     const callers = new RememberedCallers(database, committed.apiKeyByHash)
     this.writer = new SqliteWriter(
       database,
       callers.watching(database as Connection),
       checkpointer,
       this.translate,
-      lifetimes,
+      tables,
     )
     this.read = readerWhoseErrors(this.translate, { ...committed, apiKeyByHash: callers.find })
   }
@@ -125,7 +125,7 @@ export class SqliteStore implements Store {
         claim,
         serving ? new SqliteCheckpointer(writer) : null,
         serving ? new SqlitePresence(file) : null,
-        lifetimesWith(tables),
+        tablesWith(tables),
       )
     } catch (cause) {
       claim?.close()

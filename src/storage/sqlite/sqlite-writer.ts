@@ -29,9 +29,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import type { Connection } from '../connection.js'
-import type { Lifetime } from '../lifetimes.js'
 import { storeTransaction } from '../statements/statements.js'
 import { type CommitReport, type StoreTransaction, StoreUnavailableError } from '../store.js'
+import type { Table } from '../table.js'
 import type { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { isBusy } from './sqlite-errors.js'
 
@@ -66,14 +66,14 @@ export class SqliteWriter {
    * @param statements the same connection, by which jobs read and write
    * @param checkpointer null to let SQLite checkpoint within its commits
    * @param translate makes an error of the store from one of SQLite
-   * @param lifetimes of all tables
+   * @param tables all, those of features included
    */
   constructor(
     private readonly database: Database.Database,
     statements: Connection,
     private readonly checkpointer: SqliteCheckpointer | null,
     private readonly translate: (error: unknown) => unknown,
-    lifetimes: readonly Lifetime[],
+    tables: readonly Table[],
   ) {
     this.sql = {
       begin: database.prepare('BEGIN IMMEDIATE'),
@@ -86,7 +86,7 @@ export class SqliteWriter {
       () => {
         this.mustWipeLog = true
       },
-      lifetimes,
+      tables,
     )
     this.wipeLog()
   }

@@ -3,7 +3,7 @@
 import type { Connection } from '../connection.js'
 import type { ActivityReader, ActivityWriter } from '../readers-and-writers/activity-store.js'
 import type { ActivityRecord } from '../records.js'
-import { ACTIVITY } from '../tables.js'
+import { ACTIVITY } from '../tables/index.js'
 
 export function activityReader(database: Connection): ActivityReader {
   const sql = {

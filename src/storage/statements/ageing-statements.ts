@@ -3,7 +3,7 @@
 import type { Connection } from '../connection.js'
 import type { AgeingReader, AgeingWriter } from '../readers-and-writers/ageing-store.js'
 import type { AgedReferenceRecord } from '../records.js'
-import { AGED_REFERENCE } from '../tables.js'
+import { AGED_REFERENCE } from '../tables/index.js'
 
 /** Templates deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 const DELETED_AT_ONCE = 250

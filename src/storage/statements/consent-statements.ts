@@ -3,7 +3,7 @@ import type { Connection } from '../connection.js'
 import type { CaptureLogoRecord, ConsentTextRecord, OwnConsentTextRecord, SubjectRecord } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
 import { joined } from '../table.js'
-import { CAPTURE_LOGO, CONSENT_TEXT, OWN_CONSENT_TEXT, SUBJECT } from '../tables.js'
+import { CAPTURE_LOGO, CONSENT_TEXT, OWN_CONSENT_TEXT, SUBJECT } from '../tables/index.js'
 
 const OWNED = joined<{ subject: SubjectRecord; text: OwnConsentTextRecord }>({
   subject: SUBJECT,

@@ -18,7 +18,7 @@ import {
   PERSON_LINK,
   SECOND_FACTOR,
   TRAFFIC,
-} from '../tables.js'
+} from '../tables/index.js'
 
 type DashboardReader = Pick<
   StoreReader,

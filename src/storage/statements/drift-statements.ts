@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 import type { DriftReader, DriftWriter } from '../readers-and-writers/drift-store.js'
 import type { DriftRecord } from '../records.js'
-import { DRIFT } from '../tables.js'
+import { DRIFT } from '../tables/index.js'
 
 export function driftReader(database: Connection): DriftReader {
   const select = `SELECT ${DRIFT.fields} FROM drift`

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 import type { ModelReader, ModelWriter } from '../readers-and-writers/model-store.js'
 import type { FollowingReferenceRecord, ModelCoverage, ModelMigrationRecord } from '../records.js'
-import { FOLLOWING_REFERENCE, MODEL_MIGRATION } from '../tables.js'
+import { FOLLOWING_REFERENCE, MODEL_MIGRATION } from '../tables/index.js'
 
 /** Templates deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 const DELETED_AT_ONCE = 250

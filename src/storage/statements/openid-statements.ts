@@ -7,7 +7,7 @@ import type {
   OpenIdStateRecord,
   VerdictKeyRecord,
 } from '../records.js'
-import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEY, OPENID_STATE } from '../tables.js'
+import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEY, OPENID_STATE } from '../tables/index.js'
 
 export function openIdReader(database: Connection): OpenIdReader {
   const sql = {

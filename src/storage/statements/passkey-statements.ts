@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 import type { PasskeyRecord } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
-import { PASSKEY } from '../tables.js'
+import { PASSKEY } from '../tables/index.js'
 
 export function passkeyReader(database: Connection): Pick<StoreReader, 'passkeysOf' | 'countPasskeys'> {
   const sql = {

@@ -3,7 +3,7 @@ import type { Environment } from '../../config/config.js'
 import type { Connection } from '../connection.js'
 import type { PolicyReader, PolicyWriter } from '../readers-and-writers/policy-store.js'
 import type { ApprovalRecord, PolicyVersionRecord } from '../records.js'
-import { APPROVAL, POLICY_VERSION } from '../tables.js'
+import { APPROVAL, POLICY_VERSION } from '../tables/index.js'
 
 /** Column of the tenant that has the hash of the policy in force. */
 const COLUMN = {

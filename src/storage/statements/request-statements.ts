@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 import type { RequestListing, RequestReader, RequestWriter } from '../readers-and-writers/request-store.js'
 import type { RequestRecord } from '../records.js'
-import { REQUEST } from '../tables.js'
+import { REQUEST } from '../tables/index.js'
 
 export function requestReader(database: Connection): RequestReader {
   const select = `SELECT ${REQUEST.fields} FROM request_log`

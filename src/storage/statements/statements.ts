@@ -4,7 +4,7 @@
  */
 import type { Environment } from '../../config/config.js'
 import type { Connection } from '../connection.js'
-import { EXPIRED_AT_ONCE, endings, LIFETIMES, type Lifetime } from '../lifetimes.js'
+import { EXPIRED_AT_ONCE, endings, TABLES } from '../endings.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,
@@ -24,7 +24,7 @@ import type {
   TenantRecord,
 } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
-import { joined } from '../table.js'
+import { joined, type Table } from '../table.js'
 import {
   AGED_REFERENCE,
   API_KEY,
@@ -40,7 +40,7 @@ import {
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
-} from '../tables.js'
+} from '../tables/index.js'
 import { activityReader, activityWriter } from './activity-statements.js'
 import { ageingReader, ageingWriter } from './ageing-statements.js'
 import { consentReader, consentWriter } from './consent-statements.js'
@@ -74,7 +74,7 @@ const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }
 })
 
 /** Reads committed state. One statement reads all that every call needs, because each statement may be a round trip to another machine. */
-export function storeReader(database: Connection): StoreReader {
+export function storeReader(database: Connection, tables: readonly Table[] = TABLES): StoreReader {
   const sql = {
     tenantById: database.prepare<[string], TenantRecord>(
       `SELECT ${TENANT.fields} FROM tenant WHERE id = ?`,
@@ -221,7 +221,7 @@ export function storeReader(database: Connection): StoreReader {
     ...consentReader(database),
     ...verificationReader(database),
     ...dashboardReader(database),
-    ...keysReader(database),
+    ...keysReader(database, tables),
     ...policyReader(database),
     ...modelReader(database),
     ...ageingReader(database),
@@ -325,13 +325,13 @@ export function storeReader(database: Connection): StoreReader {
   }
 }
 
-/** @param onErase called when a user's key was deleted @param lifetimes of all tables, those of features included */
+/** @param onErase called when a user's key was deleted @param tables all, those of features included, those of features included */
 export function storeTransaction(
   database: Connection,
   onErase: () => void,
-  lifetimes: readonly Lifetime[] = LIFETIMES,
+  tables: readonly Table[] = TABLES,
 ): StoreTransaction {
-  const ending = endings(database, lifetimes)
+  const ending = endings(database, tables)
   const sql = {
     insertTenant: database.prepare(TENANT.insert),
     setContract: database.prepare(
@@ -423,14 +423,14 @@ export function storeTransaction(
       'INSERT INTO last_backup (id, at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at',
     ),
   }
-  const reader = storeReader(database)
+  const reader = storeReader(database, tables)
   return {
     ...reader,
     statements: madeOnce(database),
     ...consentWriter(database),
     ...verificationWriter(database),
     ...dashboardWriter(database),
-    ...keysWriter(database, onErase),
+    ...keysWriter(database, onErase, tables),
     ...policyWriter(database),
     ...modelWriter(database),
     ...ageingWriter(database),

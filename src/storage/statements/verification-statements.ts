@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 import type { SandboxVerificationRecord } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
-import { SANDBOX_VERIFICATION } from '../tables.js'
+import { SANDBOX_VERIFICATION } from '../tables/index.js'
 
 interface AuditedRow {
   entry: string

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 import type { WebhookProgress, WebhookReader, WebhookWriter } from '../readers-and-writers/webhook-store.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../records.js'
-import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../tables.js'
+import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../tables/index.js'
 
 /** A position after all deliveries. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }

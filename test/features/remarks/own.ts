@@ -1,26 +1,21 @@
 /** A feature for tests, which follows the recipe: remarks about a user that a verdict counts. Its own parts are known without loading it. */
-import { integer } from '../../../src/config/parsers.js'
+import { integer as wholeNumber } from '../../../src/config/parsers.js'
 import { setting } from '../../../src/config/setting.js'
 import type { ListedFeature } from '../../../src/features/feature.js'
 import type { Connection, ReadConnection } from '../../../src/storage/connection.js'
-import { ownTable } from '../../../src/storage/own-table.js'
+import { bytes, declareTable, integer, ofSubject, type Row, text } from '../../../src/storage/table.js'
 
-export interface RemarkRecord {
-  id: string
-  subjectId: string
-  sealed: Buffer
-  createdAt: number
-}
-
-const REMARK = ownTable<RemarkRecord>({
+const REMARK = declareTable({
   name: 'remark',
-  columns: { id: 'text', subjectId: 'text', sealed: 'bytes', createdAt: 'integer' },
+  columns: { id: text, subjectId: ofSubject, sealed: bytes, createdAt: integer },
   key: ['id'],
-  belongsTo: 'user',
+  atErasure: 'deleted by foreign key',
+  atTenantEnd: 'kept',
   expires: null,
   isCopied: true,
   sealedUnder: 'data key',
 })
+export type RemarkRecord = Row<typeof REMARK>
 
 export function remarkReader(database: ReadConnection) {
   const sql = database.prepare<[string], RemarkRecord>(
@@ -37,7 +32,7 @@ export function remarkWriter(database: Connection) {
 export const REMARK_SETTINGS = {
   group: 'Remarks',
   settings: {
-    remarkLength: setting('REMARK_LENGTH', '80', 'Longest remark, in characters.', integer(1, 1000)),
+    remarkLength: setting('REMARK_LENGTH', '80', 'Longest remark, in characters.', wholeNumber(1, 1000)),
   },
 }
 

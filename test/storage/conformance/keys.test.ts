@@ -1,6 +1,6 @@
 /** Tests of the service's own keys in every store, and of everything that is sealed under them. */
 import { describe, expect, it } from 'vitest'
-import type { SealedKind } from '../../../src/storage/records.js'
+import { TABLES } from '../../../src/storage/endings.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -93,7 +93,7 @@ overStores((stores) => {
         await tx.insertWebhookDelivery(delivery('forgotten', 'end', { ...DELIVERED, sealed: null }))
       })
     const hex = (text: string) => bytes(text).toString('hex')
-    const EXPECTED: Record<SealedKind, Record<string, string>> = {
+    const EXPECTED: Record<string, Record<string, string>> = {
       subject: {
         sub_a: 'wrapped key of a',
         sub_b: 'wrapped key of b',
@@ -115,10 +115,10 @@ overStores((stores) => {
       },
       webhook_delivery: { del_a: 'sealed del_a', del_b: 'sealed del_b', del_C: 'sealed del_C' },
     }
-    const KINDS = Object.keys(EXPECTED) as SealedKind[]
+    const KINDS = TABLES.filter(({ sealing }) => sealing).map(({ name }) => name)
 
     /** Reads all rows of a kind page by page. */
-    async function pages(kind: SealedKind, limit: number): Promise<Record<string, string>> {
+    async function pages(kind: string, limit: number): Promise<Record<string, string>> {
       const found: Record<string, string> = {}
       for (let after = ''; ; ) {
         const page = await read().sealedRows(kind, after, limit)
@@ -141,7 +141,7 @@ overStores((stores) => {
     it('can be replaced one by one', async () => {
       await fill()
       for (const kind of KINDS) {
-        const id = Object.keys(EXPECTED[kind])[1]!
+        const id = Object.keys(EXPECTED[kind]!)[1]!
         await write((tx) => tx.putSealed(kind, { id, sealed: bytes('anew') }))
         expect(await pages(kind, 10), kind).toEqual({ ...EXPECTED[kind], [id]: 'anew' })
       }

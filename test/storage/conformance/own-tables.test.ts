@@ -1,60 +1,61 @@
 /** Tests of tables that features declare, in every store. */
 import { describe, expect, it } from 'vitest'
 import type { Connection, ReadConnection } from '../../../src/storage/connection.js'
-import { type OwnTable, ownTable } from '../../../src/storage/own-table.js'
+import {
+  bytes as bytesColumn,
+  declareTable,
+  integer,
+  ofSubject,
+  ofTenant,
+  type Row,
+  real,
+  type Table,
+  text,
+} from '../../../src/storage/table.js'
 import { AT, bytes, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
-interface Note {
-  subjectId: string
-  noteId: string
-  words: Buffer
-  weight: number
-  readAt: number | null
+const NOTE_COLUMNS = {
+  subjectId: ofSubject,
+  noteId: text,
+  words: bytesColumn,
+  weight: real,
+  readAt: integer.orNull,
 }
-interface LaterNote extends Note {
-  answer: string | null
-}
+const OF_USER = {
+  name: 'note',
+  key: ['noteId'],
+  atErasure: 'deleted by foreign key',
+  atTenantEnd: 'kept',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'data key',
+} as const
+const NOTE = declareTable({ ...OF_USER, columns: NOTE_COLUMNS })
+type Note = Row<typeof NOTE>
+/** The table in a later version, which has a further column and a further index. */
+const LATER_NOTE = declareTable({
+  ...OF_USER,
+  columns: { ...NOTE_COLUMNS, answer: text.orNull },
+  indexes: { note_subject_id: '(subject_id)', note_answer: '(answer, note_id)' },
+})
+const [MARK, KEPT_MARK] = (['deleted', 'kept'] as const).map((atTenantEnd) =>
+  declareTable({
+    name: `mark_${atTenantEnd}`,
+    columns: { tenantId: ofTenant, name: text, endsAt: integer },
+    key: ['tenantId', 'name'],
+    atErasure: 'kept',
+    atTenantEnd,
+    expires: { at: 'endsAt', keptMs: 1000 },
+    isCopied: false,
+    sealedUnder: 'nothing',
+  }),
+) as [Table<Mark>, Table<Mark>]
 interface Mark {
   tenantId: string
   name: string
   endsAt: number
 }
-
-const NOTE = ownTable<Note>({
-  name: 'note',
-  columns: { subjectId: 'text', noteId: 'text', words: 'bytes', weight: 'real', readAt: 'integer or null' },
-  key: ['noteId'],
-  belongsTo: 'user',
-  expires: null,
-  isCopied: true,
-  sealedUnder: 'data key',
-})
-/** The table in a later version, which has a further column and a further index. */
-const LATER_NOTE = ownTable<LaterNote>({
-  name: 'note',
-  columns: {
-    ...{ subjectId: 'text', noteId: 'text', words: 'bytes', weight: 'real', readAt: 'integer or null' },
-    answer: 'text or null',
-  },
-  key: ['noteId'],
-  indexes: [['answer', 'noteId']],
-  belongsTo: 'user',
-  expires: null,
-  isCopied: true,
-  sealedUnder: 'data key',
-})
-const [MARK, KEPT_MARK] = (['tenant', 'tenant, kept at its end'] as const).map((belongsTo, index) =>
-  ownTable<Mark>({
-    name: ['mark', 'kept_mark'][index]!,
-    columns: { tenantId: 'text', name: 'text', endsAt: 'integer' },
-    key: ['tenantId', 'name'],
-    belongsTo,
-    expires: { at: 'endsAt', keptMs: 1000 },
-    isCopied: false,
-    sealedUnder: 'nothing',
-  }),
-) as [OwnTable<Mark>, OwnTable<Mark>]
 
 const noteReader = (database: ReadConnection) => {
   const sql = database.prepare<[], Note>(`SELECT ${NOTE.fields} FROM note ORDER BY note_id`)
@@ -107,7 +108,7 @@ overStores((stores) => {
     it.each([
       ['by a service with the feature', [NOTE]],
       ['by one that does not know the table', []],
-    ])('loses the rows of a user with the user, erased %s', async (_, tables: OwnTable[]) => {
+    ])('loses the rows of a user with the user, erased %s', async (_, tables: Table[]) => {
       const knowing = await stores.open({ tables: [NOTE] })
       await knowing.transaction('installation', async (tx) => {
         await tx.insertTenant(tenant('a'))

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { tablesOf } from '../../../src/features/index.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { TABLES_OF_POSTGRES } from '../../../src/storage/copied-tables.js'
-import { copiedWith } from '../../../src/storage/lifetimes.js'
+import { tablesWith } from '../../../src/storage/endings.js'
 import { openPostgresSource, openPostgresTarget } from '../../../src/storage/postgres/postgres-copy.js'
 import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
 import { openSqliteSource } from '../../../src/storage/sqlite/sqlite-copy.js'
@@ -202,7 +202,9 @@ overPostgres(() => {
     const store = await openPostgresStore(database.url, { tables: tablesOf() })
     await store.close()
     const tables = await database.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`)
-    const copied = copiedWith(tablesOf()).map(({ name }) => name)
+    const copied = tablesWith(tablesOf())
+      .filter(({ isCopied }) => isCopied)
+      .map(({ name }) => name)
     expect(tables.map(({ name }) => name).sort()).toEqual([...copied, ...TABLES_OF_POSTGRES].sort())
     expect(Object.keys(dumpSqlite(source))).toEqual([...copied].sort())
   })

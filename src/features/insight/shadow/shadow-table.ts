@@ -2,33 +2,33 @@
 
 import { DAY_MS } from '../../../lib/clock.js'
 import type { Connection, ReadConnection } from '../../../storage/connection.js'
-import { ownTable } from '../../../storage/own-table.js'
-
-/** Decisions of a candidate about the verifies of a tenant within a day, as counts and histograms without users. */
-export interface ShadowRecord {
-  tenantId: string
-  /** Id of the model pack that decided. */
-  model: string
-  /** The candidate in words, such as `FMR 1e-05`. */
-  candidate: string
-  /** Start of the day in UTC. */
-  at: number
-  /** JSON of the counts. */
-  counts: string
-}
+import { declareTable, integer, ofTenant, type Row, text } from '../../../storage/table.js'
 
 /** Counts of a candidate are kept for as long as those of drift. */
 const KEPT_MS = 100 * DAY_MS
 
-export const SHADOW = ownTable<ShadowRecord>({
+/** Decisions of a candidate about the verifications of a tenant within a day, as counts and histograms without users. */
+export const SHADOW = declareTable({
   name: 'shadow',
-  columns: { tenantId: 'text', model: 'text', candidate: 'text', at: 'integer', counts: 'text' },
+  columns: {
+    tenantId: ofTenant,
+    /** Id of the model pack that decided. */
+    model: text,
+    /** The candidate in words, such as `FMR 1e-05`. */
+    candidate: text,
+    /** Start of the day in UTC. */
+    at: integer,
+    /** JSON of the counts. */
+    counts: text,
+  },
   key: ['tenantId', 'model', 'candidate', 'at'],
-  belongsTo: 'tenant',
+  atErasure: 'kept',
+  atTenantEnd: 'deleted',
   expires: { at: 'at', keptMs: KEPT_MS },
   isCopied: true,
   sealedUnder: 'nothing',
 })
+export type ShadowRecord = Row<typeof SHADOW>
 
 export function shadowReader(database: ReadConnection) {
   const select = `SELECT ${SHADOW.fields} FROM shadow`
