@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { loadConfig } from '../app/configuration.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../config/config.js'
+import { tablesOf } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { BackupUnsupportedError } from '../storage/store.js'
@@ -120,7 +121,7 @@ export async function restoreDatabase(
   makeFolder(dirname(database))
   const partial = `${database}.partial`
   try {
-    const joined = await joinKeys(copy, keysFile, partial)
+    const joined = await joinKeys(copy, keysFile, partial, tablesOf())
     await attest({ ...config, database: `sqlite:${partial}` })
     giveToOwnerOf(dirname(database), partial)
     moveIntoPlace(partial, database)

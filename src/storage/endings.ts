@@ -42,10 +42,8 @@ export function endings(database: Connection, all: readonly Table[]) {
          LIMIT ${EXPIRED_AT_ONCE} ${database.skipLocked ?? ''})
        DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT * FROM expired)`,
     )
-  const ofUser = tables.flatMap(({ name, ofUser }) =>
-    ofUser === null
-      ? []
-      : [{ name, statement: database.prepare<[Buffer]>(`DELETE FROM ${name} WHERE ${ofUser}`) }],
+  const ofUser = tables.flatMap(({ name, erase }) =>
+    erase === null ? [] : [{ name, statement: database.prepare<[{ lookup: Buffer; hex: string }]>(erase) }],
   )
   const ofTenant = tables
     .filter(({ endsWithTenant }) => endsWithTenant)

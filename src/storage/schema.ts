@@ -94,7 +94,7 @@ function indexesOf(table: Table, dialect: Dialect): Record<string, string> {
 /** The indexes that erasure, the end of a tenant and expiry need. */
 function neededIndexes({ name, key, columnOf, endsWithTenant, expires, declared }: Table) {
   const { blindIndex, subjectId, referenceId, tenantId } = columnOf as Record<string, string>
-  const isErased = declared.atErasure.startsWith('deleted')
+  const isErased = typeof declared.atErasure === 'string' && declared.atErasure !== 'kept'
   const columns = [
     ...(isErased ? [blindIndex ?? subjectId ?? referenceId!] : []),
     ...(endsWithTenant ? [tenantId!] : []),

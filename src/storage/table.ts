@@ -86,6 +86,13 @@ export interface ServiceSealing {
   when?: string
 }
 
+/** A change of the rows of a user, in SQL. */
+export interface Change {
+  set: string
+  /** Finds them by `@lookup`, the blind index, or by `@hex`, the same in hex. */
+  where: string
+}
+
 /** SQL by database, where they differ. */
 export type ByDatabase = string | { readonly sqlite?: string; readonly postgres?: string }
 
@@ -107,11 +114,11 @@ interface Declaration<Own extends Columns> {
   hasRowId?: true
   /**
    * How an erasure treats the user's rows. `deleted` by `blindIndex`, `subjectId` or `referenceId`, whichever the record has;
-   * `deleted by foreign key` with what they refer to; `changed` by a statement of the store's own, because something is left.
+   * `deleted by foreign key` with what they refer to; changed, where something is left.
    */
   atErasure: keyof Own & ('blindIndex' | 'subjectId' | 'referenceId') extends never
-    ? 'kept' | 'changed'
-    : 'deleted' | 'deleted by foreign key' | 'changed' | 'kept'
+    ? 'kept' | Change
+    : 'deleted' | 'deleted by foreign key' | 'kept' | Change
   /** How the end of a tenant treats its rows, by their `tenantId`. Those of its users have been erased before. */
   atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' : 'kept'
   /** The rows that time ends; null for none. */
@@ -136,8 +143,8 @@ export interface Table<Own extends object = object> {
   readonly replace: string
   /** Columns that are unique together, and by which both databases order rows alike. */
   readonly key: readonly string[]
-  /** Condition that finds the rows of a user by the blind index; null where an erasure deletes none, or a foreign key does. */
-  readonly ofUser: string | null
+  /** Statement by which an erasure deletes or changes the rows of a user; null where it does neither, or a foreign key does. */
+  readonly erase: string | null
   readonly endsWithTenant: boolean
   /** `at` is a column. */
   readonly expires: readonly Expiry[]
@@ -174,7 +181,7 @@ export function declareTable<Own extends Columns>(declared: Declaration<Own>): T
     insert,
     replace: `${insert} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
     key,
-    ofUser: declared.atErasure === 'deleted' ? conditionOfUser(columnOf) : null,
+    erase: erasure(name, columnOf, declared.atErasure),
     endsWithTenant: declared.atTenantEnd === 'deleted',
     expires: (expires === null ? [] : [expires].flat()).map((expiry) => ({
       ...expiry,
@@ -186,9 +193,18 @@ export function declareTable<Own extends Columns>(declared: Declaration<Own>): T
   }
 }
 
+function erasure(
+  name: string,
+  columnOf: Readonly<Record<string, string>>,
+  treatment: Declaration<Columns>['atErasure'],
+): string | null {
+  if (typeof treatment === 'object') return `UPDATE ${name} SET ${treatment.set} WHERE ${treatment.where}`
+  return treatment === 'deleted' ? `DELETE FROM ${name} WHERE ${conditionOfUser(columnOf)}` : null
+}
+
 function conditionOfUser(columnOf: Readonly<Record<string, string>>): string {
-  const subject = '(SELECT id FROM subject WHERE lookup = ?)'
-  if (columnOf.blindIndex) return `${columnOf.blindIndex} = ?`
+  const subject = '(SELECT id FROM subject WHERE lookup = @lookup)'
+  if (columnOf.blindIndex) return `${columnOf.blindIndex} = @lookup`
   if (columnOf.subjectId) return `${columnOf.subjectId} = ${subject}`
   return `${columnOf.referenceId} IN (SELECT id FROM reference WHERE subject_id = ${subject})`
 }

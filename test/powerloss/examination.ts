@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openCore } from '../../src/app/core.js'
 import { restoreDatabase } from '../../src/cli/backup.js'
 import { type Config, sqliteFile } from '../../src/config/config.js'
+import { tablesOf as tablesOfFeatures } from '../../src/features/index.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Expected, Tables } from './marks.js'
@@ -90,7 +91,7 @@ async function examineBackup(root: string, copy: string, state: Tables): Promise
   const folder = mkdtempSync(join(root, 'joined-'))
   const joined = join(folder, 'joined.db')
   try {
-    await joinKeys(file, keysFile(root), joined)
+    await joinKeys(file, keysFile(root), joined, tablesOfFeatures())
     if (!isSame(tablesOf(joined), state, NOT_IN_BACKUPS))
       throw new Finding('corrupt', `the backup "${copy}" holds something else`)
   } catch (error) {

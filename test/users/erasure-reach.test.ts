@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { dataKeyWrapping } from '../../src/crypto/epoch-key.js'
 import { openedBy } from '../../src/crypto/sealed-box.js'
+import { tablesOf } from '../../src/features/index.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import type { Subject } from '../../src/users/template-vault.js'
@@ -171,7 +172,9 @@ describe('an erasure', () => {
   const itOfFiles = isOnPostgres() ? () => {} : it
   itOfFiles('reaches a database that is restored from that copy', async () => {
     const [copy, restored] = ['copy.db', 'restored.db'].map((name) => join(running.dataDir, name))
-    expect(await joinKeys(copy!, join(running.dataDir, 'countersign.keys'), restored!)).toMatchObject({
+    expect(
+      await joinKeys(copy!, join(running.dataDir, 'countersign.keys'), restored!, tablesOf()),
+    ).toMatchObject({
       erased: 2,
     })
     // The receipts were written after the copy.

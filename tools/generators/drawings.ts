@@ -497,7 +497,7 @@ const OWN_FATES: Record<string, FateName> = { webhook_delivery: 'emptied', reque
 const UNREACHED: Record<string, FateName> = { audit: 'unnamed', erasure: 'written' }
 
 function fateOf({ name, declared: { atErasure } }: Table): FateName {
-  if (atErasure === 'changed') return known(OWN_FATES, name, 'table')
+  if (typeof atErasure === 'object') return known(OWN_FATES, name, 'table')
   if (atErasure === 'deleted by foreign key') return 'withUser'
   return atErasure === 'kept' ? (UNREACHED[name] ?? 'left') : 'deleted'
 }

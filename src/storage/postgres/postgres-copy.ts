@@ -4,7 +4,7 @@ import type { ClientBase, PoolClient } from 'pg'
 import { describePostgres } from '../../config/postgres-url.js'
 import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
-import { tablesWith } from '../endings.js'
+import { TABLES, tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import { postgresConnection } from './postgres-connection.js'
 import { PostgresEpochs } from './postgres-epochs.js'
@@ -115,7 +115,7 @@ function sideOf(client: PoolClient, pool: PostgresPool) {
   const connection = postgresConnection(query)
   return {
     connection,
-    read: storeReader(connection),
+    read: storeReader(connection, TABLES),
     password: {
       operatorPassword: () => operatorPassword({ query }),
       keepOperatorPassword: (hash: string, how?: { replace?: boolean }) =>

@@ -71,7 +71,7 @@ export class PostgresGroup {
     private readonly send: Send,
     private readonly tables: readonly Table[],
   ) {
-    this.sealing = storeTransaction(postgresConnection(send), () => {})
+    this.sealing = storeTransaction(postgresConnection(send), () => {}, tables)
   }
 
   /**

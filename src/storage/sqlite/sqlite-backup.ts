@@ -10,8 +10,10 @@ import Database from 'better-sqlite3'
 import { makeForOwnerOfFolder, moveIntoPlace } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
+import { tablesWith } from '../endings.js'
 import { storeTransaction } from '../statements/statements.js'
 import { StoreCorruptError, StoreUnavailableError } from '../store.js'
+import type { Table } from '../table.js'
 import { isBusy } from './sqlite-errors.js'
 import { integrityIssues, isDamage } from './sqlite-integrity.js'
 import { APPLICATION_ID, assertKnownSchema, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
@@ -214,6 +216,7 @@ function generationOfKeys(keysFile: string): number | null {
 
 /**
  * Joins a copy and the keys in a new file. Users without a key were erased after the copy was made, and are erased here.
+ * @param tables those of features
  * @returns the number of users, and of those that were erased
  * @throws RestoreError, with nothing left behind
  */
@@ -221,6 +224,7 @@ export async function joinKeys(
   copy: string,
   keysFile: string | null,
   target: string,
+  tables: readonly Table[],
 ): Promise<{ subjects: number; erased: number }> {
   removeDatabase(target)
   copyFileSync(copy, target)
@@ -234,7 +238,7 @@ export async function joinKeys(
     assertKnownSchema(database)
     if (application === APPLICATION_ID) {
       // The copy is a plain copy of the database file, which contains the keys.
-      migrate(database)
+      migrate(database, tables)
       return { subjects: count(database), erased: 0 }
     }
     if (!keysFile)
@@ -249,13 +253,13 @@ export async function joinKeys(
     )
     connection.exec('DETACH keys')
     connection.pragma(`application_id = ${APPLICATION_ID}`)
-    migrate(connection)
+    migrate(connection, tables)
     connection.exec('BEGIN')
     const gone = connection
       .prepare<[], Buffer>(`SELECT lookup FROM subject WHERE wrapped_key = x''`)
       .pluck()
       .all()
-    const { eraseSubject } = storeTransaction(connection as Connection, () => {})
+    const { eraseSubject } = storeTransaction(connection as Connection, () => {}, tablesWith(tables))
     for (const blindIndex of gone) await eraseSubject(blindIndex)
     connection.exec('COMMIT')
     return { subjects: count(connection), erased: gone.length }

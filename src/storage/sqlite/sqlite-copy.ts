@@ -7,7 +7,7 @@ import { CodedError } from '../../lib/errors.js'
 import type { Connection } from '../connection.js'
 import type { CopiedTable } from '../copied-tables.js'
 import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from '../copy-store.js'
-import { tablesWith } from '../endings.js'
+import { TABLES, tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import { StoreOpenError } from '../store.js'
 import type { Table } from '../table.js'
@@ -111,7 +111,7 @@ function sideOf(database: Database.Database) {
   const connection = database as Connection
   return {
     connection,
-    read: storeReader(connection),
+    read: storeReader(connection, TABLES),
     password: null,
     async columns({ name, key }: CopiedTable) {
       const listed = database

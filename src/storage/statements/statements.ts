@@ -4,7 +4,7 @@
  */
 import type { Environment } from '../../config/config.js'
 import type { Connection } from '../connection.js'
-import { EXPIRED_AT_ONCE, endings, TABLES } from '../endings.js'
+import { EXPIRED_AT_ONCE, endings } from '../endings.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,
@@ -74,7 +74,7 @@ const REFERENCED = joined<{ subject: SubjectRecord; reference: ReferenceRecord }
 })
 
 /** Reads committed state. One statement reads all that every call needs, because each statement may be a round trip to another machine. */
-export function storeReader(database: Connection, tables: readonly Table[] = TABLES): StoreReader {
+export function storeReader(database: Connection, tables: readonly Table[]): StoreReader {
   const sql = {
     tenantById: database.prepare<[string], TenantRecord>(
       `SELECT ${TENANT.fields} FROM tenant WHERE id = ?`,
@@ -329,7 +329,7 @@ export function storeReader(database: Connection, tables: readonly Table[] = TAB
 export function storeTransaction(
   database: Connection,
   onErase: () => void,
-  tables: readonly Table[] = TABLES,
+  tables: readonly Table[],
 ): StoreTransaction {
   const ending = endings(database, tables)
   const sql = {
@@ -406,13 +406,6 @@ export function storeTransaction(
          status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at,
          expires_at = excluded.expires_at`,
     ),
-    eraseWebhooks: database.prepare(
-      `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL, lookup = NULL, subject_id = NULL,
-         status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE lookup = ?`,
-    ),
-    forgetRequests: database.prepare(
-      'UPDATE request_log SET subject = NULL, sandbox_user = NULL WHERE subject = ?',
-    ),
     putErasure: database.prepare(ERASURE.replace),
     appendAudit: database.prepare(AUDIT.insert),
     putAuditSeal: database.prepare(AUDIT_SEAL.replace),
@@ -485,20 +478,19 @@ export function storeTransaction(
       sql.insertIdempotency.run(record)
     },
     eraseSubject: async (blindIndex) => {
-      const deleted: Record<string, number> = {}
-      await Promise.all([
-        ...ending.ofUser.map(async ({ name, statement }) => {
-          deleted[name] = (await statement.run(blindIndex)).changes
-        }),
-        sql.eraseWebhooks.run(blindIndex),
-        sql.forgetRequests.run(blindIndex.toString('hex')),
-      ])
-      if (deleted.subject! > 0) onErase()
+      const user = { lookup: blindIndex, hex: blindIndex.toString('hex') }
+      const done = await Promise.all(
+        ending.ofUser.map(
+          async ({ name, statement }) => [name, (await statement.run(user)).changes] as const,
+        ),
+      )
+      const changes: Record<string, number> = Object.fromEntries(done)
+      if (changes.subject! > 0) onErase()
       return {
-        references: deleted.reference! + deleted.following_reference! + deleted.aged_reference!,
-        captures: deleted.capture!,
-        passkeys: deleted.passkey!,
-        idempotencyRecords: deleted.idempotency!,
+        references: changes.reference! + changes.following_reference! + changes.aged_reference!,
+        captures: changes.capture!,
+        passkeys: changes.passkey ?? 0,
+        idempotencyRecords: changes.idempotency!,
       }
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),

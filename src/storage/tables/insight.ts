@@ -94,7 +94,7 @@ export const REQUEST = declareTable({
     request_log_client: '(client_request_id) WHERE client_request_id IS NOT NULL',
   },
   // Users of the sandbox are named by their blind index, which is forgotten; those of production by a pseudonym that is lost with their key.
-  atErasure: 'changed',
+  atErasure: { set: 'subject = NULL, sandbox_user = NULL', where: 'subject = @hex' },
   atTenantEnd: 'deleted',
   expires: null,
   isCopied: true,

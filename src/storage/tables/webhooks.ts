@@ -74,7 +74,11 @@ export const WEBHOOK_DELIVERY = declareTable({
   },
   hasRowId: true,
   // The delivery stays, without what it says.
-  atErasure: 'changed',
+  atErasure: {
+    set: `sealed = NULL, next_attempt_at = NULL, lookup = NULL, subject_id = NULL,
+      status = CASE status WHEN 'pending' THEN 'erased' ELSE status END`,
+    where: 'lookup = @lookup',
+  },
   atTenantEnd: 'kept',
   expires: {
     at: 'expiresAt', // Deliveries to a suspended tenant wait for its return.

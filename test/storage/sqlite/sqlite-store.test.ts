@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tablesOf } from '../../../src/features/index.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import {
   joinKeys,
@@ -353,7 +354,7 @@ describe('backup', () => {
     expect(() => openStore(at(copy))).toThrow('countersign restore')
     expect(() => openStore(at(keys))).toThrow('another application')
 
-    expect(await joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+    expect(await joinKeys(at(copy), at(keys), at(joined), tablesOf())).toEqual({ subjects: 1, erased: 0 })
     const restored = openStore(at(joined))
     expect(await restored.check()).toEqual([])
     expect(await names(restored)).toContain('a')
@@ -387,7 +388,7 @@ describe('backup', () => {
     const count = (database: Database.Database) =>
       database.prepare('SELECT count(*) FROM policy_version').pluck().get()
     expect(count(other)).toBe(4000 + copied.length)
-    await joinKeys(at(copy), at(keys), at(joined))
+    await joinKeys(at(copy), at(keys), at(joined), tablesOf())
     expect(count(connect(at(joined)))).toBe(4000)
     expect(await openStore(at(joined)).check()).toEqual([])
   })
@@ -430,7 +431,7 @@ describe('backup', () => {
     await store.backup(at('later.db'), at(keys))
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
 
-    expect(await joinKeys(at(copy), at(keys), at(joined))).toEqual({ subjects: 1, erased: 1 })
+    expect(await joinKeys(at(copy), at(keys), at(joined), tablesOf())).toEqual({ subjects: 1, erased: 1 })
     expect(readFileSync(at(joined)).includes('sealed reference of ada')).toBe(false)
     const restored = openStore(at(joined))
     expect(await restored.read.subject(bytes('ada'))).toBeUndefined()
@@ -456,9 +457,14 @@ describe('backup', () => {
     expect(readFileSync(kept)).toEqual(before)
     expect(await store.backup(at('last.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
 
-    await expect(joinKeys(at(copy), at(keys), at(joined))).rejects.toThrow(`--keys ${at(`${keys}.0`)}.`)
-    expect(await joinKeys(at(copy), kept, at(joined))).toEqual({ subjects: 1, erased: 0 })
-    expect(await joinKeys(at('later.db'), at(keys), at(joined))).toEqual({ subjects: 1, erased: 0 })
+    await expect(joinKeys(at(copy), at(keys), at(joined), tablesOf())).rejects.toThrow(
+      `--keys ${at(`${keys}.0`)}.`,
+    )
+    expect(await joinKeys(at(copy), kept, at(joined), tablesOf())).toEqual({ subjects: 1, erased: 0 })
+    expect(await joinKeys(at('later.db'), at(keys), at(joined), tablesOf())).toEqual({
+      subjects: 1,
+      erased: 0,
+    })
   })
 
   it('uses nothing of an attempt that a power cut has ended', async () => {
@@ -466,7 +472,7 @@ describe('backup', () => {
     await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     await insertUser(store, 'ada')
     await store.backup(at(copy), at(keys))
-    await joinKeys(at(copy), at(keys), at(joined))
+    await joinKeys(at(copy), at(keys), at(joined), tablesOf())
     const ended = connect(at(joined))
     ended.pragma('journal_mode = WAL')
     ended.exec(`UPDATE tenant SET name = 'of the ended attempt'`)
@@ -474,7 +480,7 @@ describe('backup', () => {
     ended.close()
     copyFileSync(at('left'), at(`${joined}-wal`))
 
-    await joinKeys(at(copy), at(keys), at(joined))
+    await joinKeys(at(copy), at(keys), at(joined), tablesOf())
     const restored = openStore(at(joined))
     expect(await names(restored)).toEqual(['a'])
     expect(await restored.check()).toEqual([])
@@ -487,7 +493,7 @@ describe('backup', () => {
     await store.backup(at(copy), at(keys))
     const codeOf = async (keysFile: string | null, file = at(copy)) => {
       try {
-        await joinKeys(file, keysFile, at(joined))
+        await joinKeys(file, keysFile, at(joined), tablesOf())
         return 'joined'
       } catch (error) {
         expect(existsSync(at(joined))).toBe(false)
