@@ -22,7 +22,7 @@ export interface CalledUser {
 
 /**
  * Facts that parts of a call find again later: kept with a challenge for the verify that uses it, or given by the hosted page. Each part
- * gives its own names to them.
+ * keeps its own under one name, so that the facts of two parts cannot mix.
  */
 export type Note = Readonly<Record<string, unknown>>
 

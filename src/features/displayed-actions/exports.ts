@@ -1,2 +1,9 @@
 /** The part of typed actions that other features may use. */
-export { assertPayees, hashOfDisplay, payeesField, type ShownDisplay, typedActions } from './typed-actions.js'
+export {
+  assertPayees,
+  type DisplayNote,
+  hashOfDisplay,
+  payeesField,
+  type ShownDisplay,
+  typedActions,
+} from './typed-actions.js'

@@ -7,8 +7,14 @@ import { displayAction } from '../../contract/actions/display-action.js'
 import { typedActionType } from '../../contract/actions/typed-actions.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../../contract/locales.js'
 import { DomainError } from '../../lib/domain-error.js'
-import type { Note } from '../../verification/call.js'
-import { assertPayees, hashOfDisplay, payeesField, type ShownDisplay, typedActions } from './typed-actions.js'
+import {
+  assertPayees,
+  type DisplayNote,
+  hashOfDisplay,
+  payeesField,
+  type ShownDisplay,
+  typedActions,
+} from './typed-actions.js'
 
 const languageOf = (description: string) =>
   Type.Union(
@@ -77,7 +83,7 @@ export const challengePart: ChallengePart = {
       const display = displayAction(action, locale, payees)!
       const { version } = display
       const shown: ShownDisplay = { hash: hashOfDisplay(display), locale, version, source: 'challenge' }
-      return { note: shown, membersOf: () => ({ display: { hash: shown.hash, ...display } }) }
+      return { note: { display: shown }, membersOf: () => ({ display: { hash: shown.hash, ...display } }) }
     },
   }),
 }
@@ -135,9 +141,8 @@ export const verifyPart: VerifyPart<Shown> = {
   }),
 }
 
-/** A note names a text by all its facts, or by none. */
-function displayIn(note: Note | null | undefined): ShownDisplay | null {
-  return note?.hash === undefined ? null : (note as ShownDisplay)
+function displayIn(note: DisplayNote | null | undefined): ShownDisplay | null {
+  return note?.display ?? null
 }
 
 /** The same, in the look-up of a verification. */

@@ -41,7 +41,10 @@ export function assertPayees(action: unknown, payees: string | undefined): void 
   if (details.length > 0) throw new DomainError('invalid_request', { details })
 }
 
-/** Identifies the text that a person was shown for a typed action: a note with a challenge, or of the hosted page. */
+/** The note with a challenge, or of the hosted page, about the text that a person was shown. */
+export type DisplayNote = { display?: ShownDisplay | undefined }
+
+/** Identifies the text that a person was shown for a typed action. */
 export type ShownDisplay = {
   /** SHA-256 of the text, in lower-case hex: see `canonicalDisplay`. */
   hash: string

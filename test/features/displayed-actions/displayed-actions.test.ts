@@ -6,6 +6,8 @@ import { paymentBatch } from '../../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../../src/contract/actions/display-action.js'
 import { TYPED_ACTION_REMEDY } from '../../../src/contract/actions/typed-action-check.js'
 import { canonicalJson } from '../../../src/contract/canonical-json.js'
+import type { Feature } from '../../../src/features/feature.js'
+import { FEATURES } from '../../../src/features/index.js'
 import { allowReturn, RETURN_ORIGIN } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
@@ -219,4 +221,44 @@ describe('a challenge for a page of the customer’s own', () => {
     expect(log.data[0].facts).toMatchObject({ display_locale: locale })
     expect(log.data[0].facts.display_hash).not.toBe(body.display.hash)
   })
+})
+
+it('keeps its note with a challenge apart from that of another feature', async () => {
+  const marking: Feature = {
+    parts: {
+      challenge: {
+        create: () => ({
+          prepare: async () => ({ note: { mark: { hash: 'f00d' } }, membersOf: () => ({}) }),
+        }),
+      },
+      verify: {
+        fields: [],
+        create: () => ({
+          async open(_call, _action, challenge) {
+            expect(challenge?.note).toMatchObject({ mark: { hash: 'f00d' } })
+            return null
+          },
+        }),
+      },
+    },
+  }
+  const features = [...FEATURES, { name: 'marking', load: async () => marking }]
+  const others = await startService({}, { features })
+  try {
+    const { sandbox } = await others.tenant()
+    const asked = { user_id, action: payment }
+    const displayOf = async (fields: object) => {
+      const { body: challenge } = await sandbox.call('POST', '/v1/challenges', { ...asked, ...fields })
+      const { body } = await sandbox.verify({ ...asked, challenge: answerTo(challenge, image) })
+      return { given: challenge.display?.hash, verdict: body.verdict, display: body.display }
+    }
+    const { given, verdict, display } = await displayOf({ locale: 'en' })
+    expect([verdict, display]).toEqual([
+      'approved',
+      { hash: given, locale: 'en', version: display.version, source: 'challenge' },
+    ])
+    expect(await displayOf({})).toEqual({ given: undefined, verdict: 'approved', display: null })
+  } finally {
+    await others.stop()
+  }
 })

@@ -8,6 +8,7 @@ import { isoTime } from '../../../lib/clock.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
 import { isConfirmed, MAX_NUMBER_TRIES, tryCode } from '../../../verification/challenge/confirmation-code.js'
 import { lockoutReason } from '../../../verification/lockout/lockout.js'
+import type { DisplayNote } from '../../displayed-actions/exports.js'
 import { type CaptureSession, hasAgreed } from '../capture-session-book.js'
 import { resultOf } from '../capture-session-events.js'
 import { captureAnswerKey } from '../get-capture-session.js'
@@ -240,7 +241,7 @@ export class CaptureFlow {
       },
       {
         idempotencyKey: captureAnswerKey(record.id, challenge.id),
-        note: challenge.display,
+        note: { display: challenge.display } satisfies DisplayNote,
         ownConsent: ownAgreedText(session, language),
       },
     )
