@@ -12,7 +12,7 @@ import { type Clock, DAY_MS, isoTime } from '../../lib/clock.js'
 import type { ActivityRecord } from '../../storage/records.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
 import { ownerOf } from '../../users/template-vault.js'
-import { PolicyBook } from './policy-book.js'
+import { policyBook } from './policy-book.js'
 
 /** Name of the actor in audit entries. */
 const RETENTION: Actor = { name: 'retention', requestId: null }
@@ -35,8 +35,6 @@ interface InactiveUsersParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
 }
 
 export class InactiveUsers {
-  private readonly policies = new PolicyBook()
-
   constructor(private readonly parts: InactiveUsersParts) {}
 
   /** Does what is due now, for all tenants. @param isOn called before each transaction; stops when it returns false */
@@ -153,7 +151,7 @@ export class InactiveUsers {
     const hash = await store.policyHash(tenantId, 'production')
     const since = await store.retentionSince(tenantId)
     if (hash === null || since === null) return null
-    const { retention } = await this.policies.read(store, tenantId, hash)
+    const { retention } = await policyBook(this.parts.store).read(store, tenantId, hash)
     if (!retention) return null
     const { inactive_days: inactiveDays, notice_days: noticeDays } = retention
     return { inactiveMs: inactiveDays * DAY_MS, noticeMs: noticeDays * DAY_MS, since }

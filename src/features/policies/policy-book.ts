@@ -2,7 +2,7 @@
 import type { Environment } from '../../config/config.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
 import type { TenantRecord } from '../../storage/records.js'
-import type { StoreReader } from '../../storage/store.js'
+import type { Store, StoreReader } from '../../storage/store.js'
 import type { UserCall } from '../../verification/call.js'
 import { parsePolicy, policyHashOf } from './policy.js'
 
@@ -16,6 +16,15 @@ export interface RuleInForce {
   rule: PolicyRule
   /** Whether the policy erases users whom nobody uses. */
   erasesUnused: boolean
+}
+
+const books = new WeakMap<Store, PolicyBook>()
+
+/** The book of a database, which all calls and jobs of a service share. */
+export function policyBook(store: Store): PolicyBook {
+  const book = books.get(store) ?? new PolicyBook()
+  books.set(store, book)
+  return book
 }
 
 export class PolicyBook {

@@ -1,6 +1,6 @@
 /** The parts of one environment that the calls under a policy use. */
 import type { Services } from '../../api/services.js'
-import { PolicyBook } from './policy-book.js'
+import { type PolicyBook, policyBook } from './policy-book.js'
 import { SecondApproval } from './second-approval.js'
 
 export interface PolicyServices extends Services {
@@ -9,5 +9,9 @@ export interface PolicyServices extends Services {
 }
 
 export function policyServices(services: Services): PolicyServices {
-  return { ...services, policies: new PolicyBook(), secondApproval: new SecondApproval(services.vault) }
+  return {
+    ...services,
+    policies: policyBook(services.store),
+    secondApproval: new SecondApproval(services.vault),
+  }
 }

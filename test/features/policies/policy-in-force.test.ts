@@ -463,6 +463,16 @@ describe('a change of the policy', () => {
     expect(policyHashOf(policy)).toBe(one)
   })
 
+  it('is read from the database once for all calls of both environments', async () => {
+    const hash = await setPolicy([{ name: `read-${users}`, require: {} }])
+    expect((await verify()).body.policy_hash).toBe(hash)
+    await running.database.query("UPDATE policy_version SET policy = 'broken' WHERE hash = $1", [hash])
+    expect((await verify({}, sandbox)).body.policy_hash).toBe(hash)
+    const challenge = { user_id: user, action: PAYMENT }
+    for (const client of [production, sandbox])
+      expect((await client.call('POST', '/v1/challenges', challenge)).status).toBe(201)
+  })
+
   it('gives no verdict under a policy whose text was changed in the database', async () => {
     const hash = await setPolicy([{ name: `kept-${users}`, require: { min_photos: 2 } }])
     await running.database.query(
