@@ -26,7 +26,7 @@ interface CopySide {
   readonly read: StoreReader
   /** The operator's password in the database; null for SQLite, which leaves it to a file. */
   readonly password: Pick<SharedStore, 'operatorPassword' | 'keepOperatorPassword'> | null
-  /** Names of the columns that can be written. */
+  /** Names of the columns that can be written; none where the table is missing. */
   columns(table: CopiedTable): Promise<string[]>
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ export interface KeyTranslation {
  * @param tables in an order in which each comes after those that it refers to
  * @param onProgress gets the rows done and the rows in all
  * @returns the number of rows by table, as counted by the comparison
- * @throws StoreCopyError target_outdated, copy_differs
+ * @throws StoreCopyError source_outdated, target_outdated, copy_differs
  */
 export async function copyStore(
   source: CopySource,
@@ -68,13 +68,12 @@ export async function copyStore(
   tables: readonly CopiedTable[],
   onProgress: (stage: 'Copying' | 'Comparing', done: number, total: number, table: string) => void,
 ): Promise<Record<string, number>> {
+  for (const table of tables) await assertSameColumns(source, target, table)
   let total = 0
   for (const table of tables) total += await rowCount(source.connection, table)
   let done = 0
   for (const table of tables) {
     const columns = await source.columns(table)
-    if (columns.toSorted().join() !== (await target.columns(table)).toSorted().join())
-      throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
     for await (const rows of pagesOf(source.connection, table, columns)) {
       onProgress('Copying', done, total, table.name)
       await target.insert(table, columns, translated(table, rows, translation?.rewrap))
@@ -101,6 +100,21 @@ export async function copyStore(
     }
   }
   return compared
+}
+
+/**
+ * Tables of features have no number in the schema: a source that this version has never opened may lack some, or columns of them.
+ * @throws StoreCopyError source_outdated, target_outdated
+ */
+async function assertSameColumns(source: CopySide, target: CopySide, table: CopiedTable): Promise<void> {
+  const [held, wanted] = await Promise.all([source.columns(table), target.columns(table)])
+  if (wanted.some((column) => !held.includes(column)))
+    throw new StoreCopyError(
+      'source_outdated',
+      `The source lacks the table ${table.name}, or columns of it: bring it up to date with \`countersign migrate\` first.`,
+    )
+  if (held.length > wanted.length)
+    throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
 }
 
 /** @throws StoreCopyError target_not_empty */

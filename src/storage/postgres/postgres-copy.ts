@@ -135,7 +135,7 @@ async function columnTypes(client: ClientBase, { name }: CopiedTable): Promise<M
   const { rows } = await client
     .query<{ column: string; type: string }>(
       `SELECT attname AS column, format_type(atttypid, NULL) AS type FROM pg_attribute
-       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`,
+       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`,
       [name],
     )
     .catch(refuse)

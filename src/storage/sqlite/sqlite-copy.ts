@@ -119,7 +119,7 @@ function sideOf(database: Database.Database) {
         .pluck()
         .all(name)
       // SQLite does not list the row number of a table.
-      return [...new Set([...key, ...listed])]
+      return listed.length > 0 ? [...new Set([...key, ...listed])] : []
     },
   }
 }

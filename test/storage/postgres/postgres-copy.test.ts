@@ -420,6 +420,19 @@ overPostgres(() => {
       expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
     })
 
+    it('(source_outdated) when the source lacks a table of a feature, which the named command makes', async () => {
+      const old = copyOfSource()
+      changeSqlite(old, 'DROP TABLE shadow')
+      const { code, message } = await refusal(sqlite(old), database.url)
+      expect([code, message]).toEqual(['source_outdated', expect.stringContaining('lacks the table shadow')])
+      await place.run(['migrate'], { COUNTERSIGN_DATABASE: sqlite(old) })
+      await moved(sqlite(old), database.url)
+      await database.query('ALTER TABLE shadow DROP COLUMN counts')
+      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
+      await database.query('DROP TABLE shadow')
+      expect((await refusal(database.url, sqlite(newFile()))).code).toBe('source_outdated')
+    })
+
     it('(source_missing) for an empty source, or because of another master key', async () => {
       const env = { COUNTERSIGN_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
       const wrong = await refusal(sqlite(source), database.url, env)
