@@ -1,13 +1,13 @@
 /** Exports what the service keeps about one person (GDPR article 15): everything but the templates, which never leave it. */
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
-import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
+import { type Clock, DAY_MS, isoTime, optionalTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { TemplateRecord, Templates } from '../users/templates.js'
 import type { UserAddress, UserOperations } from './user-operations.js'
-import { consentTextView, optionalTime } from './views.js'
+import { consentTextView } from './user-views.js'
 
 /** Entries of the audit log that are read at once: the API's callers wait for about a millisecond meanwhile. */
 const PAGE = 100

@@ -1,8 +1,7 @@
 /** How the command line and the dashboard show a change of the model pack. */
-import { isoTime } from '../lib/clock.js'
+import { isoTime, optionalTime } from '../lib/clock.js'
 import type { ModelMigrationRecord } from '../storage/records.js'
 import type { MigrationStatus, TenantProgress } from './model-operations.js'
-import { optionalTime } from './views.js'
 
 export type MigrationView = ReturnType<typeof migrationView>
 export type ProgressView = ReturnType<typeof progressView>

@@ -11,7 +11,7 @@ import { CodedError } from '../lib/errors.js'
 import type { PersonRecord, PersonRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { hashToken, linkOf } from '../tenants/login-link.js'
-import { assertNotSuspended } from '../tenants/tenancy.js'
+import { assertNotSuspended } from '../tenants/tenancy-error.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 /** How long an operator's link can be used: the operator who makes it also opens it. */

@@ -7,7 +7,7 @@ import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import type { PersonLinkRecord, PersonRecord, SessionRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import { assertNotSuspended } from '../tenants/tenancy.js'
+import { assertNotSuspended } from '../tenants/tenancy-error.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 /** A new session, before it is known whose it is. */

@@ -5,7 +5,7 @@ import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import { assertLive, TenancyError } from '../tenants/tenancy.js'
+import { assertLive, TenancyError } from '../tenants/tenancy-error.js'
 import { RETENTION_MS } from '../webhooks/outbox.js'
 
 /** Users erased in one transaction: other writers wait while it runs. */

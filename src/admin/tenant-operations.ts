@@ -17,13 +17,8 @@ import {
   type PasskeySettings,
   passkeySettings,
 } from '../tenants/passkey-settings.js'
-import {
-  type Contract,
-  type CreatedTenant,
-  type GrantedContract,
-  type Tenancy,
-  TenancyError,
-} from '../tenants/tenancy.js'
+import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenants/tenancy.js'
+import { TenancyError } from '../tenants/tenancy-error.js'
 
 export interface TenantWithLoginLink extends CreatedTenant {
   /** Signs the tenant in to the dashboard, once. */

@@ -16,7 +16,7 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import { CLEAR, lockoutReason } from '../verification/lockout/lockout.js'
 import type { Outbox } from '../webhooks/outbox.js'
-import { erasureFacts, erasureView, userView } from './views.js'
+import { erasureFacts, erasureView, userView } from './user-views.js'
 
 /** HTTP statuses of the API's answer to an erasure: the audit entry has one also where the dashboard or the command line asked. */
 const STATUS_OK = 200

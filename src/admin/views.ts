@@ -1,12 +1,10 @@
-/** Serializers: the JSON of tenants, keys, users, people and webhooks, as the API, the command line and the dashboard show it. */
+/** Serializers: the JSON of tenants, keys, people and webhooks, as the API, the command line and the dashboard show it. */
 import type { Environment } from '../config/config.js'
 import { isGone, type VerdictKeyState, verdictKeyState } from '../keys/verdict-key-ring.js'
-import { isoTime } from '../lib/clock.js'
+import { isoTime, optionalTime } from '../lib/clock.js'
 import type {
   ApiKeyRecord,
-  ErasureRecord,
   PersonRecord,
-  ReferenceRecord,
   TenantRecord,
   VerdictKeyRecord,
   WebhookDeliveryRecord,
@@ -17,9 +15,8 @@ import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
-import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
-import type { LockoutReason } from '../verification/lockout/lockout.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
+import { erasedCounts } from './user-views.js'
 
 export interface VerdictKeyView {
   kid: string
@@ -109,73 +106,6 @@ export function rotationView({ current, previous }: Rotation) {
   }
 }
 
-/** @param userId as the caller wrote it: the database does not hold it */
-type Counted = Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>
-
-/** The facts of an erasure in its entry of the audit log. */
-export function erasureFacts(receipt: ErasureRecord) {
-  return { erasure_id: receipt.erasureId, ...erasedCounts(receipt) }
-}
-
-function erasedCounts({ references, captures, passkeys, idempotencyRecords }: Counted) {
-  return { references, captures, passkeys, idempotency_records: idempotencyRecords }
-}
-
-export function erasureView(receipt: ErasureRecord, userId: string) {
-  return {
-    user_id: userId,
-    status: 'erased' as const,
-    erasure_id: receipt.erasureId,
-    erased_at: isoTime(receipt.erasedAt),
-    erased: erasedCounts(receipt),
-  }
-}
-
-/** @param userId as the caller wrote it: the database does not hold it */
-export function userView(
-  userId: string,
-  { record }: Pick<Subject, 'record'>,
-  reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
-    Pick<ReferenceContent, 'photoCount' | 'consent'>,
-  lockout: { reason: LockoutReason; until: number | null } | null,
-  /** Number of the user's passkeys. */
-  passkeys: number,
-) {
-  return {
-    user_id: userId,
-    status: 'enrolled' as const,
-    enrolled_at: isoTime(record.createdAt),
-    reference: {
-      reference_id: reference.id,
-      created_at: isoTime(reference.createdAt),
-      model: reference.model,
-      views: reference.photoCount,
-      consent: consentView(reference.consent),
-    },
-    lockout: {
-      status: lockout?.reason ?? ('none' as const),
-      ends_at: optionalTime(lockout?.until ?? null),
-      rejections: record.failures,
-    },
-    passkeys,
-  }
-}
-
-function consentView(consent: Consent | null) {
-  return consent && { id: consent.id, agreed_at: consent.at }
-}
-
-/** A text that people have agreed to on the hosted capture page. */
-export function consentTextView({ sha256, version, language, text, firstAgreedAt }: AgreedText) {
-  return {
-    sha256: sha256.toString('hex'),
-    version,
-    language,
-    first_agreed_at: isoTime(firstAgreedAt),
-    text,
-  }
-}
-
 export function webhookView(endpoint: WebhookEndpointRecord) {
   const { id, environment, url, events, createdAt, failures, lastSuccessAt } = endpoint
   return {
@@ -229,10 +159,6 @@ export function personView(person: PersonRecord) {
   const { origin, passwordHash } = person
   const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
   return { ...operatorView(person), state } as const
-}
-
-export function optionalTime(at: number | null): string | null {
-  return at === null ? null : isoTime(at)
 }
 
 /** The settings of a tenant's capture page, with the colors that follow for each theme. */

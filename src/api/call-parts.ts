@@ -190,3 +190,13 @@ export function errorsOf(parts: readonly Refusing[]): ErrorCode[] {
 export function spendingErrorsOf(parts: readonly Refusing[]): ReadonlySet<ErrorCode> {
   return new Set(parts.flatMap(({ spendingErrors = [] }) => spendingErrors))
 }
+
+/** Has the parts of a call work one after the other. */
+export async function inTurn<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const [index, item] of items.entries()) results.push(await work(item, index))
+  return results
+}

@@ -3,12 +3,12 @@
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { ErrorCode } from '../contract/error-codes.js'
+import type { Reason } from '../contract/verdict.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { Call, UserCall } from '../verification/call.js'
 import type { CaptureSignal } from '../verification/capture/capture-integrity.js'
-import type { Reason } from '../verification/reasons.js'
 
 /** A topic under which documents list endpoints. A feature has one of its own, or uses one of these. */
 export interface Topic {

@@ -18,8 +18,8 @@ import {
   followingProvider,
 } from '../verification/references/deciding-model.js'
 import type { Outcome, Refusal } from './endpoint.js'
-import { includesQuality } from './include.js'
-import { assertReplaceVerdict } from './replace-verdict.js'
+import { assertReplaceVerdict } from './enrolment-checks.js'
+import { includesQuality } from './schemas.js'
 import type { Services } from './services.js'
 import { integrityView, livenessView } from './views.js'
 

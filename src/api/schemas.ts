@@ -309,3 +309,15 @@ export const EXAMPLE_IMAGE = 'UklGRiQAAABXRUJQVlA4TBcAAAAvP8APAAdQxCIWsf8BICH8f6
 
 /** The parameter of a path that names a user. */
 export const userPath = { user_id: { schema: userId, description: 'The user, percent-encoded.' } }
+
+/** The field `include` of a request: parts of the answer that are left out unless they are asked for. */
+export const includeField = Type.Array(Type.Literal('quality'), {
+  maxItems: 1,
+  uniqueItems: true,
+  description:
+    'Parts of the answer that are left out otherwise. `quality`: `quality.images`, every measurement of every photo.',
+})
+
+export function includesQuality({ include = [] }: { include?: string[] }): boolean {
+  return include.includes('quality')
+}

@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import type { Core } from '../admin/core.js'
 import { NO_AUDIT_PAGES, StoredAuditPages } from '../api/audit-pages.js'
 import type { Endpoint } from '../api/endpoint.js'
-import { scripted } from '../api/scripted-endpoint.js'
 import type { Services } from '../api/services.js'
 import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
 import { partsOf } from '../features/feature-parts.js'
@@ -15,6 +14,7 @@ import { DAY_MS } from '../lib/clock.js'
 import { StoredCaptures } from '../verification/capture/capture-memory.js'
 import { AttemptLockout, defaultAttempts } from '../verification/lockout/attempt-lockout.js'
 import { NO_KEY_ISSUE, SANDBOX_KEY_ISSUE } from '../verification/sandbox/production-key.js'
+import { refuseScripted } from '../verification/sandbox/sandbox-outcomes.js'
 import { SANDBOX_CAPTURES, SANDBOX_LOCKOUT, sandboxLifetime } from '../verification/sandbox/sandbox-parts.js'
 import { SandboxProvider } from '../verification/sandbox/sandbox-provider.js'
 import { SandboxUsers } from '../verification/sandbox/sandbox-users.js'
@@ -68,6 +68,22 @@ export function createApiServer(
     isInStep: () => keyWatch.isCurrent && membership.isCurrent,
     sandboxLimits: isSandbox ? createSandboxLimits(parts) : null,
   })
+}
+
+/**
+ * Refuses the calls of the sandbox whose user id ends in an outcome that needs nothing else of the request. Where an endpoint uses the engine, `SandboxProvider` refuses, after the request is
+ * checked.
+ */
+function scripted(endpoint: Endpoint<unknown>): Endpoint<unknown> {
+  if (endpoint.usesEngine) return endpoint
+  return {
+    ...endpoint,
+    async handle(call) {
+      const { user_id } = (call.input ?? {}) as { user_id?: string }
+      if (user_id !== undefined) refuseScripted(user_id)
+      return endpoint.handle(call)
+    },
+  }
 }
 
 function createSandboxLimits(parts: SharedParts): SandboxLimits {

@@ -3,7 +3,7 @@
  * `AuditedUnitOfWork`: the work and its entry are committed in one transaction, or neither is.
  */
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
-import { assertNotSuspended } from '../tenants/tenancy.js'
+import { assertNotSuspended } from '../tenants/tenancy-error.js'
 import type { AuditFacts, AuditLog } from './audit-log.js'
 
 /** The person or program that acts, and the request by which it acts. */

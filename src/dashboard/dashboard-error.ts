@@ -23,7 +23,7 @@ import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { CapturePageError } from '../tenants/capture-page-settings.js'
 import { KeyGrantError } from '../tenants/key-grants.js'
 import { PasskeySettingsError } from '../tenants/passkey-settings.js'
-import { TenancyError } from '../tenants/tenancy.js'
+import { TenancyError } from '../tenants/tenancy-error.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
 import { json } from './replies.js'
 

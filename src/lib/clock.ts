@@ -56,3 +56,7 @@ export const DAY_MS = 24 * HOUR_MS
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()
 }
+
+export function optionalTime(at: number | null): string | null {
+  return at === null ? null : isoTime(at)
+}

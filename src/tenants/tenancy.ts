@@ -1,40 +1,24 @@
 /** Tenants and their API keys: created, authenticated, issued, revealed once, revoked, reissued. */
 
+import type { SchedulingClass } from '../biometrics/types.js'
 import type { Config, Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import { CodedError } from '../lib/errors.js'
 import type { ApiKeyRecord, ModelMigrationRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { generateApiKey, hashApiKey, parseApiKey } from './api-key.js'
 import { checkedGrants, type KeyGrants } from './key-grants.js'
 import type { RateContract } from './rate-limiter.js'
 import type { ActiveSecrets, RevealedSecret, SigningSecrets } from './signing-secrets.js'
+import { assertLive, TenancyError } from './tenancy-error.js'
 import { tenantModelsJson } from './tenant-models.js'
 
 /** The burst of a production contract holds the requests of this many seconds. */
 const BURST_SECONDS = 2
 const SANDBOX_BURST_SECONDS = 5
 const TENANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-
-/** An operation that is refused to an operator, at the command line or the dashboard. */
-export class TenancyError extends CodedError<
-  | 'invalid_tenant_name'
-  | 'tenant_exists'
-  | 'tenant_not_found'
-  | 'production_key_not_issued'
-  | 'production_key_already_revealed'
-  | 'no_active_key'
-  | 'key_exists'
-  | 'too_many_keys'
-  | 'tenant_suspended'
-  | 'tenant_not_suspended'
-  | 'tenant_deleted'
-> {
-  override readonly name = 'TenancyError'
-}
 
 export interface Caller {
   tenant: TenantRecord
@@ -388,19 +372,12 @@ export class Tenancy {
   }
 }
 
-/** @throws TenancyError tenant_deleted */
-export function assertLive({ name, deletedAt }: TenantRecord): void {
-  if (deletedAt !== null)
-    throw new TenancyError('tenant_deleted', `The tenant ${name} is deleted: only its audit log is left.`)
-}
-
-/** @throws TenancyError tenant_suspended */
-export function assertNotSuspended({ name, suspendedAt }: TenantRecord): void {
-  if (suspendedAt !== null)
-    throw new TenancyError(
-      'tenant_suspended',
-      `The tenant ${name} is suspended: only the operator can act for it.`,
-    )
+/** The scheduling class of a tenant's calls: tenants share the engine by the rates of their contracts. */
+export function schedulingClassOf(
+  { holder, ratePerSecond }: TenantContract,
+  environment: Environment,
+): SchedulingClass {
+  return { flow: holder, priority: environment, weight: ratePerSecond }
 }
 
 function burstOf(ratePerSecond: number): number {

@@ -6,11 +6,11 @@ import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/
 import { gradeOf } from '../../models/pack/pack-grade.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import type { Engine } from '../biometrics/engine/engine.js'
+import { guidanceOfRefusal } from '../biometrics/picture-guidance.js'
 import { agedTemplate } from '../biometrics/pipeline/judge/aged-template.js'
 import { faultsOf } from '../biometrics/pipeline/judge/component-finding.js'
 import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/judge/match.js'
 import { adviceOn, assessQuality } from '../biometrics/pipeline/judge/quality-bounds.js'
-import { guidanceOfRefusal } from '../biometrics/refusal-guidance.js'
 import {
   BiometricError,
   type ChallengeFrames,

@@ -1,8 +1,8 @@
 /** The rules by which lockout, liveness, comparison and replay become the reason of a verdict. */
 import type { Config } from '../config/config.js'
+import type { Reason } from '../contract/verdict.js'
 import type { Comparison } from './biometric-provider.js'
 import type { Replay } from './capture/capture-memory.js'
-import type { Reason } from './reasons.js'
 import type { Verdict } from './verdict.js'
 
 /**

@@ -1,4 +1,6 @@
 /** A verdict of a verify, and what it is reached from: the evidence, its examination, and the terms that are in force. */
+
+import type { Reason } from '../contract/verdict.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
@@ -9,7 +11,6 @@ import type { Capture, Recollection, Replay } from './capture/capture-memory.js'
 import type { LockoutRefusal } from './lockout/attempt-lockout.js'
 import type { LockoutReason } from './lockout/lockout.js'
 import type { Possession } from './possession.js'
-import type { Reason } from './reasons.js'
 
 /** Evidence of a verify: images, and what is known before they are examined. */
 export interface VerifyEvidence extends Evidence {

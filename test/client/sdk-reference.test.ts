@@ -1,8 +1,8 @@
 /** docs/sdk.md and the lists of docs/guides/step-up.md against the SDK, so that neither lacks a method, an option or a code. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { REASONS } from '../../src/contract/verdict.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { REASONS } from '../../src/verification/reasons.js'
 import { documentInDocs } from '../../tools/generators/docs.js'
 import { EXPORTS, isNamed, SHOWN, sdkPage } from '../../tools/generators/sdk-reference.js'
 

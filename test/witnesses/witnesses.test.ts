@@ -5,8 +5,8 @@
  * reason that is new fails here until a scenario has it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REASONS } from '../../src/contract/verdict.js'
 import type { Observation } from '../../src/http/observation/observation.js'
-import { REASONS } from '../../src/verification/reasons.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
 import { differences, jsonText, recordedText, writeRecorded } from './recorded-file.js'
 import { GROUPS, type Group, type Scenario } from './scenarios/groups.js'

@@ -5,7 +5,6 @@ import { MODES, STEPS } from '../../biometrics/challenge/steps.js'
 import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { inTurn } from '../../lib/in-turn.js'
 import { templateOf } from '../../users/templates.js'
 import type { UserCall } from '../../verification/call.js'
 import { PURPOSES, type Purpose } from '../../verification/challenge/challenge-book.js'
@@ -17,12 +16,13 @@ import {
   actionKindsOf,
   type ChallengePart,
   errorsOf,
+  inTurn,
   requestFields,
   responseFields,
 } from '../call-parts.js'
 import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from '../endpoint.js'
+import { assertPlainUserId } from '../enrolment-checks.js'
 import { assertActionScope, assertOneOf } from '../key-scope.js'
-import { assertPlainUserId } from '../plain-user-id.js'
 import { NONCE_LENGTH, nullable, time, userId } from '../schemas.js'
 import type { Services } from '../services.js'
 

@@ -1,7 +1,7 @@
 /** DELETE /v1/delete: erases a user completely (GDPR article 17, CCPA). */
 
 import Type, { type Static } from 'typebox'
-import { erasureView } from '../../admin/views.js'
+import { erasureView } from '../../admin/user-views.js'
 import { OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import { type EndpointDescription, ERASURE, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
 import { time, userId } from '../schemas.js'

@@ -2,7 +2,6 @@
 
 import Type, { type Static } from 'typebox'
 import { DomainError } from '../../lib/domain-error.js'
-import { inTurn } from '../../lib/in-turn.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Evidence } from '../../verification/biometric-provider.js'
 import type { UserCall } from '../../verification/call.js'
@@ -14,6 +13,7 @@ import {
   type EnrollPart,
   type EnrollWrite,
   errorsOf,
+  inTurn,
   requestFields,
   responseFields,
   spendingErrorsOf,
@@ -28,9 +28,8 @@ import {
   type UserEndpoint,
 } from '../endpoint.js'
 import { assessmentOf, Enrolment, type Stored } from '../enrolment.js'
-import { includeField } from '../include.js'
+import { assertPlainUserId } from '../enrolment-checks.js'
 import { assertOneOf } from '../key-scope.js'
-import { assertPlainUserId } from '../plain-user-id.js'
 import {
   captureIntegrityField,
   consent,
@@ -38,6 +37,7 @@ import {
   enrollmentQuality,
   exactlyOneImageField,
   imageFields,
+  includeField,
   liveness,
   requireLiveness,
   time,

@@ -1,7 +1,7 @@
 /** GET /v1/users/{user_id}: the record of an enrolled user, without anything biometric. */
 
 import Type, { type Static } from 'typebox'
-import { userView } from '../../admin/views.js'
+import { userView } from '../../admin/user-views.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { templateOf } from '../../users/templates.js'
 import { comparedModel } from '../../verification/references/deciding-model.js'

@@ -2,10 +2,10 @@
 
 import Type from 'typebox'
 import { PACK_GRADES } from '../../../models/pack/grades.js'
+import { REASONS } from '../../contract/verdict.js'
 import { timeOfRequestId } from '../../crypto/identifiers.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { REASONS } from '../../verification/reasons.js'
 import { type LookupPart, responseFields } from '../call-parts.js'
 import {
   type Endpoint,

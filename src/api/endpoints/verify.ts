@@ -6,7 +6,6 @@ import { isOwnId, prefixedId } from '../../crypto/identifiers.js'
 import { VerdictSignature } from '../../crypto/verdict-signer.js'
 import { actionHash } from '../../crypto/verification-jwt.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { inTurn } from '../../lib/in-turn.js'
 import type { Standing } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import { captureIntegrity } from '../../verification/capture/capture-integrity.js'
@@ -27,6 +26,7 @@ import { actionField, canonicalAction } from '../action.js'
 import {
   actionKindsOf,
   errorsOf,
+  inTurn,
   type Proof,
   requestFields,
   spendingErrorsOf,
@@ -44,9 +44,15 @@ import {
   VERIFICATION,
 } from '../endpoint.js'
 import { retryAfter } from '../error-response.js'
-import { includeField } from '../include.js'
 import { assertActionScope } from '../key-scope.js'
-import { EXAMPLE_IMAGE, exactlyOneImageField, imageFields, requireLiveness, userId } from '../schemas.js'
+import {
+  EXAMPLE_IMAGE,
+  exactlyOneImageField,
+  imageFields,
+  includeField,
+  requireLiveness,
+  userId,
+} from '../schemas.js'
 import type { Services } from '../services.js'
 import { spendChallenges } from '../spend-challenge.js'
 import { type Reached, VerdictFields } from '../verdict-fields.js'

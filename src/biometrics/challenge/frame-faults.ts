@@ -2,8 +2,8 @@
 
 import type { Guidance } from '../../../clients/capture/guidance-codes.js'
 import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import { BY_COMPONENT, isBelow } from '../component-guidance.js'
 import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
+import { BY_COMPONENT, isBelow } from '../picture-guidance.js'
 import { assessQuality, type Purpose } from '../pipeline/judge/quality-bounds.js'
 
 /** Largest width of the face, as a share of the frame's width. */

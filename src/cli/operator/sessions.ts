@@ -1,9 +1,8 @@
 /** `countersign operator sessions | sign-out` and `countersign tenant sessions | sign-out`: lists and ends dashboard sessions. */
 import type { Command } from 'commander'
 import { type NamedSession, UNNAMED_OPERATOR } from '../../admin/session-operations.js'
-import { optionalTime } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { isoTime } from '../../lib/clock.js'
+import { isoTime, optionalTime } from '../../lib/clock.js'
 import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { counted, listing } from '../lib/style.js'
 import { operate } from '../tenant/tenant-options.js'

@@ -1,7 +1,7 @@
 /** A tenant as the command line shows it, without secrets. */
 
-import { keyView, optionalTime, productionKeyState, tenantStatus } from '../../admin/views.js'
-import { isoTime } from '../../lib/clock.js'
+import { keyView, productionKeyState, tenantStatus } from '../../admin/views.js'
+import { isoTime, optionalTime } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import { describeSignedRate, type SignedRate } from './tenant-options.js'

@@ -1,7 +1,7 @@
 /** The routes that show and export the audit log. */
 
 import { consentTextsOf } from '../../admin/consent-texts.js'
-import { consentTextView } from '../../admin/views.js'
+import { consentTextView } from '../../admin/user-views.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../audit-query.js'
 import * as bodies from '../bodies.js'

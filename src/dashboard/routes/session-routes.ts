@@ -1,8 +1,7 @@
 /** The routes that list and end sessions, and that confirm the identity of the signed-in person. */
 
 import type { NamedSession } from '../../admin/session-operations.js'
-import { optionalTime } from '../../admin/views.js'
-import { isoTime } from '../../lib/clock.js'
+import { isoTime, optionalTime } from '../../lib/clock.js'
 import * as bodies from '../bodies.js'
 import type { ListedSession } from '../contract.js'
 import { callerOf } from '../rights.js'

@@ -1,17 +1,10 @@
 /** The routes for a tenant's keys, signing secret and traffic. */
 
-import {
-  keyView,
-  optionalTime,
-  productionKeyState,
-  rotationView,
-  secretView,
-  tenantStatus,
-} from '../../admin/views.js'
+import { keyView, productionKeyState, rotationView, secretView, tenantStatus } from '../../admin/views.js'
 import { driftViews, servedModels } from '../../features/insight/drift/drift-view.js'
 import { restartDrift } from '../../features/insight/drift/restart-drift.js'
 import { trafficView } from '../../features/insight/traffic/traffic-view.js'
-import { isoTime, SECOND_MS } from '../../lib/clock.js'
+import { isoTime, optionalTime, SECOND_MS } from '../../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
 import * as bodies from '../bodies.js'
 import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from '../contract.js'

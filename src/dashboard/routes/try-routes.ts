@@ -1,7 +1,6 @@
 /** The routes of the page "Try it": the engine's findings on a photo, and real calls of the API with a key that the person types. */
 import { timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
-import { schedulingClassOf } from '../../api/scheduling-class.js'
 import { livenessView, measuredView } from '../../api/views.js'
 import {
   SIGNATURE_HEADER,
@@ -13,6 +12,7 @@ import type { IncomingRequest, Reply } from '../../http/listeners/listener.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { parseApiKey } from '../../tenants/api-key.js'
 import { assertAllowed } from '../../tenants/rate-limiter.js'
+import { schedulingClassOf } from '../../tenants/tenancy.js'
 import { decodeImages } from '../../verification/capture/images.js'
 import { livenessStatement } from '../../verification/liveness.js'
 import * as bodies from '../bodies.js'

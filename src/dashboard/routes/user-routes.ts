@@ -1,6 +1,6 @@
 /** The routes that look up, unlock, export and erase a tenant's user, and that list and revoke the user's passkeys. */
 
-import { erasureView } from '../../admin/views.js'
+import { erasureView } from '../../admin/user-views.js'
 import { PasskeyOperations } from '../../features/passkeys/passkey-operations.js'
 import { tenantModels } from '../../tenants/tenant-models.js'
 import * as bodies from '../bodies.js'

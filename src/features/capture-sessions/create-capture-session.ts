@@ -11,9 +11,8 @@ import {
   purposeField,
   type VerifiableParts,
 } from '../../api/endpoints/challenges.js'
+import { assertPlainUserId, assertReplaceVerdict } from '../../api/enrolment-checks.js'
 import { assertActionScope, assertOneOf } from '../../api/key-scope.js'
-import { assertPlainUserId } from '../../api/plain-user-id.js'
-import { assertReplaceVerdict } from '../../api/replace-verdict.js'
 import { nullable, requireLiveness, time, userId } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { MODES } from '../../biometrics/challenge/steps.js'

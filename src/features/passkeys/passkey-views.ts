@@ -1,6 +1,5 @@
 /** Passkeys as callers and the dashboard see them. */
-import { optionalTime } from '../../admin/views.js'
-import { isoTime } from '../../lib/clock.js'
+import { isoTime, optionalTime } from '../../lib/clock.js'
 import type { Passkey } from './passkey-vault.js'
 
 /** A passkey without its key. */

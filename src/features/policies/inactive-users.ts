@@ -5,7 +5,7 @@
  */
 import type { Core } from '../../admin/core.js'
 import type { Operations } from '../../admin/operations.js'
-import { erasureFacts } from '../../admin/views.js'
+import { erasureFacts } from '../../admin/user-views.js'
 import type { AuditFacts } from '../../audit/audit-log.js'
 import type { Actor } from '../../audit/audited-unit-of-work.js'
 import { type Clock, DAY_MS, isoTime } from '../../lib/clock.js'

@@ -1,8 +1,8 @@
 /** Fields of a response and of an error that show the quality of photos. */
 
 import type { QualityFault } from '../../biometrics/measurements.js'
+import { guidanceOfFault } from '../../biometrics/picture-guidance.js'
 import { type ComponentFinding, faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
-import { guidanceOfFault } from '../../biometrics/refusal-guidance.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { AssessedImage } from '../biometric-provider.js'
 import { type ImageInput, imagePath } from './images.js'

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { GUIDANCE_TEXTS } from '../../../clients/capture/guidance-texts.js'
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { QualityComponents } from '../../../src/biometrics/measurements.js'
+import { guidanceOfFault } from '../../../src/biometrics/picture-guidance.js'
 import { faultsOf } from '../../../src/biometrics/pipeline/judge/component-finding.js'
 import { adviceOn, assessQuality } from '../../../src/biometrics/pipeline/judge/quality-bounds.js'
-import { guidanceOfFault } from '../../../src/biometrics/refusal-guidance.js'
 
 const good: Required<QualityComponents> = {
   inter_eye_distance: 90,

@@ -1,6 +1,6 @@
 /** The overview of a tenant: requests, verdicts, latencies, scores, and the rest of the rate limit. */
 import { useMemo, useState } from 'preact/hooks'
-import { CALL_KINDS, type CallKind } from '../../../api/call-kinds.js'
+import { CALL_KINDS, type CallKind } from '../../../features/insight/traffic/latency-counts.js'
 import {
   type Environment,
   type KeyView,

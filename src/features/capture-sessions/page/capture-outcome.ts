@@ -2,7 +2,7 @@
 
 import { GUIDANCE, type Guidance } from '../../../../clients/capture/guidance-codes.js'
 import type { ErrorCode } from '../../../contract/error-codes.js'
-import type { Reason } from '../../../verification/reasons.js'
+import type { Reason } from '../../../contract/verdict.js'
 import type { CaptureEnding, CaptureSuccessor } from '../capture-session-book.js'
 import type { InternalAnswer } from './internal-calls.js'
 

@@ -1,7 +1,7 @@
 /** The drift of a tenant as the command and the dashboard show it. */
 import type { Calibration } from '../../../../models/pack/calibration.js'
 import type { Engine } from '../../../biometrics/engine/engine.js'
-import { DAY_MS, isoTime } from '../../../lib/clock.js'
+import { DAY_MS, isoTime, optionalTime } from '../../../lib/clock.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreReader } from '../../../storage/store.js'
 import { decidingModel } from '../../../tenants/tenant-models.js'
@@ -75,7 +75,7 @@ export async function driftViews(
     return {
       model,
       decides: model === deciding,
-      since: driftSince === null ? null : isoTime(driftSince),
+      since: optionalTime(driftSince),
       month: sideView(month),
       windows: { latest: sideView(windows.latest), week: sideView(windows.week) },
       comparisons: comparisons.map((one) => ({ ...one, psi: rounded(one.psi), noise: rounded(one.noise) })),

@@ -1,4 +1,5 @@
 /** Counts durations in classes, whose counts can be added up. Percentiles are exact to a fortieth. */
+
 /** How many durations fell into each class, by the number of the class. */
 export type LatencyCounts = Record<string, number>
 
@@ -29,4 +30,14 @@ export function percentilesOf(counts: LatencyCounts): Percentiles {
     })!
     return MIN_MS * RATIO ** Number(number)
   }) as Percentiles
+}
+
+/** Kinds of calls whose latencies are reported apart: a challenge of 40 frames takes many times as long as a photo. */
+export const CALL_KINDS = ['verify', 'verify_challenge', 'enroll', 'enroll_challenge', 'other'] as const
+export type CallKind = (typeof CALL_KINDS)[number]
+
+/** @param isChallenge whether the images were the frames of a challenge */
+export function callKindOf({ endpoint, isChallenge }: { endpoint: string; isChallenge: boolean }): CallKind {
+  if (endpoint !== 'verify' && endpoint !== 'enroll') return 'other'
+  return isChallenge ? `${endpoint}_challenge` : endpoint
 }

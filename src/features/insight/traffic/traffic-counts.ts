@@ -1,11 +1,16 @@
 /** Counts of the requests within a period, by environment and without users. Counts of several periods can be added up. */
 
-import { callKindOf } from '../../../api/call-kinds.js'
 import type { Environment } from '../../../config/config.js'
 import type { Observation } from '../../../http/observation/observation.js'
 import { STAGES } from '../../../verification/stages.js'
 import { addHistogram, increase } from '../histogram.js'
-import { countLatency, type LatencyCounts, type Percentiles, percentilesOf } from './latency-counts.js'
+import {
+  callKindOf,
+  countLatency,
+  type LatencyCounts,
+  type Percentiles,
+  percentilesOf,
+} from './latency-counts.js'
 
 /** Scores lie in -1..1 (cosine) or below 1 (Euclidean). A negative score counts as 0. */
 export const SCORE_BINS = 50

@@ -1,5 +1,19 @@
-/** The order in which the members of a verdict stand on the wire, those of features among them. A member without a place comes last. */
+/** A verdict on the wire: the reasons of a rejection, and the order of its members. */
 
+/** Reasons of a rejection. */
+export const REASONS = [
+  'no_match',
+  'liveness_failed',
+  'replayed_capture',
+  'locked_out',
+  'reference_disabled',
+  'second_approval_required',
+  'same_person',
+  'review_required',
+] as const
+export type Reason = (typeof REASONS)[number]
+
+/** Order of the members, those of features among them. A member without a place comes last. */
 export const RESPONSE_ORDER: readonly string[] = [
   'verification_id',
   'user_id',

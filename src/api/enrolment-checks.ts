@@ -1,17 +1,27 @@
-/**
- * The verdict before a reference is replaced, an approved verify of the user's own face: where the contract asks for it, and for every user
- * who has a passkey, or had one. Otherwise anyone who replaces the face would have only one of two factors left to get around.
- */
+/** Rules that hold before a reference is enrolled or replaced. */
 
+import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../contract/actions/readable-text.js'
 import { MINUTE_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { SubjectRecord, TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 
+/**
+ * Refuses to enroll a user under an identifier that people cannot tell from another one. Only new references keep to this rule: verify,
+ * look-up and erasure accept the identifiers of users who were enrolled before it.
+ * @throws DomainError invalid_request
+ */
+export function assertPlainUserId(userId: string): void {
+  if (isPlainIdentifier(userId)) return
+  throw new DomainError('invalid_request', { details: [{ path: 'user_id', issue: NO_UNSEEN_CHARACTERS }] })
+}
+
 /** How long the verdict is good where the contract names no time. */
 const DEFAULT_MINUTES = 10
 
 /**
+ * The verdict before a reference is replaced is an approved verify of the user's own face: where the contract asks for it, and for every
+ * user who has a passkey, or had one. Otherwise anyone who replaces the face would have only one of two factors left to get around.
  * Compares with the id of the last such verify, which the service keeps with the user: a JWT could be forged by anyone who holds
  * the signing secret.
  * @param verificationId id of the verdict that the request names

@@ -1,0 +1,73 @@
+/** Serializers: the JSON of users and of their erasure, as the API, the command line and the dashboard show it. */
+import { isoTime, optionalTime } from '../lib/clock.js'
+import type { ErasureRecord, ReferenceRecord } from '../storage/records.js'
+import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
+import type { LockoutReason } from '../verification/lockout/lockout.js'
+
+type Counted = Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>
+
+/** The facts of an erasure in its entry of the audit log. */
+export function erasureFacts(receipt: ErasureRecord) {
+  return { erasure_id: receipt.erasureId, ...erasedCounts(receipt) }
+}
+
+/** The rows that were erased, by what they held. */
+export function erasedCounts({ references, captures, passkeys, idempotencyRecords }: Counted) {
+  return { references, captures, passkeys, idempotency_records: idempotencyRecords }
+}
+
+/** @param userId as the caller wrote it: the database does not hold it */
+export function erasureView(receipt: ErasureRecord, userId: string) {
+  return {
+    user_id: userId,
+    status: 'erased' as const,
+    erasure_id: receipt.erasureId,
+    erased_at: isoTime(receipt.erasedAt),
+    erased: erasedCounts(receipt),
+  }
+}
+
+/** @param userId as the caller wrote it: the database does not hold it */
+export function userView(
+  userId: string,
+  { record }: Pick<Subject, 'record'>,
+  reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
+    Pick<ReferenceContent, 'photoCount' | 'consent'>,
+  lockout: { reason: LockoutReason; until: number | null } | null,
+  /** Number of the user's passkeys. */
+  passkeys: number,
+) {
+  return {
+    user_id: userId,
+    status: 'enrolled' as const,
+    enrolled_at: isoTime(record.createdAt),
+    reference: {
+      reference_id: reference.id,
+      created_at: isoTime(reference.createdAt),
+      model: reference.model,
+      views: reference.photoCount,
+      consent: consentView(reference.consent),
+    },
+    lockout: {
+      status: lockout?.reason ?? ('none' as const),
+      ends_at: optionalTime(lockout?.until ?? null),
+      rejections: record.failures,
+    },
+    passkeys,
+  }
+}
+
+function consentView(consent: Consent | null) {
+  return consent && { id: consent.id, agreed_at: consent.at }
+}
+
+/** A text that people have agreed to on the hosted capture page. */
+export function consentTextView({ sha256, version, language, text, firstAgreedAt }: AgreedText) {
+  return {
+    sha256: sha256.toString('hex'),
+    version,
+    language,
+    first_agreed_at: isoTime(firstAgreedAt),
+    text,
+  }
+}
