@@ -3,7 +3,7 @@ import type { AuditEventName } from '../audit/audit-events.js'
 import type { AuditRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 
-export interface PageQuery {
+interface PageQuery {
   /** Cursor after which the page begins; null for the beginning of the listing. */
   after: number | null
   order: 'asc' | 'desc'
@@ -89,7 +89,7 @@ async function oldestFirst(store: StoreReader, tenantId: string, query: PageQuer
   }
 }
 
-export interface EntryView {
+interface EntryView {
   event: AuditEventName
   [field: string]: unknown
 }

@@ -58,7 +58,7 @@ export interface Proof {
 }
 
 /** Evidence that a request brings, of which nothing is checked yet. */
-export interface OpenedProof<Evidence extends Proof = Proof> {
+interface OpenedProof<Evidence extends Proof = Proof> {
   /** A challenge that was made for this evidence; null for none. */
   challenge: Challenge | null
   /** Checks it, before the pictures count. @throws DomainError */
@@ -127,7 +127,7 @@ export interface EnrollPart extends Refusing {
 type ChallengeCall = UserCall<{ user_id: string; action?: unknown; modes?: Mode[] }>
 
 /** A part's addition to one challenge. */
-export interface ChallengeAddition {
+interface ChallengeAddition {
   /** Kept with the challenge, for the verify that uses it. */
   note?: Note
   /** @returns members of the answer @param action in RFC 8785 canonical form; null for an enrollment */

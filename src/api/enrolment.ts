@@ -57,7 +57,7 @@ export interface Stored {
 }
 
 /** The parts of the service that write a reference. */
-export type EnrolmentParts = Pick<
+type EnrolmentParts = Pick<
   Services,
   'vault' | 'store' | 'clock' | 'config' | 'provider' | 'lockout' | 'captures' | 'userQuota' | 'outbox'
 >

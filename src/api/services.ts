@@ -61,7 +61,7 @@ export interface Services {
 }
 
 /** The HTTP server that serves, and why that one. */
-export interface HttpTransport {
+interface HttpTransport {
   name: 'uws' | 'node'
   reason: 'preferred' | 'configured' | 'unavailable'
 }

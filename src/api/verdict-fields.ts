@@ -79,7 +79,7 @@ const livenessOf = ({ verdict: { comparison } }: Reached): LivenessStatement =>
 const assessedOf = ({ verdict: { comparison } }: Reached) => comparison?.sample.assessed ?? null
 
 /** The core's fields. */
-export const VERDICT_FIELDS: readonly VerdictField[] = [
+const VERDICT_FIELDS: readonly VerdictField[] = [
   {
     name: 'verification_id',
     response: Type.String({ description: 'The `jti` of the JWT.' }),

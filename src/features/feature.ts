@@ -98,7 +98,7 @@ export interface ListenHost {
   origin(name: PublicListener): string
 }
 
-export type FeatureListenerOptions = Pick<ListenerOptions, 'handler'> &
+type FeatureListenerOptions = Pick<ListenerOptions, 'handler'> &
   Partial<Pick<ListenerOptions, 'limits' | 'maxHeadBytes'>>
 
 /** The parts that a feature adds to one service. */

@@ -35,7 +35,7 @@ import { ERRORS_PATH } from './routing/routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toDomainError } from './to-domain-error.js'
 
-export interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts, PublicDocumentParts {
+interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts, PublicDocumentParts {
   endpoints: Array<Endpoint<unknown>>
   config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
   rateLimiter: RateLimiter

@@ -15,7 +15,7 @@ export interface InternalApiParts {
 }
 
 /** The customer in whose name the API is called. */
-export interface InternalCustomer {
+interface InternalCustomer {
   tenantId: string
   environment: Environment
   /** API key whose rights the call has. */

@@ -6,7 +6,7 @@ import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
 import { ERRORS_PATH, JWKS_PATH, METADATA_PATH, OPENAPI_PATH } from './routing/routes.js'
 
 /** How long a verifier may keep the keys. A key that is removed at once is accepted by some verifiers for this long. */
-export const JWKS_MAX_AGE_SECONDS = 600
+const JWKS_MAX_AGE_SECONDS = 600
 const METADATA_MAX_AGE_SECONDS = 3600
 
 const NOT_MODIFIED = { status: 304, body: '' }
@@ -20,7 +20,7 @@ export interface PublicDocumentParts {
   publishedKeys: () => PublishedKey[]
 }
 
-export interface PublicDocument {
+interface PublicDocument {
   status: number
   body: string
   /** Headers in addition to those that every reply has. */

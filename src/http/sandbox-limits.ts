@@ -11,7 +11,7 @@ import type { RateLimiter } from '../tenants/rate-limiter.js'
 /** Interval between two checks of the free space: at 20 calls a second a tenant writes well below a megabyte in it. */
 const DISK_CHECK_MS = SECOND_MS
 const RETRY_MS = 60 * SECOND_MS
-export interface SandboxLimitParts {
+interface SandboxLimitParts {
   clock: Clock
   rateLimiter: RateLimiter
   config: { sandboxRecordsPerDay: number; sandboxDiskReserveBytes: number }

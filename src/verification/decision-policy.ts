@@ -36,7 +36,7 @@ interface Compared {
 }
 
 /** The parts that `DecisionPolicy` reaches a verdict with. */
-export interface DecisionParts {
+interface DecisionParts {
   vault: TemplateVault
   store: Store
   clock: Clock

@@ -53,7 +53,7 @@ export interface FoundVerification {
 }
 
 /** A verification that was just made. */
-export interface NewVerification {
+interface NewVerification {
   id: string
   tenantId: string
   user: CalledUser

@@ -11,6 +11,6 @@ export type WatchVerify = (
 ) => WatchedVerify
 
 /** A verify that is being answered. */
-export interface WatchedVerify {
+interface WatchedVerify {
   examined(examination: Examination): void
 }

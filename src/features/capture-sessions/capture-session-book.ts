@@ -16,7 +16,7 @@ import type { ShownDisplay } from '../displayed-actions/exports.js'
 import type { CaptureSessionResult } from './capture-session-events.js'
 
 /** The capture that a session asks a person for. */
-export interface CaptureRequest {
+interface CaptureRequest {
   userId: string
   /** Action that the person confirms; undefined for an enrollment. */
   action?: unknown

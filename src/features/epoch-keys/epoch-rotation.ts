@@ -81,7 +81,7 @@ export interface EpochRotationParts {
   reloadKeys: () => Promise<void>
 }
 
-export interface RotationOptions {
+interface RotationOptions {
   /** Whether the new epoch is to have no key of its own, as before the first epoch. Default: false. */
   isBaseEpoch?: boolean
   /** How long services may take to read the key, in milliseconds. */

@@ -12,7 +12,7 @@ const PATIENCE_MS = MINUTE_MS
 /** How long a service that ends waits for a folder that hangs. */
 const END_MS = 2 * SECOND_MS
 
-export interface ScheduledEpochRotationParts extends EpochRotationParts {
+interface ScheduledEpochRotationParts extends EpochRotationParts {
   leaderLease: Pick<LeaderLease, 'current'>
   log: Logger
   /** Milliseconds from one epoch's announcement to the next; 0 for none on schedule. */

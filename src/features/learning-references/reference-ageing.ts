@@ -21,7 +21,7 @@ interface ReferenceAgeingParts {
 }
 
 /** Facts about an aged template, for the audit log. */
-export interface Aged {
+interface Aged {
   /** Similarity of the aged template and the first one, on the scale of scores. */
   similarity: number
 }

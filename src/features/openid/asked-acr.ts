@@ -9,7 +9,7 @@ export interface AskedAcr {
 }
 
 /** Fields of a request for a capture session. */
-export interface CaptureFields {
+interface CaptureFields {
   require_liveness: 'active' | 'both'
   modes?: Array<'turn' | 'nod'>
   passkey?: 'required'

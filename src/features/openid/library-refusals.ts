@@ -4,7 +4,7 @@ import type Provider from 'oidc-provider'
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import type { RefusalCode } from './refusals.js'
 
-export interface LibraryRefusal {
+interface LibraryRefusal {
   code: RefusalCode
   clientId: string | undefined
   detail: string | undefined

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose'
 import { SECOND_MS } from '../../lib/clock.js'
 import type { Refusal } from './refusals.js'
 
-export type NamedPerson = { userId: string } | Pick<Refusal, 'code' | 'detail'>
+type NamedPerson = { userId: string } | Pick<Refusal, 'code' | 'detail'>
 
 /** @param now milliseconds since the Unix epoch: an ID token that is over by then names nobody; undefined where that was looked at before */
 export function namedPerson(params: Record<string, unknown>, now?: number): NamedPerson {

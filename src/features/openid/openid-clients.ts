@@ -14,7 +14,7 @@ import type { Tenancy } from '../../tenants/tenancy.js'
 import { type EntraTenant, entraRedirectUri } from './entra/entra-tenant.js'
 import { assertKeycloakRealm, type KeycloakRealm } from './keycloak/keycloak-realm.js'
 
-export interface OpenIdClientSettings {
+interface OpenIdClientSettings {
   name: string
   /** Addresses to which the provider leads back, compared character by character. */
   redirectUris: string[]

@@ -19,11 +19,11 @@ export const OPENID_ANNOUNCED_MS = 2 * DAY_MS
 export const OPENID_RETIRED_KEPT_MS = 25 * HOUR_MS
 
 /** `openid_key_waits`: a key is published and does not sign yet. */
-export class OpenIdKeyError extends CodedError<'openid_key_waits'> {
+class OpenIdKeyError extends CodedError<'openid_key_waits'> {
   override readonly name = 'OpenIdKeyError'
 }
 
-export interface OpenIdKeyRotationParts {
+interface OpenIdKeyRotationParts {
   store: Store
   audit: AuditLog
   keys: Pick<ServiceKeys, 'secrets'>

@@ -9,7 +9,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import { messageRule } from './keycloak/keycloak-realm.js'
 import { type NewOpenIdClient, type OpenIdClient, OpenIdClients } from './openid-clients.js'
 
-export interface OpenIdOperationParts extends Pick<Core, 'tenancy'> {
+interface OpenIdOperationParts extends Pick<Core, 'tenancy'> {
   operations: Pick<Operations, 'audited'>
   keys: Pick<ServiceKeys, 'secrets'>
   clock: Clock

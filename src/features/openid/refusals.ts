@@ -67,7 +67,7 @@ export interface Refusal {
   facts?: Record<string, string>
 }
 
-export interface RefusalParts {
+interface RefusalParts {
   store: { read: StoreReader }
   clients: OpenIdClients
   entries: Pick<OpenIdOperations, 'refused'>

@@ -20,7 +20,7 @@ export function passkeyChallenge(nonce: string, action: string | null): string {
 }
 
 /** The names that the person sees when the device asks about the passkey. */
-export interface PasskeyNames {
+interface PasskeyNames {
   company: string
   user: string
 }

@@ -16,7 +16,7 @@ import { cancelRecovery } from './passkey-recovery.js'
 import { type Passkey, PasskeyVault } from './passkey-vault.js'
 import { inspectedPasskeyView, passkeyView } from './passkey-views.js'
 
-export interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
+interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
   operations: Pick<Operations, 'audited'>
   clock: Clock
 }

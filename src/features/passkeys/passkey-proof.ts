@@ -13,13 +13,13 @@ import type { PasskeyChecks } from './passkey-checks.js'
 import { type Passkey, type PasskeyVault, userHandle } from './passkey-vault.js'
 
 /** Fields of a verify that are about passkeys. */
-export interface PasskeyInput {
+interface PasskeyInput {
   require_passkey?: boolean
   passkey_assertion?: { challenge_id?: string; nonce?: string; credential: AuthenticationResponseJSON }
 }
 
 /** The assertion of a request whose challenge is known. Nothing is checked yet. */
-export interface OpenedAssertion {
+interface OpenedAssertion {
   settings: PasskeySettings
   credential: AuthenticationResponseJSON
   /** The challenge that the authenticator must have signed. */
@@ -44,7 +44,7 @@ export interface ProvenPasskey {
   use(tx: StoreTransaction): Promise<void>
 }
 
-export interface PasskeyProofParts {
+interface PasskeyProofParts {
   store: Store
   vault: TemplateVault
   passkeys: PasskeyVault

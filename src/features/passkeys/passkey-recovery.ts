@@ -19,7 +19,7 @@ import type { PasskeyVault } from './passkey-vault.js'
 const USABLE_MS = 7 * DAY_MS
 
 /** The user whose passkey is recovered, as a call or an operator names the user. */
-export interface RecoveringUser {
+interface RecoveringUser {
   tenantId: string
   environment: Environment
   userId: string

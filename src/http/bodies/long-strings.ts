@@ -8,7 +8,7 @@ const BACKSLASH = 0x5c
 /** Prefix of the mark that replaces a cut. It is random, so that no caller can write one. */
 const MARK = `cut:${randomBytes(16).toString('hex')}:`
 
-export interface CutJson {
+interface CutJson {
   /** The document with every long string replaced by a mark. */
   text: string
   /** The bytes between the quotes of each cut string, escapes included. */

@@ -4,7 +4,7 @@ import { uwsRelease } from './uws-package.js'
 
 export type TransportName = 'uws' | 'node'
 /** `preferred`: the setting is `auto`, and uWebSockets.js loads. `unavailable`: it does not load. */
-export type TransportReason = 'preferred' | 'configured' | 'unavailable'
+type TransportReason = 'preferred' | 'configured' | 'unavailable'
 
 export interface Transport {
   name: TransportName

@@ -51,7 +51,7 @@ const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 /** Base URLs of the two APIs, ending in /v1. */
-export type BaseUrls = Record<'production' | 'sandbox', string>
+type BaseUrls = Record<'production' | 'sandbox', string>
 
 /** Base URLs in docs/openapi.json, which belongs to no installation. */
 const DEFAULT_BASE_URLS: BaseUrls = {

@@ -37,7 +37,7 @@ export interface Recollection {
 export const NOTHING_RECALLED: Recollection = { digests: [], hasFile: false, faces: [], last: 0 }
 
 /** A user whose captures are compared. */
-export interface CapturedUser {
+interface CapturedUser {
   id: string
   /** The user's record and data key; null for a user who is not enrolled. */
   subject: Subject | null

@@ -5,7 +5,7 @@ import type { Subject } from '../../users/template-vault.js'
 import type { UserCall } from '../call.js'
 
 /** Twice the time that a caller waits for one attempt: who gave up on the first answer and asks again still gets it. */
-export const REPEAT_WINDOW_MS = 30 * SECOND_MS
+const REPEAT_WINDOW_MS = 30 * SECOND_MS
 
 /**
  * The body of the first answer, where the request repeats one of the last seconds to the byte: then pictures, action, nonce and everything

@@ -42,7 +42,7 @@ import type { Note } from '../call.js'
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
 /** Purpose of a challenge that only a passkey answers, without frames. */
-export type PasskeyPurpose = 'passkey_assertion' | 'passkey_registration'
+type PasskeyPurpose = 'passkey_assertion' | 'passkey_registration'
 
 /** The user, purpose and action of a challenge: all of them must be the same when it is used. */
 export interface ChallengeSubject {

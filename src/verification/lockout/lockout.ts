@@ -2,7 +2,7 @@
 import { HOUR_MS, SECOND_MS } from '../../lib/clock.js'
 import type { SubjectRecord } from '../../storage/records.js'
 
-export type LockoutState = Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>
+type LockoutState = Pick<SubjectRecord, 'failures' | 'lockedUntil' | 'disabledAt'>
 
 export type LockoutReason = 'reference_disabled' | 'locked_out'
 

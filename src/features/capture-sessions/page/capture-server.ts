@@ -45,7 +45,7 @@ import { beginPage, sessionPage } from './session-page.js'
 import { shownAction } from './shown-action.js'
 import { languageOf } from './texts/page-languages.js'
 
-export interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
+interface CaptureServerParts extends CaptureFlowParts, InternalCallParts {
   /** The origin under which browsers reach the page. */
   origin: () => string
   visitors: VisitorLimit

@@ -9,7 +9,7 @@ import { ownConsent } from './session-page.js'
 
 const OWN_VERSION = 'countersign-2'
 
-export interface ShownConsent extends ConsentText {
+interface ShownConsent extends ConsentText {
   /** SHA-256 of the text, in hex. */
   sha256: string
   /** Language of the page around the text; a text of the tenant's own may be in another one. */

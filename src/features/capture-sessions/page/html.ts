@@ -6,7 +6,7 @@ import type { PageTexts } from './texts/page-texts.js'
 /** Where script, style and pictures are served. */
 export const ASSETS = '/assets'
 
-export interface HtmlDocument {
+interface HtmlDocument {
   language: DisplayLocale
   /** HTML, already escaped, as `main` is. */
   title: string

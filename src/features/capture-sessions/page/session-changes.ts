@@ -47,7 +47,7 @@ export class CaptureFlowError extends Error {
 }
 
 /** The effects of a step in addition to the change of the session. */
-export interface SessionChange {
+interface SessionChange {
   /** Result of the capture, or null when none was judged. */
   result?: CaptureSessionResult | null
   /** Facts for the audit log. */

@@ -10,7 +10,7 @@ import { actionHtml, type ShownAction } from './shown-action.js'
 import { PAGE_TEXTS } from './texts/page-languages.js'
 import type { PageTexts } from './texts/page-texts.js'
 
-export interface PageContent {
+interface PageContent {
   language: DisplayLocale
   environment: Environment
   purpose: 'verify' | 'enroll'

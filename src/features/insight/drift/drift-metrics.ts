@@ -5,7 +5,7 @@ import { MEASURES } from './drift-counts.js'
 import { DRIFT_WINDOWS, type DriftComparison } from './drift-report.js'
 import type { WatchedDrift } from './drift-watch.js'
 
-export interface DriftSource {
+interface DriftSource {
   readonly watched: readonly WatchedDrift[]
 }
 

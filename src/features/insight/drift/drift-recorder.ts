@@ -13,7 +13,7 @@ interface Row extends CountedPeriod {
   model: string | null
 }
 
-export interface DriftRecorderParts extends RecorderParts {
+interface DriftRecorderParts extends RecorderParts {
   clock: Clock
   /** Id of the model that decides for a tenant: pictures that were refused count as judged by it. */
   modelOf: (tenant: TenantRecord) => string

@@ -20,14 +20,14 @@ export const WEEK_MS = 7 * DAY_MS
 const LEAST_REFERENCE_MS = WEEK_MS
 export const MONTH_MS = 28 * DAY_MS
 /** A population stability index from here on is by convention a large change, and one from 0.1 a moderate one. */
-export const LARGE_CHANGE = 0.25
+const LARGE_CHANGE = 0.25
 /** Chance that a month without a change raises an alarm, over all its looks. */
 const CHANCE_A_MONTH = 0.01
 
 /** `latest`: the last 200 to 300 verifies; `week`: the last seven days. */
 export const DRIFT_WINDOWS = ['latest', 'week'] as const
 export type DriftWindow = (typeof DRIFT_WINDOWS)[number]
-export const DRIFT_STATES = ['too_few', 'steady', 'shifted', 'alarm'] as const
+const DRIFT_STATES = ['too_few', 'steady', 'shifted', 'alarm'] as const
 /** `shifted`: beyond the noise, and no alarm: below its bound, or compared with the calibration. */
 export type DriftState = (typeof DRIFT_STATES)[number]
 

@@ -22,7 +22,7 @@ export interface WatchedDrift {
   alarms: readonly Measure[]
 }
 
-export interface DriftWatchParts {
+interface DriftWatchParts {
   store: { read: Pick<Store['read'], 'drift' | 'latestDrift' | 'tenants'> }
   clock: Clock
   log: Logger

@@ -17,7 +17,7 @@ import type { CalledUser } from '../../../verification/call.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
 
 /** Milliseconds between two saves: a process that is killed loses the entries of at most this time. */
-export const SAVE_REQUESTS_MS = 2 * SECOND_MS
+const SAVE_REQUESTS_MS = 2 * SECOND_MS
 /** Entries of one commit: few, so that a request waits at most a few milliseconds for it. */
 const SAVED_AT_ONCE = 100
 /** Entries deleted in one transaction: other writers wait while it runs. */
@@ -33,7 +33,7 @@ interface Waiting {
   user: CalledUser | undefined
 }
 
-export interface RequestLogParts extends RecorderParts {
+interface RequestLogParts extends RecorderParts {
   vault: Pick<TemplateVault, 'find'>
   keys: Pick<ServiceKeys, 'idempotency'>
   clock: Clock

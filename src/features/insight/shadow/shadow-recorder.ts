@@ -14,7 +14,7 @@ interface Row {
   counts: ShadowCounts
 }
 
-export interface ShadowRecorderParts extends RecorderParts {
+interface ShadowRecorderParts extends RecorderParts {
   clock: Clock
 }
 

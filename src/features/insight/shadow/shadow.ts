@@ -56,7 +56,7 @@ export interface ShadowObserver {
   countUncompared(why: Uncompared): void
 }
 
-export interface ShadowParts {
+interface ShadowParts {
   candidate: Candidate
   provider: BiometricProvider
   vault: Pick<TemplateVault, 'find' | 'openReference'>

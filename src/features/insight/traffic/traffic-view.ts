@@ -35,7 +35,7 @@ export interface TrafficView {
 }
 
 /** The requests of one environment within a window. */
-export interface TrafficTotal {
+interface TrafficTotal {
   latencies: LatencyView
   /** Errors by their code. */
   codes: Record<string, number>
@@ -52,7 +52,7 @@ export interface TrafficSlot extends Record<Environment, TrafficCount> {
 }
 
 /** The requests of one environment within one step. */
-export interface TrafficCount {
+interface TrafficCount {
   requests: number
   /** Requests that were answered with a status of 400 or more. */
   errors: number
@@ -66,7 +66,7 @@ export interface TrafficCount {
 }
 
 /** Counts by the time at which their step starts, in Unix milliseconds. */
-export type CountsByStart = Map<number, TrafficCounts>
+type CountsByStart = Map<number, TrafficCounts>
 
 /** The dashboard asks for it, since only the process that counts knows the latest requests. */
 export interface TrafficConsole {

@@ -31,7 +31,7 @@ export const SAVE_MS = 5 * SECOND_MS
 /** Most minutes of counts that a tenant has in memory while the database cannot be written. */
 const MAX_UNSAVED_MINUTES = 60
 
-export interface TrafficParts extends RecorderParts {
+interface TrafficParts extends RecorderParts {
   store: Pick<Store, 'read' | 'transaction' | 'shared'>
   clock: Clock
 }

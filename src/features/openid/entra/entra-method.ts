@@ -21,7 +21,7 @@ import { formPost, metadata, refusedHere } from './entra-replies.js'
 import { type EntraRequest, FACE_AMR, formOf, readRequest, redirectUriIn } from './entra-request.js'
 import { GUID } from './entra-tenant.js'
 
-export interface EntraMethodParts extends SignInParts {
+interface EntraMethodParts extends SignInParts {
   openIdKeys: OpenIdKeys
   entraKeys: EntraKeys
   log: Logger

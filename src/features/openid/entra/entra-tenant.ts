@@ -9,7 +9,7 @@ export const ENTRA_CLOUDS = {
   china: 'https://login.partner.microsoftonline.cn',
 } as const
 
-export type EntraCloud = keyof typeof ENTRA_CLOUDS
+type EntraCloud = keyof typeof ENTRA_CLOUDS
 
 export interface EntraTenant {
   /** Directory (tenant) id: a GUID in lower case. */
@@ -31,7 +31,7 @@ export class EntraTenantError extends CodedError<'invalid_entra_tenant'> {
 /** A GUID, in either case. */
 export const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export interface AskedEntraTenant {
+interface AskedEntraTenant {
   tenantId: string
   appId: string
   cloud: string

@@ -53,8 +53,8 @@ interface Asked extends Known {
 }
 
 /** Path of the page that the person sees at the end. */
-export const DONE_PATH = '/keycloak/done'
-export const LINK_EVENT = 'openid.link_ready'
+const DONE_PATH = '/keycloak/done'
+const LINK_EVENT = 'openid.link_ready'
 
 const CHANNEL = /^\/keycloak\/(oic_[0-9a-f]{32})$/
 /** Requests of one person that may be open at the same time: more would wear the person down until one is confirmed. */

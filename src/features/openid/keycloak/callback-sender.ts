@@ -21,7 +21,7 @@ import type { Refusal, Refusals } from '../refusals.js'
 import { callAs, refusalByResult, verdictIn } from '../sign-in.js'
 import { type Callback, CallbackBook } from './callback-book.js'
 
-export interface CallbackSenderParts {
+interface CallbackSenderParts {
   store: Store
   clock: Clock
   log: Logger

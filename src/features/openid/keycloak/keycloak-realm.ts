@@ -13,7 +13,7 @@ export interface KeycloakRealm {
   isMessageOptional?: boolean
 }
 
-export class KeycloakRealmError extends CodedError<'invalid_realm'> {
+class KeycloakRealmError extends CodedError<'invalid_realm'> {
   override readonly name = 'KeycloakRealmError'
 }
 
