@@ -109,12 +109,17 @@ export interface Parameter {
   description: string
 }
 
-/** Error codes of an endpoint that takes photos or the frames of a challenge: first of the challenge, then of the pictures. */
-export const CAPTURE_ERRORS = [
+/** Error codes of an endpoint that uses a challenge up. */
+export const CHALLENGE_ERRORS = [
   'challenge_not_found',
   'challenge_used',
   'challenge_expired',
   'challenge_mismatch',
+] as const satisfies readonly ErrorCode[]
+
+/** Error codes of an endpoint that takes photos or the frames of a challenge: first of the challenge, then of the pictures. */
+export const CAPTURE_ERRORS = [
+  ...CHALLENGE_ERRORS,
   'liveness_required',
   'liveness_unavailable',
   'image_unreadable',
@@ -169,8 +174,8 @@ export interface EndpointDescription {
   ownRateLimit?: boolean
   /** Event of the audit entry that production writes; null where it writes none. */
   auditEvent: AuditEventName | null
-  /** Whether recent callers still get a signed answer while the database is gone. */
-  answersWithoutStore: boolean
+  /** Whether recent callers still get a signed answer while the database is gone. Default false. */
+  answersWithoutStore?: boolean
   /** Scopes of which an API key needs one; empty for an endpoint that every key may call. */
   scopes: readonly Scope[]
 }

@@ -4,13 +4,12 @@
  */
 import Type, { type TSchema } from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
-import { acrOf } from '../contract/acr.js'
+import { acrOf, type Possession } from '../contract/acr.js'
 import { CLAIM_ORDER, REASONS, RESPONSE_ORDER } from '../contract/verdict.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { UserCall } from '../verification/call.js'
 import { qualityView } from '../verification/capture/quality-views.js'
 import { type LivenessStatement, NOTHING_CHECKED } from '../verification/liveness.js'
-import type { Possession } from '../verification/possession.js'
 import type { Verdict, VerifyInput } from '../verification/verdict.js'
 import type { VerdictTokens } from '../verification/verdict-token.js'
 import {

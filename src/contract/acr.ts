@@ -15,6 +15,9 @@ const CHALLENGE_CHECKS: Record<string, readonly AcrCheck[]> = {
  */
 export type AcrCheck = 'challenge' | 'turn' | 'nod' | 'pad' | 'swk' | 'hwk'
 
+/** Proof that the person holds a key (RFC 8176): `hwk` for one in hardware, `swk` for one in software. */
+export type Possession = 'hwk' | 'swk'
+
 /**
  * The `acr` of an approval. Each combination of methods has a name of its own, and so has a challenge that asks for no movement.
  * @param methods such as `active-turn@1` and `passive:pack@1`
@@ -23,7 +26,7 @@ export type AcrCheck = 'challenge' | 'turn' | 'nod' | 'pad' | 'swk' | 'hwk'
 export function acrOf(
   methods: readonly string[],
   isOfChallenge: boolean,
-  possession?: 'hwk' | 'swk' | null,
+  possession?: Possession | null,
 ): string {
   const active = methods.find((method) => method.startsWith('active-'))?.replace(/@.*/, '')
   const parts = [

@@ -25,7 +25,7 @@ import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
 import type { Table } from '../storage/table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
-import type { WatchVerify } from '../verification/verify-watch.js'
+import type { WatchVerify } from '../verification/verdict.js'
 import type { TrafficConsole } from './insight/traffic/traffic-view.js'
 
 /** All that is known of a feature while it is not loaded. */

@@ -1,6 +1,7 @@
 /** Production's biometric provider: asks the engine, and translates its errors where they enter. */
 
 import type { FrameGuidance, PhotoGuidance } from '../../clients/capture/guidance-codes.js'
+import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { ageingBounds } from '../../models/pack/ageing-bounds.js'
 import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
@@ -22,7 +23,7 @@ import {
 } from '../biometrics/types.js'
 import { ERRORS, type ErrorCode } from '../contract/error-codes.js'
 import { SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
+import { DomainError, type ErrorDetail } from '../lib/domain-error.js'
 import type {
   AssessedImage,
   BiometricProvider,
@@ -37,7 +38,6 @@ import type {
 } from './biometric-provider.js'
 import type { CaptureInput } from './call.js'
 import { type ImageInput, imagePath } from './capture/images.js'
-import { photoDetail } from './capture/photo-detail.js'
 import { faultDetail } from './capture/quality-views.js'
 import { livenessStatement } from './liveness.js'
 
@@ -286,4 +286,9 @@ export function translate(error: unknown, input: ImageInput): never {
     ...(busy ? { retryAfterMs: OVERLOAD_RETRY_MS } : {}),
     cause: error,
   })
+}
+
+/** A refused photo: its field, the fault, and the advice for the person as a code and as a sentence. */
+function photoDetail(path: string, issue: string, guidance: PhotoGuidance): ErrorDetail {
+  return { path, issue, guidance, hint: GUIDANCE_TEXTS[guidance] }
 }

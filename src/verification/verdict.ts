@@ -1,5 +1,6 @@
 /** A verdict of a verify, and what it is reached from: the evidence, its examination, and the terms that are in force. */
 
+import type { Possession } from '../contract/acr.js'
 import type { Reason } from '../contract/verdict.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
@@ -10,7 +11,6 @@ import type { CaptureIntegrity } from './capture/capture-integrity.js'
 import type { Capture, Recollection, Replay } from './capture/capture-memory.js'
 import type { LockoutRefusal } from './lockout/attempt-lockout.js'
 import type { LockoutReason } from './lockout/lockout.js'
-import type { Possession } from './possession.js'
 
 /** Evidence of a verify: images, and what is known before they are examined. */
 export interface VerifyEvidence extends Evidence {
@@ -98,4 +98,19 @@ export interface Verdict {
   repeated?: string
   /** Why no verdict may be given; null for a verdict. */
   withheld: DomainError | null
+}
+
+/**
+ * Gets a verify of production before its pictures are examined, and looks at them after the answer (`call.afterAnswer`). It has no part in
+ * the verdict, and the caller never waits for it.
+ */
+export type WatchVerify = (
+  call: UserCall<CaptureInput>,
+  evidence: Evidence,
+  terms: VerdictTerms,
+) => WatchedVerify
+
+/** A verify that is being answered. */
+interface WatchedVerify {
+  examined(examination: Examination): void
 }

@@ -1,13 +1,13 @@
 /** Finds a verification by its id: in production in the audit log, in the sandbox among the latest verifications of the tenant. */
 
 import type { PackGrade } from '../../models/pack/grades.js'
+import type { Possession } from '../contract/acr.js'
 import type { Reason } from '../contract/verdict.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from './call.js'
 import type { CaptureIntegrity } from './capture/capture-integrity.js'
-import type { Possession } from './possession.js'
 
 /** Number of verifications that the sandbox keeps of each tenant: the latest ones. */
 export const SANDBOX_VERIFICATIONS = 1000

@@ -125,7 +125,6 @@ export const createChallengeDescription = (parts: readonly ChallengePart[]): End
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['verify', 'enroll'],
 })
 

@@ -49,7 +49,6 @@ export const deleteDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: 'delete',
-  answersWithoutStore: false,
   scopes: ['erase'],
 }
 

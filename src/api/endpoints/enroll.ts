@@ -141,7 +141,6 @@ export const enrollDescription = (parts: readonly EnrollPart[]): EndpointDescrip
   answersWithSecret: false,
   idempotent: true,
   auditEvent: 'enroll',
-  answersWithoutStore: false,
   scopes: ['enroll'],
 })
 

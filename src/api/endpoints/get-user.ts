@@ -63,7 +63,6 @@ export const getUserDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['read'],
 }
 

@@ -128,7 +128,6 @@ export const getVerificationDescription = (parts: readonly LookupPart[]): Endpoi
   answersWithSecret: false,
   idempotent: false,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['verify', 'read'],
 })
 

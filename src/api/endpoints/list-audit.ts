@@ -92,7 +92,6 @@ export const listAuditDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['audit'],
 }
 

@@ -56,7 +56,6 @@ export const rotateSigningDescription: EndpointDescription = {
   answersWithSecret: true,
   idempotent: true,
   auditEvent: 'rotate_signing',
-  answersWithoutStore: false,
   scopes: ['rotate'],
 }
 

@@ -110,7 +110,6 @@ export const verifyDescription = (parts: readonly VerifyPart[]): EndpointDescrip
   answersWithSecret: false,
   idempotent: true,
   auditEvent: 'verify',
-  answersWithoutStore: false,
   scopes: ['verify'],
 })
 

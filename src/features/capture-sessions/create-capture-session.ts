@@ -213,7 +213,6 @@ export const createCaptureSessionDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['verify', 'enroll'],
 }
 

@@ -85,7 +85,6 @@ export const getCaptureSessionDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['verify', 'enroll'],
 }
 

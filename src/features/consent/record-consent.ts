@@ -40,7 +40,6 @@ export const recordConsentDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: true,
   auditEvent: 'consent_recorded',
-  answersWithoutStore: false,
   scopes: ['enroll'],
 }
 

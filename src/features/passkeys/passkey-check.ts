@@ -5,10 +5,10 @@
 
 import { createHash } from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { Possession } from '../../contract/acr.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import { fingerprintOf, type PasskeySettings } from '../../tenants/passkey-settings.js'
-import type { Possession } from '../../verification/possession.js'
 import { attestingRoot } from './passkey-attestation.js'
 import { ALGORITHMS } from './passkey-challenge.js'
 import type { PasskeyContent } from './passkey-vault.js'

@@ -1,12 +1,12 @@
 /** Proves that the person holds a passkey of the user: opens the assertion of a verify, checks it, and uses it up with the verdict. */
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { Possession } from '../../contract/acr.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
 import { type PasskeySettings, passkeySettings } from '../../tenants/passkey-settings.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import type { CaptureInput, UserCall } from '../../verification/call.js'
 import type { Challenge, ChallengeBook } from '../../verification/challenge/challenge-book.js'
-import type { Possession } from '../../verification/possession.js'
 import { passkeyChallenge } from './passkey-challenge.js'
 import { assertCounted, type CheckedAssertion } from './passkey-check.js'
 import type { PasskeyChecks } from './passkey-checks.js'

@@ -4,13 +4,13 @@
  * and so does the backend.
  */
 import type { Environment } from '../../config/config.js'
+import type { Possession } from '../../contract/acr.js'
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { PasskeySettings } from '../../tenants/passkey-settings.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
-import type { Possession } from '../../verification/possession.js'
 import type { Outbox } from '../../webhooks/outbox.js'
 import { strongerOf, strongestOf } from './passkey-check.js'
 import type { PasskeyVault } from './passkey-vault.js'

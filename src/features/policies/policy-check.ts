@@ -1,6 +1,6 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
 import { MODES, type Mode } from '../../biometrics/challenge/steps.js'
-import { acrOf } from '../../contract/acr.js'
+import { acrOf, type Possession } from '../../contract/acr.js'
 import { unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 import type { CaptureBinding } from '../../storage/records.js'
@@ -10,7 +10,6 @@ import type { BiometricProvider } from '../../verification/biometric-provider.js
 import type { UserCall } from '../../verification/call.js'
 import type { CaptureIntegrity } from '../../verification/capture/capture-integrity.js'
 import { activeMethodOf } from '../../verification/liveness.js'
-import type { Possession } from '../../verification/possession.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import type { VerdictTerms } from '../../verification/verdict.js'
 import { policyHashIn, type RuleInForce } from './policy-book.js'

@@ -7,11 +7,11 @@ import { deleteDescription, erase } from '../../api/endpoints/delete.js'
 import { enroll, enrollDescription } from '../../api/endpoints/enroll.js'
 import { getUser, getUserDescription } from '../../api/endpoints/get-user.js'
 import { getVerification, getVerificationDescription } from '../../api/endpoints/get-verification.js'
+import { guide, guideDescription } from '../../api/endpoints/guidance.js'
 import { health, healthDescription } from '../../api/endpoints/health.js'
 import { listAudit, listAuditDescription } from '../../api/endpoints/list-audit.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/endpoints/rotate-signing.js'
 import { verify, verifyDescription } from '../../api/endpoints/verify.js'
-import { guide, guideDescription } from '../../api/guidance.js'
 import type { Services } from '../../api/services.js'
 
 /** Descriptions of the core's endpoints. @param parts what features add to them */

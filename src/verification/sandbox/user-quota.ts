@@ -1,8 +1,10 @@
 /** How many users a tenant may enroll in an environment, and the note of when each was last used. */
+import { type Clock, DAY_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 
-export type QuotaUser = Pick<SubjectRecord, 'tenantId' | 'blindIndex'>
+type QuotaUser = Pick<SubjectRecord, 'tenantId' | 'blindIndex'>
 
 export interface UserQuota {
   /** Counts a user who is being enrolled for the first time. @throws DomainError sandbox_quota_reached */
@@ -15,4 +17,31 @@ export interface UserQuota {
 export const UNLIMITED_USERS: UserQuota = {
   add: async () => {},
   noteUse: async () => {},
+}
+
+/** Shortest time between two notes of one user's use: a note is a write, and retention counts in days. */
+const NOTE_INTERVAL_MS = DAY_MS
+
+/** The sandbox's quota: a tenant may try with a limited number of users, and `RetentionJob` erases those that nobody uses. */
+export class SandboxUsers implements UserQuota {
+  constructor(
+    private readonly clock: Clock,
+    /** Number of users that a tenant may have enrolled in the sandbox. */
+    private readonly maxUsers: number,
+  ) {}
+
+  /**
+   * Notes a user who is being enrolled. The count reads at most `maxUsers` entries of an index.
+   * @throws DomainError sandbox_quota_reached
+   */
+  async add(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
+    if ((await tx.countSandboxUsers(tenantId, this.maxUsers)) >= this.maxUsers)
+      throw new DomainError('sandbox_quota_reached')
+    await tx.noteSandboxUse({ blindIndex, tenantId, at: this.clock.now(), unlessSince: 0 })
+  }
+
+  async noteUse(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
+    const at = this.clock.now()
+    await tx.noteSandboxUse({ blindIndex, tenantId, at, unlessSince: at - NOTE_INTERVAL_MS })
+  }
 }

@@ -61,7 +61,6 @@ const description: EndpointDescription = {
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['enroll'],
 }
 

@@ -1,6 +1,7 @@
 /** Translates an answer of verify or enroll for the hosted page: done, another try, or not judged at all. */
 
 import { GUIDANCE, type Guidance } from '../../../../clients/capture/guidance-codes.js'
+import { CHALLENGE_ERRORS } from '../../../api/endpoint.js'
 import type { ErrorCode } from '../../../contract/error-codes.js'
 import type { Reason } from '../../../contract/verdict.js'
 import type { CaptureEnding, CaptureSuccessor } from '../capture-session-book.js'
@@ -37,10 +38,7 @@ const END_OF_REASON: Partial<Record<Reason, Pick<CaptureOutcome, 'ending' | 'wai
  * processed.
  */
 const REQUEST_ERRORS = new Set<unknown>([
-  'challenge_not_found',
-  'challenge_used',
-  'challenge_expired',
-  'challenge_mismatch',
+  ...CHALLENGE_ERRORS,
   'idempotency_in_progress',
   'idempotency_key_reused',
 ] satisfies ErrorCode[])

@@ -2,8 +2,8 @@
 
 import type { Logger } from 'pino'
 import { SMALL_BODY_BYTES } from '../../../api/endpoint.js'
+import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../../../api/endpoints/guidance.js'
 import { errorHeaders, statusOf } from '../../../api/error-response.js'
-import { MAX_BODY_BYTES as GUIDANCE_BODY_BYTES } from '../../../api/guidance.js'
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { largeHeadPage } from '../../../http/listeners/large-head-page.js'
 import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js'

@@ -17,10 +17,9 @@ import type { BiometricProvider, Comparison, Evidence } from '../../../verificat
 import type { AnsweredCall, CalledUser } from '../../../verification/call.js'
 import { NOTHING_CHECKED } from '../../../verification/liveness.js'
 import { decidingProvider } from '../../../verification/references/deciding-model.js'
-import type { Examination } from '../../../verification/verdict.js'
+import type { Examination, WatchVerify } from '../../../verification/verdict.js'
 import { reasonAgainst } from '../../../verification/verdict-reasons.js'
 import { strictestRate } from '../../../verification/verdict-terms.js'
-import type { WatchVerify } from '../../../verification/verify-watch.js'
 import { type Candidate, describeCandidate } from './candidate.js'
 import {
   changeOf,

@@ -51,7 +51,6 @@ export const beginPasskeyAssertionDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['verify'],
 }
 

@@ -78,7 +78,6 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: true,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['enroll'],
 }
 

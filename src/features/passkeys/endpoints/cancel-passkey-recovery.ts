@@ -30,7 +30,6 @@ export const cancelPasskeyRecoveryDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: 'passkey_recovery_cancelled',
-  answersWithoutStore: false,
   scopes: ['recover'],
 }
 

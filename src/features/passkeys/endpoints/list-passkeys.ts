@@ -35,7 +35,6 @@ export const listPasskeysDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['read'],
 }
 

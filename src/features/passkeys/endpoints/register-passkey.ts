@@ -1,7 +1,7 @@
 /** POST /v1/users/{user_id}/passkeys: registers the passkey that a browser has made. */
 
 import Type, { type Static } from 'typebox'
-import type { EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
+import { CHALLENGE_ERRORS, type EndpointDescription, type UserEndpoint } from '../../../api/endpoint.js'
 import { userId, userPath } from '../../../api/schemas.js'
 import { spendChallenges } from '../../../api/spend-challenge.js'
 import { DomainError } from '../../../lib/domain-error.js'
@@ -49,10 +49,7 @@ export const registerPasskeyDescription: EndpointDescription = {
   success: { status: 201, description: 'The passkey is registered.', schema: success },
   errors: [
     'reference_not_found',
-    'challenge_not_found',
-    'challenge_used',
-    'challenge_expired',
-    'challenge_mismatch',
+    ...CHALLENGE_ERRORS,
     'passkey_verdict_required',
     'passkey_proof_required',
     'passkey_recovery_pending',
@@ -66,7 +63,6 @@ export const registerPasskeyDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: true,
   auditEvent: 'passkey_registered',
-  answersWithoutStore: false,
   scopes: ['enroll'],
 }
 

@@ -33,7 +33,6 @@ export const revokePasskeyDescription: EndpointDescription = {
   answersWithSecret: false,
   idempotent: false,
   auditEvent: 'passkey_revoked',
-  answersWithoutStore: false,
   scopes: ['enroll'],
 }
 

@@ -1,13 +1,13 @@
 /** POST /v1/guidance: advice for a person in front of the camera, from one small frame. It recognizes nobody and keeps nothing. */
 
 import Type, { type Static } from 'typebox'
-import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
-import { STEPS } from '../biometrics/challenge/steps.js'
-import { DomainError } from '../lib/domain-error.js'
-import { decodeImage } from '../verification/capture/images.js'
-import { type Endpoint, type EndpointDescription, LIVENESS } from './endpoint.js'
-import { EXAMPLE_IMAGE, image, userIdBounds } from './schemas.js'
-import type { Services } from './services.js'
+import { FRAME_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
+import { STEPS } from '../../biometrics/challenge/steps.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { decodeImage } from '../../verification/capture/images.js'
+import { type Endpoint, type EndpointDescription, LIVENESS } from '../endpoint.js'
+import { EXAMPLE_IMAGE, image, userIdBounds } from '../schemas.js'
+import type { Services } from '../services.js'
 
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
 export const MAX_BODY_BYTES = 512 * 1024
@@ -75,7 +75,6 @@ export const guideDescription: EndpointDescription = {
   idempotent: false,
   ownRateLimit: true,
   auditEvent: null,
-  answersWithoutStore: false,
   scopes: ['verify', 'enroll'],
 }
 
