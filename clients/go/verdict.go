@@ -70,58 +70,6 @@ type Trust struct {
 	Now func() time.Time
 }
 
-// Claims are those of an approval. Times are unix seconds.
-type Claims struct {
-	Issuer      string   `json:"iss"`
-	Audience    string   `json:"aud"`
-	Subject     string   `json:"sub"`
-	IssuedAt    *float64 `json:"iat"`
-	NotBefore   *float64 `json:"nbf"`
-	Expires     *float64 `json:"exp"`
-	ID          string   `json:"jti"`
-	RequestID   string   `json:"txn"`
-	Environment string   `json:"env"`
-	Verdict     string   `json:"verdict"`
-	Reason      string   `json:"reason"`
-	Score       *float64 `json:"score"`
-	FMR         float64  `json:"fmr"`
-	// FMRBasis is measured or extrapolated: whether the pack's calibration measured that rate.
-	FMRBasis   string          `json:"fmr_basis"`
-	Action     json.RawMessage `json:"action"`
-	ActionHash string          `json:"action_hash"`
-	// DisplayHash, DisplayLocale and DisplayVersion identify the text that the person was shown; empty where the service wrote none.
-	DisplayHash    string `json:"display_hash"`
-	DisplayLocale  string `json:"display_locale"`
-	DisplayVersion string `json:"display_version"`
-	// DisplaySource is challenge where your own page was given the text with the challenge, else empty.
-	DisplaySource string `json:"display_source"`
-	// PasskeyID is the passkey that signed for the action; empty for none.
-	PasskeyID string `json:"passkey_id"`
-	// PolicyHash and PolicyRule name the policy that was in force and the rule that decided; empty where the tenant has none.
-	PolicyHash string `json:"policy_hash"`
-	PolicyRule string `json:"policy_rule"`
-	// ApprovalID is the other user's verdict that this approval has used up.
-	ApprovalID string  `json:"approval_id"`
-	Nonce      *string `json:"nonce"`
-	// CaptureSession is the session of the hosted page that made the verification, and CaptureBinding whether it gave its result only to the
-	// browser that captured (same) or not (any). Both are empty for any other verification: only the service writes these claims.
-	CaptureSession string    `json:"capture_session"`
-	CaptureBinding string    `json:"capture_binding"`
-	ACR            string    `json:"acr"`
-	AMR            []string  `json:"amr"`
-	AuthTime       *float64  `json:"auth_time"`
-	Model          string    `json:"model"`
-	ModelGrade     string    `json:"model_grade"`
-	Liveness       *Liveness `json:"liveness"`
-	// ChallengeID is the challenge whose frames were judged; empty for photos.
-	ChallengeID string `json:"challenge_id"`
-	Replay      *struct {
-		Suspected *bool `json:"suspected"`
-	} `json:"replay"`
-	// Raw holds every claim of the token.
-	Raw json.RawMessage `json:"-"`
-}
-
 const tokenType = "stepup+jwt"
 
 // sharedStore serves all calls without a store of their own, because a store for each call would remember nothing.

@@ -7,18 +7,6 @@ import (
 	"time"
 )
 
-// WebhookEvent is what a webhook says.
-type WebhookEvent struct {
-	// ID is the same at every try and every redelivery.
-	ID string `json:"id"`
-	// Type is such as user.enrolled, user.locked_out or user.erased; there may be more of them one day.
-	Type        string          `json:"type"`
-	CreatedAt   time.Time       `json:"created_at"`
-	Environment string          `json:"environment"`
-	TenantID    string          `json:"tenant_id"`
-	Data        json.RawMessage `json:"data"`
-}
-
 // WebhookOptions is how a webhook is checked.
 type WebhookOptions struct {
 	// Environment whose events are expected; default production, so that an event of the sandbox never passes by omission.

@@ -1,4 +1,4 @@
-// Code generated from docs/openapi.json by npm run docs; DO NOT EDIT.
+// Code generated from docs/openapi.json and the claims by npm run docs; DO NOT EDIT.
 
 package countersign
 
@@ -780,6 +780,99 @@ type CaptureSession struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// Claims: The claims of a verdict JWT. Times are in unix seconds.
+type Claims struct {
+	// Base URL of the environment that signed.
+	Issuer string `json:"iss"`
+	// Id of the tenant.
+	Audience string `json:"aud"`
+	// The user_id of the call.
+	Subject string `json:"sub"`
+	// When the verdict was signed, in unix seconds.
+	IssuedAt *float64 `json:"iat"`
+	// When the verdict begins to be valid, in unix seconds.
+	NotBefore *float64 `json:"nbf"`
+	// When the verdict expires, in unix seconds.
+	Expires *float64 `json:"exp"`
+	// The verification_id.
+	ID string `json:"jti"`
+	// Id of the request, also in the service’s log.
+	RequestID string `json:"txn"`
+	// Environment that signed. One of production and sandbox.
+	Environment string `json:"env"`
+	// One of approved and rejected.
+	Verdict string `json:"verdict"`
+	// Why it is a rejection. Absent in an approval. One of no_match, liveness_failed, replayed_capture, locked_out,
+	// reference_disabled, second_approval_required, same_person and review_required.
+	Reason string `json:"reason"`
+	// Similarity of the faces; higher is more alike. Absent in a rejection.
+	Score *float64 `json:"score"`
+	// False match rate that the threshold reached on calibration data. It may differ from the configured one.
+	FMR float64 `json:"fmr"`
+	// Basis of fmr: extrapolated where nobody has measured the rate and the operator accepted that.
+	FMRBasis string `json:"fmr_basis"`
+	// The action as the caller sent it. Never run it from here.
+	Action json.RawMessage `json:"action"`
+	// SHA-256 of the action in RFC 8785 canonical form, in lower-case hex.
+	ActionHash string `json:"action_hash"`
+	// SHA-256 of the text that the person was shown. Absent where the service wrote none.
+	DisplayHash string `json:"display_hash"`
+	// Language of that text. Absent as display_hash. One of en, de, fr, es and ja.
+	DisplayLocale string `json:"display_locale"`
+	// Version of its template. Absent as display_hash.
+	DisplayVersion string `json:"display_version"`
+	// Your own page was given the text. Absent where the hosted page showed it.
+	DisplaySource string `json:"display_source"`
+	// The nonce of the call. Absent where it sent none.
+	Nonce *string `json:"nonce"`
+	// Session of the hosted page; only the service writes it. Absent for others.
+	CaptureSession string `json:"capture_session"`
+	// same: only the browser that captured got the result. Absent for others. One of same and any.
+	CaptureBinding string `json:"capture_binding"`
+	// Methods of RFC 8176: face, and in an approval with a passkey also hwk or swk.
+	AMR []string `json:"amr"`
+	// Which checks an approval rests on; 0 in a rejection.
+	ACR string `json:"acr"`
+	// How liveness was checked. The verdict claims nothing beyond it. A rejection has no score.
+	Liveness *Liveness `json:"liveness"`
+	// Challenge whose frames were judged. Absent for photos.
+	ChallengeID string `json:"challenge_id"`
+	// Passkey that signed for this action. Absent where none was asked.
+	PasskeyID string `json:"passkey_id"`
+	// When the capture was judged, in unix seconds.
+	AuthTime *float64 `json:"auth_time"`
+	// Model pack.
+	Model string `json:"model"`
+	// Grade of the model pack at this rate: production where the rate was measured on everybody and in each group of
+	// people; ungrouped where the data name no groups; else evaluation.
+	ModelGrade string `json:"model_grade"`
+	// Whether the capture was seen before within 24 hours.
+	Replay *struct {
+		Suspected *bool `json:"suspected"`
+	} `json:"replay"`
+	// SHA-256 of the policy that was in force. Absent where the tenant has none.
+	PolicyHash string `json:"policy_hash"`
+	// Rule of that policy that decided. Absent where the tenant has none.
+	PolicyRule string `json:"policy_rule"`
+	// Verdict of the other user that this approval used up. Absent where none was needed.
+	ApprovalID string `json:"approval_id"`
+	// Every claim of the token.
+	Raw json.RawMessage `json:"-"`
+}
+
+// WebhookEvent is the body of a webhook.
+type WebhookEvent struct {
+	// The same at every try and every redelivery.
+	ID string `json:"id"`
+	// Such as user.enrolled. Later versions of the service may send others.
+	Type      string    `json:"type"`
+	CreatedAt time.Time `json:"created_at"`
+	// One of production and sandbox.
+	Environment string          `json:"environment"`
+	TenantID    string          `json:"tenant_id"`
+	Data        json.RawMessage `json:"data"`
+}
+
 // ErrorDetail: One detail of an error of this version of the service.
 type ErrorDetail struct {
 	// The field.
@@ -921,4 +1014,159 @@ type PreviousSigningSecret struct {
 	ID string `json:"id"`
 	// End of the overlap.
 	ValidUntil time.Time `json:"valid_until"`
+}
+
+// CaptureOutcome: What came of the last capture. It proves nothing: get the session, and check the JWT of its verdict.
+type CaptureOutcome struct {
+	// HTTP status of the call of verify or enroll.
+	Status int `json:"status"`
+	// One of approved and rejected.
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	// Code of the error; empty where the capture was not refused with one.
+	Code string `json:"code"`
+}
+
+// UserEnrolledData: A reference was made, replaced, or got further photos.
+type UserEnrolledData struct {
+	UserID      string `json:"user_id"`
+	ReferenceID string `json:"reference_id"`
+	Model       string `json:"model"`
+	Views       int    `json:"views"`
+	// Whether the enrollment replaced another one.
+	Replaced bool `json:"replaced"`
+	// Number of photos that were added to the reference; 0 for one that is new.
+	Added int `json:"added"`
+}
+
+// UserLockedOutData: A user has to wait after too many rejections.
+type UserLockedOutData struct {
+	UserID     string    `json:"user_id"`
+	Rejections int       `json:"rejections"`
+	EndsAt     time.Time `json:"ends_at"`
+}
+
+// UserDisabledData: A reference was disabled: only a new enrollment helps.
+type UserDisabledData struct {
+	UserID     string `json:"user_id"`
+	Rejections int    `json:"rejections"`
+}
+
+// UserUnlockedData: The operator ended the wait of a user.
+type UserUnlockedData struct {
+	UserID string `json:"user_id"`
+}
+
+// UserPasskeyRegisteredData: A passkey was registered for a user. Somebody else than the person may have done it.
+type UserPasskeyRegisteredData struct {
+	UserID    string `json:"user_id"`
+	PasskeyID string `json:"passkey_id"`
+	Name      string `json:"name"`
+	Synced    bool   `json:"synced"`
+	// Whether a recovery took the place of an earlier passkey.
+	Recovered bool `json:"recovered"`
+}
+
+// UserPasskeyRevokedData: A passkey of a user was revoked.
+type UserPasskeyRevokedData struct {
+	UserID    string `json:"user_id"`
+	PasskeyID string `json:"passkey_id"`
+}
+
+// UserPasskeyRecoveryBegunData: The recovery of a lost passkey has begun: another one can be registered from ready_at
+// on. Tell the person, who may know nothing of it.
+type UserPasskeyRecoveryBegunData struct {
+	UserID         string    `json:"user_id"`
+	VerificationID string    `json:"verification_id"`
+	ReadyAt        time.Time `json:"ready_at"`
+	ExpiresAt      time.Time `json:"expires_at"`
+}
+
+// UserPasskeyRecoveryCancelledData: The recovery of a passkey was cancelled, by the backend or by an approved
+// verification with a passkey.
+type UserPasskeyRecoveryCancelledData struct {
+	UserID         string `json:"user_id"`
+	VerificationID string `json:"verification_id"`
+}
+
+// UserPasskeyCounterReversedData: A passkey of a user signed with a counter that did not grow, and was refused. A copy
+// of the passkey may exist.
+type UserPasskeyCounterReversedData struct {
+	UserID    string `json:"user_id"`
+	PasskeyID string `json:"passkey_id"`
+}
+
+// UserErasureScheduledData: A user is going to be erased by the policy of the tenant, unless the user is approved
+// before.
+type UserErasureScheduledData struct {
+	UserID  string    `json:"user_id"`
+	EraseAt time.Time `json:"erase_at"`
+}
+
+// UserErasedData: A user was erased.
+type UserErasedData struct {
+	UserID    string         `json:"user_id"`
+	Status    string         `json:"status"`
+	ErasureID string         `json:"erasure_id"`
+	ErasedAt  time.Time      `json:"erased_at"`
+	Erased    map[string]int `json:"erased"`
+}
+
+// CaptureSessionCompletedData: A session of the hosted capture page has its final result.
+type CaptureSessionCompletedData struct {
+	SessionID string `json:"session_id"`
+	// One of verify and enroll.
+	Purpose string `json:"purpose"`
+	// Number of captures that were judged, 0 to 3.
+	Attempts int `json:"attempts"`
+	// Nil where no capture was judged.
+	Result *CaptureOutcome `json:"result"`
+}
+
+// CaptureSessionCancelledData: The person left the hosted capture page by its button.
+type CaptureSessionCancelledData struct {
+	SessionID string `json:"session_id"`
+	// One of verify and enroll.
+	Purpose string `json:"purpose"`
+	// Number of captures that were judged, 0 to 3.
+	Attempts int `json:"attempts"`
+	// Whether the person said that somebody else had begun.
+	Disowned bool `json:"disowned"`
+}
+
+// CaptureSessionExpiredData: The time of a session of the hosted capture page was over first.
+type CaptureSessionExpiredData struct {
+	SessionID string `json:"session_id"`
+	// One of verify and enroll.
+	Purpose string `json:"purpose"`
+	// Number of captures that were judged, 0 to 3.
+	Attempts int `json:"attempts"`
+}
+
+// OpenIDLinkReadyData: An identity provider asks for a person: send the link to that person. It is useless after
+// expires_at.
+type OpenIDLinkReadyData struct {
+	UserID    string `json:"user_id"`
+	SessionID string `json:"session_id"`
+	// Link to send to the person. It opens in one browser, once.
+	URL string `json:"url"`
+	// Name of the application of the OpenID provider.
+	Application string `json:"application"`
+	// Client of the identity provider that asks.
+	RequestedBy string `json:"requested_by"`
+	// Text that the person also sees where they began; empty for none.
+	Message   string    `json:"message"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// OpenIDRequestDisownedData: A person said that a request of an identity provider was begun by somebody else.
+type OpenIDRequestDisownedData struct {
+	UserID      string `json:"user_id"`
+	SessionID   string `json:"session_id"`
+	Application string `json:"application"`
+	RequestedBy string `json:"requested_by"`
+}
+
+// WebhookTestData: Somebody asked for an event, to see whether it arrives.
+type WebhookTestData struct {
 }

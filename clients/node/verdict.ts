@@ -94,7 +94,8 @@ export interface VerdictVerifier {
 /** A verdict JWT, an answer of `verify`, or a capture session as `getCaptureSession` answers it. */
 export type VerdictSource = string | VerdictTokens | CaptureSession
 
-const REQUIRED_CLAIMS = [
+/** Claims without which a token is no verdict. */
+export const REQUIRED_CLAIMS = [
   'iss',
   'aud',
   'sub',

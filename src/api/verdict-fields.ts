@@ -5,7 +5,7 @@
 import Type, { type TSchema } from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
 import { acrOf, type Possession } from '../contract/acr.js'
-import { CLAIM_ORDER, REASONS, RESPONSE_ORDER } from '../contract/verdict.js'
+import { CLAIMS, REASONS, RESPONSE_ORDER } from '../contract/verdict.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { UserCall } from '../verification/call.js'
 import { qualityView } from '../verification/capture/quality-views.js'
@@ -316,7 +316,7 @@ export class VerdictFields {
       all.filter(({ response, to }) => (place === 'response' ? response : to?.includes(place)))
     this.byPlace = {
       response: inOrder(at('response'), RESPONSE_ORDER),
-      jwt: inOrder(at('jwt'), CLAIM_ORDER),
+      jwt: inOrder(at('jwt'), Object.keys(CLAIMS)),
       ...{ audit: at('audit'), kept: at('kept'), observed: at('observed'), refused: at('refused') },
     }
   }

@@ -1,4 +1,7 @@
-/** A verdict on the wire: the reasons of a rejection, and the order of its members. */
+/**
+ * A verdict on the wire: the reasons of a rejection, and its members in their order, those of features among them. A member without a place
+ * comes last. The SDKs' types of the claims are generated from here.
+ */
 
 /** Reasons of a rejection. */
 export const REASONS = [
@@ -13,7 +16,6 @@ export const REASONS = [
 ] as const
 export type Reason = (typeof REASONS)[number]
 
-/** Order of the members, those of features among them. A member without a place comes last. */
 export const RESPONSE_ORDER: readonly string[] = [
   'verification_id',
   'user_id',
@@ -42,40 +44,76 @@ export const RESPONSE_ORDER: readonly string[] = [
   'passkey',
 ]
 
-export const CLAIM_ORDER: readonly string[] = [
-  'iss',
-  'aud',
-  'sub',
-  'iat',
-  'nbf',
-  'exp',
-  'jti',
-  'txn',
-  'env',
-  'verdict',
-  'reason',
-  'score',
-  'fmr',
-  'fmr_basis',
-  'action',
-  'action_hash',
-  'display_hash',
-  'display_locale',
-  'display_version',
-  'display_source',
-  'nonce',
-  'capture_session',
-  'capture_binding',
-  'amr',
-  'acr',
-  'liveness',
-  'challenge_id',
-  'passkey_id',
-  'auth_time',
-  'model',
-  'model_grade',
-  'replay',
-  'policy_hash',
-  'policy_rule',
-  'approval_id',
-]
+/** The JSON Schema of a claim. A verdict may lack one that `isOptional`. */
+type Claim = Readonly<Record<string, unknown>> & { isOptional?: boolean }
+
+/** The schema is that of the member of the response, or of its `display`, that has this name. */
+const SHARED: Claim = {}
+const text = (description: string): Claim => ({ type: 'string', description })
+const seconds = (description: string): Claim => ({ type: 'number', description })
+/** A description says when the claim is absent. The schema is that of the response where none is given. */
+const optional = (description: string, schema = SHARED) => ({ ...schema, description, isOptional: true })
+const optionalText = (description: string) => optional(description, { type: 'string' })
+
+/** The claims of the JWT. */
+export const CLAIMS: Readonly<Record<string, Claim>> = {
+  iss: text('Base URL of the environment that signed.'),
+  aud: text('Id of the tenant.'),
+  sub: text('The `user_id` of the call.'),
+  iat: seconds('When the verdict was signed, in unix seconds.'),
+  nbf: seconds('When the verdict begins to be valid, in unix seconds.'),
+  exp: seconds('When the verdict expires, in unix seconds.'),
+  jti: text('The `verification_id`.'),
+  txn: text('Id of the request, also in the service’s log.'),
+  env: { type: 'string', enum: ['production', 'sandbox'], description: 'Environment that signed.' },
+  verdict: SHARED,
+  reason: optional('Why it is a rejection. Absent in an approval.'),
+  score: optional('Similarity of the faces; higher is more alike. Absent in a rejection.'),
+  fmr: SHARED,
+  fmr_basis: SHARED,
+  action: {
+    type: ['object', 'string'],
+    description: 'The action as the caller sent it. Never run it from here.',
+  },
+  action_hash: text('SHA-256 of the action in RFC 8785 canonical form, in lower-case hex.'),
+  display_hash: optional(
+    'SHA-256 of the text that the person was shown. Absent where the service wrote none.',
+  ),
+  display_locale: optional('Language of that text. Absent as `display_hash`.'),
+  display_version: optional('Version of its template. Absent as `display_hash`.'),
+  display_source: optional('Your own page was given the text. Absent where the hosted page showed it.'),
+  nonce: optionalText('The `nonce` of the call. Absent where it sent none.'),
+  capture_session: optionalText('Session of the hosted page; only the service writes it. Absent for others.'),
+  capture_binding: optional('`same`: only the browser that captured got the result. Absent for others.', {
+    enum: ['same', 'any'],
+    type: 'string',
+  }),
+  amr: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Methods of RFC 8176: `face`, and in an approval with a passkey also `hwk` or `swk`.',
+  },
+  acr: text('Which checks an approval rests on; `0` in a rejection.'),
+  liveness: {
+    type: 'object',
+    properties: {
+      checked: { type: 'boolean' },
+      passed: { anyOf: [{ type: 'boolean' }, { type: 'null' }] },
+      methods: { type: 'array', items: { type: 'string' } },
+      score: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+    },
+    required: ['checked', 'passed', 'methods'],
+    description: 'How liveness was checked. The verdict claims nothing beyond it. A rejection has no score.',
+  },
+  challenge_id: optionalText('Challenge whose frames were judged. Absent for photos.'),
+  passkey_id: optionalText('Passkey that signed for this action. Absent where none was asked.'),
+  auth_time: seconds('When the capture was judged, in unix seconds.'),
+  model: text('Model pack.'),
+  model_grade: SHARED,
+  replay: SHARED,
+  policy_hash: optional('SHA-256 of the policy that was in force. Absent where the tenant has none.'),
+  policy_rule: optional('Rule of that policy that decided. Absent where the tenant has none.'),
+  approval_id: optional(
+    'Verdict of the other user that this approval used up. Absent where none was needed.',
+  ),
+}

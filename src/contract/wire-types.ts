@@ -1,4 +1,4 @@
-/** Requests and answers of the API by their wire names. Generated from docs/openapi.json: `npm run docs` writes this file. */
+/** Generated from docs/openapi.json and the claims by `npm run docs`: requests, answers, claims and webhooks by their wire names. */
 import type { ErrorCategory, ErrorCode } from './error-codes.js'
 import type { Action, ActionLike, ImageInput } from './inputs.js'
 
@@ -1234,6 +1234,230 @@ export interface CaptureSessionFacts {
   created_at: string
   /** When it expires. RFC 3339. */
   expires_at: string
+}
+
+/** Claims of a verdict JWT, without the verdict. */
+export interface ClaimFacts<A extends ActionLike = Action> {
+  /** Base URL of the environment that signed. */
+  iss: string
+  /** Id of the tenant. */
+  aud: string
+  /** The `user_id` of the call. */
+  sub: string
+  /** When the verdict was signed, in unix seconds. */
+  iat: number
+  /** When the verdict begins to be valid, in unix seconds. */
+  nbf: number
+  /** When the verdict expires, in unix seconds. */
+  exp: number
+  /** The `verification_id`. */
+  jti: string
+  /** Id of the request, also in the service’s log. */
+  txn: string
+  /** Environment that signed. */
+  env: Environment
+  fmr: number
+  fmr_basis: FmrBasis
+  /** The action as the caller sent it. Never run it from here. */
+  action: A
+  /** SHA-256 of the action in RFC 8785 canonical form, in lower-case hex. */
+  action_hash: string
+  /** SHA-256 of the text that the person was shown. Absent where the service wrote none. */
+  display_hash?: string
+  /** Language of that text. Absent as `display_hash`. */
+  display_locale?: 'en' | 'de' | 'fr' | 'es' | 'ja'
+  /** Version of its template. Absent as `display_hash`. */
+  display_version?: string
+  /** Your own page was given the text. Absent where the hosted page showed it. */
+  display_source?: 'challenge'
+  /** The `nonce` of the call. Absent where it sent none. */
+  nonce?: string
+  /** Session of the hosted page; only the service writes it. Absent for others. */
+  capture_session?: string
+  /** `same`: only the browser that captured got the result. Absent for others. */
+  capture_binding?: 'same' | 'any'
+  /** Methods of RFC 8176: `face`, and in an approval with a passkey also `hwk` or `swk`. */
+  amr: Array<string>
+  /** Which checks an approval rests on; `0` in a rejection. */
+  acr: string
+  /** How liveness was checked. The verdict claims nothing beyond it. A rejection has no score. */
+  liveness: {
+    checked: boolean
+    passed: boolean | null
+    methods: Array<string>
+    score?: number | null
+  }
+  /** Challenge whose frames were judged. Absent for photos. */
+  challenge_id?: string
+  /** Passkey that signed for this action. Absent where none was asked. */
+  passkey_id?: string
+  /** When the capture was judged, in unix seconds. */
+  auth_time: number
+  /** Model pack. */
+  model: string
+  model_grade: ModelGrade
+  replay: {
+    suspected: boolean
+  }
+  /** SHA-256 of the policy that was in force. Absent where the tenant has none. */
+  policy_hash?: string
+  /** Rule of that policy that decided. Absent where the tenant has none. */
+  policy_rule?: string
+  /** Verdict of the other user that this approval used up. Absent where none was needed. */
+  approval_id?: string
+}
+
+/** Body of a webhook, without the event. */
+export interface WebhookFacts {
+  /** The same at every try and every redelivery. */
+  id: string
+  /** RFC 3339. */
+  created_at: string
+  environment: Environment
+  tenant_id: string
+}
+
+/** Data of each event of a webhook. */
+export interface WebhookData {
+  /** A reference was made, replaced, or got further photos. */
+  'user.enrolled': {
+    user_id: string
+    reference_id: string
+    model: string
+    views: number
+    /** Whether the enrollment replaced another one. */
+    replaced: boolean
+    /** Number of photos that were added to the reference; 0 for one that is new. */
+    added: number
+  }
+  /** A user has to wait after too many rejections. */
+  'user.locked_out': {
+    user_id: string
+    rejections: number
+    /** RFC 3339. */
+    ends_at: string
+  }
+  /** A reference was disabled: only a new enrollment helps. */
+  'user.disabled': {
+    user_id: string
+    rejections: number
+  }
+  /** The operator ended the wait of a user. */
+  'user.unlocked': {
+    user_id: string
+  }
+  /** A passkey was registered for a user. Somebody else than the person may have done it. */
+  'user.passkey_registered': {
+    user_id: string
+    passkey_id: string
+    name: string | null
+    synced: boolean
+    /** Whether a recovery took the place of an earlier passkey. */
+    recovered: boolean
+  }
+  /** A passkey of a user was revoked. */
+  'user.passkey_revoked': {
+    user_id: string
+    passkey_id: string
+  }
+  /**
+   * The recovery of a lost passkey has begun: another one can be registered from `ready_at` on. Tell the person, who may
+   * know nothing of it.
+   */
+  'user.passkey_recovery_begun': {
+    user_id: string
+    verification_id: string
+    /** RFC 3339. */
+    ready_at: string
+    /** RFC 3339. */
+    expires_at: string
+  }
+  /** The recovery of a passkey was cancelled, by the backend or by an approved verification with a passkey. */
+  'user.passkey_recovery_cancelled': {
+    user_id: string
+    verification_id: string
+  }
+  /** A passkey of a user signed with a counter that did not grow, and was refused. A copy of the passkey may exist. */
+  'user.passkey_counter_reversed': {
+    user_id: string
+    passkey_id: string
+  }
+  /** A user is going to be erased by the policy of the tenant, unless the user is approved before. */
+  'user.erasure_scheduled': {
+    user_id: string
+    /** RFC 3339. */
+    erase_at: string
+  }
+  /** A user was erased. */
+  'user.erased': {
+    user_id: string
+    status: 'erased'
+    erasure_id: string
+    /** RFC 3339. */
+    erased_at: string
+    erased: {
+      references: number
+      captures: number
+      passkeys: number
+      idempotency_records: number
+    }
+  }
+  /** A session of the hosted capture page has its final result. */
+  'capture_session.completed': {
+    session_id: string
+    purpose: 'verify' | 'enroll'
+    /** Number of captures that were judged, 0 to 3. */
+    attempts: number
+    /** Null where no capture was judged. */
+    result: {
+      /** HTTP status of the call of verify or enroll. */
+      status: number
+      verdict: 'approved' | 'rejected' | null
+      reason: string | null
+      /** Code of the error; null where the capture was not refused with one. */
+      code: string | null
+    } | null
+  }
+  /** The person left the hosted capture page by its button. */
+  'capture_session.cancelled': {
+    session_id: string
+    purpose: 'verify' | 'enroll'
+    attempts: number
+    /** Whether the person said that somebody else had begun. */
+    disowned: boolean
+  }
+  /** The time of a session of the hosted capture page was over first. */
+  'capture_session.expired': {
+    session_id: string
+    purpose: 'verify' | 'enroll'
+    attempts: number
+  }
+  /** An identity provider asks for a person: send the link to that person. It is useless after `expires_at`. */
+  'openid.link_ready': {
+    user_id: string
+    session_id: string
+    /** Link to send to the person. It opens in one browser, once. */
+    url: string
+    /** Name of the application of the OpenID provider. */
+    application: string
+    /** Client of the identity provider that asks. */
+    requested_by: string
+    /** Text that the person also sees where they began; null for none. */
+    message: string | null
+    /** RFC 3339. */
+    expires_at: string
+  }
+  /** A person said that a request of an identity provider was begun by somebody else. */
+  'openid.request_disowned': {
+    user_id: string
+    session_id: string
+    application: string
+    requested_by: string
+  }
+  /** Somebody asked for an event, to see whether it arrives. */
+  'webhook.test': {
+    [name: string]: never
+  }
 }
 
 /** One detail of an error of this version of the service. */

@@ -1,4 +1,4 @@
-/** Events that webhooks report. This file holds only constants and types; the types of the SDK repeat them. */
+/** Events that webhooks report. This file holds only constants and types. */
 import type { Environment } from '../config/config.js'
 
 export const WEBHOOK_EVENTS = [

@@ -1,4 +1,4 @@
-/** The bodies of webhooks as JSON schemas, for the OpenAPI document. */
+/** The bodies of webhooks as JSON schemas, for the OpenAPI document and the types of the SDKs. */
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { TEST_EVENT, type WebhookEventType } from './webhook-events.js'
 
@@ -11,14 +11,16 @@ const user = { user_id: text }
 const session = {
   session_id: text,
   purpose: Type.Union([Type.Literal('verify'), Type.Literal('enroll')]),
-  attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged.' }),
+  attempts: Type.Integer({ minimum: 0, description: 'Number of captures that were judged, 0 to 3.' }),
 }
 const sessionResult = Type.Object(
   {
     status: Type.Integer({ description: 'HTTP status of the call of verify or enroll.' }),
-    verdict: textOrNull,
+    verdict: Type.Union([Type.Union([Type.Literal('approved'), Type.Literal('rejected')]), Type.Null()]),
     reason: textOrNull,
-    code: Type.Union([text, Type.Null()], { description: 'Code of the error, where the answer is one.' }),
+    code: Type.Union([text, Type.Null()], {
+      description: 'Code of the error; null where the capture was not refused with one.',
+    }),
   },
   {
     description:
@@ -95,7 +97,12 @@ const EVENTS: Record<WebhookEventType, DescribedEvent> = {
       status: Type.Literal('erased'),
       erasure_id: text,
       erased_at: time,
-      erased: Type.Record(Type.String(), count),
+      erased: Type.Object({
+        references: count,
+        captures: count,
+        passkeys: count,
+        idempotency_records: count,
+      }),
     },
   },
   'capture_session.completed': {

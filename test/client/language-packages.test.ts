@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UNVERIFIABLE_CODES } from '../../clients/node/unverifiable-codes.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { FIELDS } from '../../tools/generators/verdict-page.js'
 
 const python = (name: string) => readFileSync(packageFile('clients', 'python', ...name.split('/')), 'utf8')
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
@@ -47,24 +46,6 @@ describe('the packages for other languages', () => {
       .match(/^\| `.*?` \|/gm)!
       .join('\n')
     expect(methods(cells, /`(\w+)`/g)).toEqual(methods(source, form))
-  })
-
-  it('name every claim of an approval that the service writes, and no other', () => {
-    // An approval has no reason.
-    const written = FIELDS.namesAt('jwt')
-      .filter((name) => name !== 'reason')
-      .sort()
-    const [, inPython = ''] = /^class Claims:\n([\s\S]*?)(?=^@|^class )/m.exec(
-      python('countersign/answers.py'),
-    )!
-    const members = [...inPython.matchAll(/^ {4}(\w+): /gm)].map(([, name]) => name!)
-    // Every claim as it came, next to those by name.
-    expect(members.filter((name) => name !== 'raw').sort()).toEqual(written)
-    const go = readFileSync(packageFile('clients', 'go', 'verdict.go'), 'utf8')
-    const [, inGo = ''] = /^type Claims struct \{\n([\s\S]*?)^\}/m.exec(go)!
-    const tags = [...inGo.matchAll(/^\t\w.*`json:"(\w+)"`$|^\t\} `json:"(\w+)"`$/gm)]
-    const inTags = tags.map(([, name, other]) => name ?? other!)
-    expect(inTags.filter((name) => name !== 'reason').sort()).toEqual(written)
   })
 
   it('have the version of the service', () => {

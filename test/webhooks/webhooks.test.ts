@@ -2,11 +2,13 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import Schema from 'typebox/schema'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Countersign, type WebhookEvent } from '../../clients/node/index.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { DAY_MS, isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import { MAX_PENDING } from '../../src/webhooks/outbox.js'
+import { WEBHOOK_SCHEMAS } from '../../src/webhooks/webhook-schemas.js'
 import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
 import type { ApiClient } from '../support/client.js'
 import { poll as pollFor } from '../support/command.js'
@@ -56,6 +58,10 @@ beforeEach(async () => {
   production = await running.production(tenant)
 })
 afterEach(async () => {
+  for (const { event } of received) {
+    const { body } = WEBHOOK_SCHEMAS.find(({ type }) => type === event.type)!
+    expect(Schema.Errors(body, event)).toEqual([true, []])
+  }
   // Pending deliveries of one test must not reach the next one.
   const { store } = running.service.core
   for (const endpoint of await store.read.webhookEndpoints(tenant.id))

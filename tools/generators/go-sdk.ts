@@ -1,4 +1,4 @@
-/** Writes what the SDK for Go shares with the service: types of requests and answers from the OpenAPI document, and constants. */
+/** Writes what the SDK for Go shares with the service: types of requests, answers, claims and webhooks, and constants. */
 import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../clients/node/acr.js'
 import { UNVERIFIABLE_CODES } from '../../clients/node/unverifiable-codes.js'
 import { VERDICT_REMEDIES } from '../../clients/node/verdict-remedies.js'
@@ -20,6 +20,18 @@ const GO_NAMES = {
   facts: 'map[string]any',
   opaque: 'json.RawMessage',
   action: 'Action',
+}
+/** Claims whose names in the token are those of RFC 7519 and others. */
+const GO_CLAIMS: { [claim: string]: string } = {
+  iss: 'Issuer',
+  aud: 'Audience',
+  sub: 'Subject',
+  iat: 'IssuedAt',
+  nbf: 'NotBefore',
+  exp: 'Expires',
+  jti: 'ID',
+  txn: 'RequestID',
+  env: 'Environment',
 }
 const INITIALISMS = /^(id|url|jwt|fmr|acr|amr|ip|aaguid|json|api|rp)$/
 /** Bodies that the client for Go takes as a whole. */
@@ -43,6 +55,16 @@ const GO_TYPES: { [field: string]: string } = {
   'Consent.agreed_at': 'string',
   'DeleteResult.erased': 'map[string]int',
   'ErrorDetail.bound': '*map[string]float64',
+  'Claims.iat': '*float64',
+  'Claims.nbf': '*float64',
+  'Claims.exp': '*float64',
+  'Claims.auth_time': '*float64',
+  'Claims.action': 'json.RawMessage',
+  'Claims.nonce': '*string',
+  'Claims.liveness': '*Liveness',
+  'Claims.replay': '*struct {\n\t\tSuspected *bool `json:"suspected"`\n\t}',
+  'WebhookEvent.data': 'json.RawMessage',
+  'UserErasedData.erased': 'map[string]int',
 }
 /** Records that a struct embeds instead of their fields: `Photos` stands in requests.go. */
 const GO_EMBEDDED: { [name: string]: string } = { EnrollmentQuality: 'Quality', RegisteredPasskey: 'Passkey' }
@@ -57,6 +79,7 @@ const goComment = (text: string, indent: string) =>
     .join('')
 
 const goName = (name: string) =>
+  GO_CLAIMS[name] ??
   name
     .split('_')
     .map((part) => (INITIALISMS.test(part) ? part.toUpperCase() : part[0]!.toUpperCase() + part.slice(1)))
@@ -110,10 +133,16 @@ function goStruct(record: Record, all: Record[]): string {
       continue
     }
     const type = goFieldType(record, one)
-    const tag = `\`json:"${one.name}${one.isOptional ? ',omitempty' : ''}"\``
+    const isLeftOut = one.isOptional && name !== 'Claims'
+    const tag = `\`json:"${one.name}${isLeftOut ? ',omitempty' : ''}"\``
     lines.push({ comment: goComment(goDoc(one, type), '\t'), cells: [goName(one.name), type, tag] })
   }
   if (embedded) lines.splice(isAnswer ? 2 : 0, 0, { comment: '', cells: [embedded] })
+  if (name === 'Claims')
+    lines.push({
+      comment: goComment('Every claim of the token.', '\t'),
+      cells: ['Raw', 'json.RawMessage', '`json:"-"`'],
+    })
   const doc = /^(Answer|Body) of/.test(record.doc)
     ? `${name} is the ${record.doc[0]!.toLowerCase()}${record.doc.slice(1)}`
     : `${name}: ${withoutNull(record.doc, 'nil')}`
@@ -145,7 +174,11 @@ export function goWireTypes(document: Json): string {
   const { records } = modelOf(document, GO_REQUESTS)
   const left = records.filter(({ name }) => !['QualityBound', 'ErasedCounts'].includes(name))
   const imports = 'import (\n\t"encoding/json"\n\t"time"\n)\n'
-  return [GO_FILE('docs/openapi.json'), imports, ...left.map((one) => goStruct(one, records))].join('\n')
+  return [
+    GO_FILE('docs/openapi.json and the claims'),
+    imports,
+    ...left.map((one) => goStruct(one, records)),
+  ].join('\n')
 }
 
 /** @returns the text of `clients/go/constants.go` */

@@ -1,6 +1,7 @@
-/** Writes what the SDK for Python shares with the service: types of answers from the OpenAPI document, and constants. */
+/** Writes what the SDK for Python shares with the service: types of answers, claims and webhooks, and constants. */
 import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../clients/node/acr.js'
 import { UNVERIFIABLE_CODES } from '../../clients/node/unverifiable-codes.js'
+import { REQUIRED_CLAIMS } from '../../clients/node/verdict.js'
 import { VERDICT_REMEDIES } from '../../clients/node/verdict-remedies.js'
 import { TYPED_ACTION_TYPES } from '../../src/contract/actions/typed-actions.js'
 import { ERROR_CATEGORIES, ERRORS } from '../../src/contract/error-codes.js'
@@ -25,9 +26,24 @@ const PYTHON_FALLBACKS: { [field: string]: string } = {
   'Verification.amr': 'field(default_factory=list)',
   'ErrorDetail.path': '""',
   'ErrorDetail.issue': '""',
+  'Claims.amr': '()',
 }
+/** Types of fields that are none of those of their schemas. */
+const PYTHON_TYPES: { [field: string]: string } = {
+  'Claims.action': 'Any',
+  'Claims.amr': 'Tuple[str, ...]',
+}
+/** Claims that `Claims` always has. Every other may be missing in a token that passes the check. */
+const PYTHON_CLAIMS = [...REQUIRED_CLAIMS, 'action']
+/** A claim of rejections only, which are never returned. */
+const PYTHON_LEFT_OUT = 'Claims.reason'
 /** Bases of the classes; every other record stays the dictionary that the service sent. */
-const PYTHON_CLASSES: { [name: string]: string } = { AuditEntry: '', ErrorDetail: '(Received)' }
+const PYTHON_CLASSES: { [name: string]: string } = {
+  AuditEntry: '',
+  Claims: '',
+  ErrorDetail: '(Received)',
+  WebhookEvent: '(Received)',
+}
 
 const inPython = (text: string) => text.replace(/\bnull\b/gi, 'None')
 
@@ -54,10 +70,14 @@ function pythonType(type: Type): string {
 }
 
 function pythonClass({ name, fields }: Record, base: string, doc: string): string {
-  const members = fields.map((one) => {
+  const named = fields.filter((one) => `${name}.${one.name}` !== PYTHON_LEFT_OUT)
+  const members = named.map((one) => {
     const fallback = PYTHON_FALLBACKS[`${name}.${one.name}`]
-    const mayLack = one.isNullable || one.isOptional
-    const type = mayLack ? `Optional[${pythonType(one.type)}]` : pythonType(one.type)
+    const isUnchecked = name === 'Claims' && !PYTHON_CLAIMS.includes(one.name)
+    const mayLack = one.isNullable || one.isOptional || isUnchecked
+    const type =
+      PYTHON_TYPES[`${name}.${one.name}`] ??
+      (mayLack ? `Optional[${pythonType(one.type)}]` : pythonType(one.type))
     // A secret gets into no log.
     const hidden = one.name === 'signing_secret' ? 'field(repr=False)' : undefined
     const value = fallback ?? hidden ?? (mayLack ? 'None' : undefined)
@@ -96,12 +116,12 @@ export function pythonWireTypes(document: Json): string {
     const base = record.isAnswer ? '(Answer)' : PYTHON_CLASSES[record.name]
     return base === undefined ? pythonDictionary(record, doc) : pythonClass(record, base, doc)
   })
-  return `"""Answers of the API by their wire names. Generated from docs/openapi.json: \`npm run docs\` writes this file."""
+  return `"""Generated from docs/openapi.json and the claims by \`npm run docs\`: answers, claims and webhooks by their wire names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, List, Literal, Mapping, Optional, TypedDict
+from typing import Any, List, Literal, Mapping, Optional, Tuple, TypedDict
 
 from .received import Answer, Received
 

@@ -1,5 +1,5 @@
 /** The API's requests and answers as the SDKs for Python and Go write them, and the sentences about the constants of both. */
-import { descriptionOf, type Json, shapeOf, typesOf } from './wire-types.js'
+import { claimsSchema, descriptionOf, type Json, shapeOf, typesOf, webhookSchemas } from './wire-types.js'
 
 export type Type =
   | { is: 'text' | 'time' | 'photo' | 'number' | 'integer' | 'boolean' | 'facts' | 'opaque' | 'action' }
@@ -33,8 +33,11 @@ const RENAMED: { [name: string]: string } = {
   CaptureSessionFields: 'CaptureSessionRequest',
   PasskeyRegistrationChallenge: 'PasskeyChallenge',
   DocumentedErrorDetail: 'ErrorDetail',
+  ClaimFacts: 'Claims',
+  WebhookFacts: 'WebhookEvent',
 }
 const DOCS: { [name: string]: string } = {
+  Claims: 'The claims of a verdict JWT. Times are in unix seconds.',
   PasskeyChallenge: 'Options with which a browser makes a passkey, or lets one sign.',
   'PasskeyChallenge.options':
     'For `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`. Pass them on unchanged.',
@@ -42,9 +45,27 @@ const DOCS: { [name: string]: string } = {
 /** Values that go from the service to the browser, or back, as they are. */
 const OPAQUE = /^(options|credential|checks|body)$|^Passkey(Creation|Request)Options$/
 
+interface Part {
+  name: string
+  schema: Json
+  doc?: string
+}
+
+const pascal = (words: string) =>
+  words.replace(
+    /(?:^|[._])(openid)?(\w?)/g,
+    (_, openId, letter) => `${openId ? 'OpenID' : ''}${letter.toUpperCase()}`,
+  )
+
+/** The data of each event of a webhook. */
+const webhookData = (document: Json): Part[] =>
+  webhookSchemas(document).data.map(([type, schema]) => ({ name: `${pascal(type)}Data`, schema }))
+
 /** Objects inside of others that TypeScript writes where they stand. */
-function partsOf({ schemas }: Json): Array<{ name: string; schema: Json; doc?: string }> {
+function partsOf(document: Json): Part[] {
+  const { schemas } = document.components
   const fields = (name: string) => schemas[name].properties
+  const events = Object.fromEntries(webhookSchemas(document).data)
   return [
     { name: 'Replay', schema: fields('VerifyResult').replay },
     { name: 'UserReference', schema: fields('User').reference, doc: 'The reference of a user.' },
@@ -75,18 +96,24 @@ function partsOf({ schemas }: Json): Array<{ name: string; schema: Json; doc?: s
       schema: fields('RotateSigningResult').previous,
       doc: 'The signing secret that was replaced.',
     },
+    { name: 'CaptureOutcome', schema: events['capture_session.completed'].properties.result.anyOf[0] },
   ]
 }
 
-/** The records that are reached from answers, errors and `requests`, and the lists of words in them, in the order of the file. */
-export function modelOf({ components, paths }: Json, requests: string[]) {
+/** The records that are reached from answers, errors, claims, webhooks and `requests`, and the lists of words in them, in the order of the file. */
+export function modelOf(document: Json, requests: string[]) {
+  const { components, paths } = document
   const resolved = (schema: Json): Json =>
     schema.$ref ? resolved(components.schemas[schema.$ref.split('/').at(-1)]) : schema
-  const named = [
-    ...typesOf(components).map((one) => ({ ...one, name: RENAMED[one.name] ?? one.name })),
-    ...partsOf(components),
-  ].filter(({ name }) => !['PasskeyAssertionChallenge', 'DocumentedError'].includes(name))
-  const byShape = new Map(named.map(({ name, schema }) => [shapeOf(schema), name]))
+  const known = [
+    ...typesOf(document).map((one) => ({ ...one, name: RENAMED[one.name] ?? one.name })),
+    ...partsOf(document),
+  ].filter(({ name }) => !['PasskeyAssertionChallenge', 'DocumentedError', 'WebhookData'].includes(name))
+  const byShape = new Map(known.map(({ name, schema }) => [shapeOf(schema), name]))
+  // The claim has some fields of the answer's.
+  byShape.set(shapeOf(claimsSchema(components.schemas).properties.liveness), 'Liveness')
+  const data = webhookData(document)
+  const named = [...known, ...data]
   const typeOf = (given: Json, field: string): Type => {
     const schema = resolved(given)
     const name = byShape.get(shapeOf(schema))
@@ -133,8 +160,8 @@ export function modelOf({ components, paths }: Json, requests: string[]) {
     records.set(name, { name, doc: whole, isAnswer, isRequest, fields })
     for (const { type } of fields) reach(type)
   }
-  for (const { name, schema } of named)
-    if (answers.has(shapeOf(schema)) || ['ErrorDetail', ...requests].includes(name)) add(name)
+  const wanted = ['ErrorDetail', 'Claims', 'WebhookEvent', ...data.map(({ name }) => name), ...requests]
+  for (const { name, schema } of named) if (answers.has(shapeOf(schema)) || wanted.includes(name)) add(name)
   const inOrder = <Value>(map: Map<string, Value>) =>
     named.flatMap(({ name }) => (map.has(name) ? [[name, map.get(name)!] as const] : []))
   return { records: inOrder(records).map(([, record]) => record), words: inOrder(words) }

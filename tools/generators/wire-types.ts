@@ -1,5 +1,6 @@
-/** Writes the SDK's types of requests and answers, `src/contract/wire-types.ts`, from the OpenAPI document. */
+/** Writes the SDK's types of requests, answers, claims and webhooks, `src/contract/wire-types.ts`, from the OpenAPI document and the claims. */
 import { spawnSync } from 'node:child_process'
+import { CLAIMS } from '../../src/contract/verdict.js'
 import { packageFile } from '../../src/lib/package-root.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
@@ -19,8 +20,48 @@ interface WireType {
 const ACTION = '<A extends ActionLike = Action>'
 const IMAGE = '<Image = ImageInput>'
 
+/** @returns the schema of all claims */
+export function claimsSchema({ VerifyResult, DisplayedText }: Json): Json {
+  const inDisplay = Object.entries(DisplayedText.properties).map(([name, one]) => [`display_${name}`, one])
+  const members: Json = { ...VerifyResult.properties, ...Object.fromEntries(inDisplay) }
+  const schemaOf = (name: string) => {
+    const { isOptional: _, ...claim } = CLAIMS[name]!
+    const { anyOf: [inner] = [], ...member } = members[name] ?? {}
+    return 'type' in claim ? claim : { ...(inner ?? member), ...claim }
+  }
+  const names = Object.keys(CLAIMS)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, schemaOf(name)])),
+    required: names.filter((name) => !CLAIMS[name]!.isOptional),
+  }
+}
+
+/** @returns the schema of any webhook, and that of the data of each event */
+export function webhookSchemas({ webhooks }: Json): {
+  event: Json
+  data: Array<[type: string, schema: Json]>
+} {
+  const bodyOf = (webhook: Json) => webhook.post.requestBody.content['application/json'].schema
+  const [first] = Object.values(webhooks)
+  const { properties, ...event } = bodyOf(first)
+  const type = {
+    type: 'string',
+    description: 'Such as `user.enrolled`. Later versions of the service may send others.',
+  }
+  return {
+    event: { ...event, properties: { ...properties, type, data: { type: 'object' } } },
+    data: Object.entries<Json>(webhooks).map(([name, webhook]) => [
+      name,
+      { ...bodyOf(webhook).properties.data, description: `${webhook.post.summary}.` },
+    ]),
+  }
+}
+
 /** The types of the file, in its order. A schema that equals one of them is written as its name wherever it occurs. */
-export function typesOf({ schemas }: Json): WireType[] {
+export function typesOf(document: Json): WireType[] {
+  const { schemas } = document.components
+  const webhooks = webhookSchemas(document)
   const fields = (name: string) => schemas[name].properties
   const detail = fields('Error').details.items
   return [
@@ -264,6 +305,27 @@ export function typesOf({ schemas }: Json): WireType[] {
       without: ['result'],
     },
     {
+      name: 'ClaimFacts',
+      schema: claimsSchema(schemas),
+      doc: 'Claims of a verdict JWT, without the verdict.',
+      without: ['verdict', 'reason', 'score'],
+      parameters: ACTION,
+    },
+    {
+      name: 'WebhookFacts',
+      schema: webhooks.event,
+      doc: 'Body of a webhook, without the event.',
+      without: ['type', 'data'],
+    },
+    {
+      name: 'WebhookData',
+      schema: {
+        properties: Object.fromEntries(webhooks.data),
+        required: webhooks.data.map(([type]) => type),
+      },
+      doc: 'Data of each event of a webhook.',
+    },
+    {
       name: 'DocumentedErrorDetail',
       schema: detail,
       doc: 'One detail of an error of this version of the service.',
@@ -289,8 +351,9 @@ export function shapeOf(schema: Json): string {
 }
 
 /** @returns the text of `src/contract/wire-types.ts`, formatted */
-export function wireTypes({ components }: Json): string {
-  const types = typesOf(components)
+export function wireTypes(document: Json): string {
+  const { components } = document
+  const types = typesOf(document)
   const names = new Map(types.map(({ name, schema, parameters }) => [shapeOf(schema), { name, parameters }]))
   const { error, code } = components.schemas.Error.properties
   names.set(shapeOf(error), { name: 'ErrorCategory', parameters: undefined })
@@ -307,7 +370,8 @@ export function wireTypes({ components }: Json): string {
       case 'array':
         return `Array<${typeOf(schema.items)}>`
       case 'object':
-        return schema.properties ? `{\n${fieldsOf(schema)}}` : '{ [name: string]: unknown }'
+        if (!schema.properties) return '{ [name: string]: unknown }'
+        return `{\n${fieldsOf(schema) || '[name: string]: never'}}`
       case 'integer':
         return 'number'
       default:
@@ -329,7 +393,7 @@ export function wireTypes({ components }: Json): string {
       .map(([field, schema]) => {
         const text = once(descriptionOf(schema, components.schemas), isRequest)
         const optional = required.includes(field) ? '' : '?'
-        return `${comment(text)}${field}${optional}: ${typeOf(schema, field)}\n`
+        return `${comment(text)}'${field}'${optional}: ${typeOf(schema, field)}\n`
       })
       .join('')
   }
@@ -348,7 +412,7 @@ export function wireTypes({ components }: Json): string {
     return `${text}export type ${name} = ${extended(schema) ?? wordsOf(schema.enum)}\n`
   })
   const head = [
-    '/** Requests and answers of the API by their wire names. Generated from docs/openapi.json: `npm run docs` writes this file. */',
+    '/** Generated from docs/openapi.json and the claims by `npm run docs`: requests, answers, claims and webhooks by their wire names. */',
     "import type { ErrorCategory, ErrorCode } from './error-codes.js'",
     "import type { Action, ActionLike, ImageInput } from './inputs.js'\n",
   ]

@@ -1,6 +1,6 @@
 """SDK of Countersign, a self-hosted service for biometric step-up verification."""
 
-from .answers import Claims, VerifyResult, WebhookEvent
+from .answers import Claims, VerifyResult
 from .async_client import AsyncCountersign
 from .canonical_json import Action, action_hash, canonical_json
 from .client import Countersign
@@ -55,6 +55,7 @@ from .wire_types import (
     RotateSigningResult,
     User,
     Verification,
+    WebhookEvent,
 )
 
 #: Deprecated name.

@@ -11,7 +11,7 @@ import uuid
 from typing import Any, Callable, Dict, AsyncIterator, Mapping, Optional, Sequence, Type, TypeVar, Union
 from urllib.parse import urlencode
 
-from .answers import Claims, VerifyResult, WebhookEvent
+from .answers import Claims, VerifyResult
 from .async_transport import AsyncTransport
 from .body_limit import DEFAULT_MAX_BODY_BYTES
 from .canonical_json import Action, action_hash, assert_action
@@ -46,6 +46,7 @@ from .wire_types import (
     RotateSigningResult,
     User,
     Verification,
+    WebhookEvent,
 )
 
 A = TypeVar("A", bound=Answer)

@@ -11,7 +11,7 @@ import uuid
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
 from urllib.parse import urlencode
 
-from .answers import Claims, VerifyResult, WebhookEvent
+from .answers import Claims, VerifyResult
 from .body_limit import DEFAULT_MAX_BODY_BYTES
 from .canonical_json import Action, action_hash, assert_action
 from .client_base import NO_OPTIONS, CallOptions, ClientBase, assert_answers, list_or_none, path_part
@@ -46,6 +46,7 @@ from .wire_types import (
     RotateSigningResult,
     User,
     Verification,
+    WebhookEvent,
 )
 
 A = TypeVar("A", bound=Answer)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any, Mapping, Optional, Union
 
-from .answers import WebhookEvent
 from .errors import SignatureError
 from .headers import Headers, header_of
+from .received import named_members
 from .signature import DEFAULT_SIGNATURE_TOLERANCE_SECONDS, assert_signed
 from .signing_secret import SigningSecrets, read_secrets
+from .wire_types import WebhookEvent
 
 #: How an object of JSON begins in base64. No JSON begins in this way.
 _BASE64_OBJECT = "eyJ"
@@ -51,12 +52,4 @@ def verify_webhook(
     event: Mapping[str, Any] = json.loads(raw)
     if event.get("id") != event_id:
         raise SignatureError("response_mismatch", "The body is of another event than its header says.")
-    return WebhookEvent(
-        id=event["id"],
-        type=event["type"],
-        created_at=event["created_at"],
-        environment=event["environment"],
-        tenant_id=event["tenant_id"],
-        data=event["data"],
-        raw=event,
-    )
+    return WebhookEvent(raw=event, **named_members(WebhookEvent, event))

@@ -1,9 +1,9 @@
-"""Answers of the API by their wire names. Generated from docs/openapi.json: `npm run docs` writes this file."""
+"""Generated from docs/openapi.json and the claims by `npm run docs`: answers, claims and webhooks by their wire names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, List, Literal, Mapping, Optional, TypedDict
+from typing import Any, List, Literal, Mapping, Optional, Tuple, TypedDict
 
 from .received import Answer, Received
 
@@ -719,6 +719,95 @@ class CaptureSession(Answer):
 
 
 @dataclass(frozen=True)
+class Claims:
+    """The claims of a verdict JWT. Times are in unix seconds."""
+
+    #: Base URL of the environment that signed.
+    iss: str
+    #: Id of the tenant.
+    aud: str
+    #: The `user_id` of the call.
+    sub: str
+    #: When the verdict was signed, in unix seconds.
+    iat: float
+    #: When the verdict expires, in unix seconds.
+    exp: float
+    #: The `verification_id`.
+    jti: str
+    #: Environment that signed.
+    env: Environment
+    verdict: Literal["approved", "rejected"]
+    #: The action as the caller sent it. Never run it from here.
+    action: Any
+    #: SHA-256 of the action in RFC 8785 canonical form, in lower-case hex.
+    action_hash: str
+    #: Which checks an approval rests on; `0` in a rejection.
+    acr: str
+    #: When the capture was judged, in unix seconds.
+    auth_time: float
+    #: When the verdict begins to be valid, in unix seconds.
+    nbf: Optional[float] = None
+    #: Id of the request, also in the service’s log.
+    txn: Optional[str] = None
+    #: Similarity of the faces; higher is more alike. Absent in a rejection.
+    score: Optional[float] = None
+    #: False match rate that the threshold reached on calibration data. It may differ from the configured one.
+    fmr: Optional[float] = None
+    #: Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that.
+    fmr_basis: Optional[FmrBasis] = None
+    #: SHA-256 of the text that the person was shown. Absent where the service wrote none.
+    display_hash: Optional[str] = None
+    #: Language of that text. Absent as `display_hash`.
+    display_locale: Optional[Literal["en", "de", "fr", "es", "ja"]] = None
+    #: Version of its template. Absent as `display_hash`.
+    display_version: Optional[str] = None
+    #: Your own page was given the text. Absent where the hosted page showed it.
+    display_source: Optional[Literal["challenge"]] = None
+    #: The `nonce` of the call. Absent where it sent none.
+    nonce: Optional[str] = None
+    #: Session of the hosted page; only the service writes it. Absent for others.
+    capture_session: Optional[str] = None
+    #: `same`: only the browser that captured got the result. Absent for others.
+    capture_binding: Optional[Literal["same", "any"]] = None
+    #: Methods of RFC 8176: `face`, and in an approval with a passkey also `hwk` or `swk`.
+    amr: Tuple[str, ...] = ()
+    #: How liveness was checked. The verdict claims nothing beyond it. A rejection has no score.
+    liveness: Optional[Liveness] = None
+    #: Challenge whose frames were judged. Absent for photos.
+    challenge_id: Optional[str] = None
+    #: Passkey that signed for this action. Absent where none was asked.
+    passkey_id: Optional[str] = None
+    #: Model pack.
+    model: Optional[str] = None
+    #: Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group of
+    #: people; `ungrouped` where the data name no groups; else `evaluation`.
+    model_grade: Optional[ModelGrade] = None
+    #: Whether the capture was seen before within 24 hours.
+    replay: Optional[Replay] = None
+    #: SHA-256 of the policy that was in force. Absent where the tenant has none.
+    policy_hash: Optional[str] = None
+    #: Rule of that policy that decided. Absent where the tenant has none.
+    policy_rule: Optional[str] = None
+    #: Verdict of the other user that this approval used up. Absent where none was needed.
+    approval_id: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class WebhookEvent(Received):
+    """Body of a webhook."""
+
+    #: The same at every try and every redelivery.
+    id: str
+    #: Such as `user.enrolled`. Later versions of the service may send others.
+    type: str
+    #: RFC 3339.
+    created_at: str
+    environment: Environment
+    tenant_id: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class ErrorDetail(Received):
     """One detail of an error of this version of the service."""
 
@@ -857,3 +946,174 @@ class PreviousSigningSecret(TypedDict):
     id: str
     #: End of the overlap. RFC 3339.
     valid_until: str
+
+
+class CaptureOutcome(TypedDict):
+    """What came of the last capture. It proves nothing: get the session, and check the JWT of its verdict."""
+
+    #: HTTP status of the call of verify or enroll.
+    status: int
+    verdict: Optional[Literal["approved", "rejected"]]
+    reason: Optional[str]
+    #: Code of the error; None where the capture was not refused with one.
+    code: Optional[str]
+
+
+class UserEnrolledData(TypedDict):
+    """A reference was made, replaced, or got further photos."""
+
+    user_id: str
+    reference_id: str
+    model: str
+    views: int
+    #: Whether the enrollment replaced another one.
+    replaced: bool
+    #: Number of photos that were added to the reference; 0 for one that is new.
+    added: int
+
+
+class UserLockedOutData(TypedDict):
+    """A user has to wait after too many rejections."""
+
+    user_id: str
+    rejections: int
+    #: RFC 3339.
+    ends_at: str
+
+
+class UserDisabledData(TypedDict):
+    """A reference was disabled: only a new enrollment helps."""
+
+    user_id: str
+    rejections: int
+
+
+class UserUnlockedData(TypedDict):
+    """The operator ended the wait of a user."""
+
+    user_id: str
+
+
+class UserPasskeyRegisteredData(TypedDict):
+    """A passkey was registered for a user. Somebody else than the person may have done it."""
+
+    user_id: str
+    passkey_id: str
+    name: Optional[str]
+    synced: bool
+    #: Whether a recovery took the place of an earlier passkey.
+    recovered: bool
+
+
+class UserPasskeyRevokedData(TypedDict):
+    """A passkey of a user was revoked."""
+
+    user_id: str
+    passkey_id: str
+
+
+class UserPasskeyRecoveryBegunData(TypedDict):
+    """The recovery of a lost passkey has begun: another one can be registered from `ready_at` on. Tell the person, who may
+    know nothing of it."""
+
+    user_id: str
+    verification_id: str
+    #: RFC 3339.
+    ready_at: str
+    #: RFC 3339.
+    expires_at: str
+
+
+class UserPasskeyRecoveryCancelledData(TypedDict):
+    """The recovery of a passkey was cancelled, by the backend or by an approved verification with a passkey."""
+
+    user_id: str
+    verification_id: str
+
+
+class UserPasskeyCounterReversedData(TypedDict):
+    """A passkey of a user signed with a counter that did not grow, and was refused. A copy of the passkey may exist."""
+
+    user_id: str
+    passkey_id: str
+
+
+class UserErasureScheduledData(TypedDict):
+    """A user is going to be erased by the policy of the tenant, unless the user is approved before."""
+
+    user_id: str
+    #: RFC 3339.
+    erase_at: str
+
+
+class UserErasedData(TypedDict):
+    """A user was erased."""
+
+    user_id: str
+    status: Literal["erased"]
+    erasure_id: str
+    #: RFC 3339.
+    erased_at: str
+    erased: ErasedCounts
+
+
+class CaptureSessionCompletedData(TypedDict):
+    """A session of the hosted capture page has its final result."""
+
+    session_id: str
+    purpose: Literal["verify", "enroll"]
+    #: Number of captures that were judged, 0 to 3.
+    attempts: int
+    #: None where no capture was judged.
+    result: Optional[CaptureOutcome]
+
+
+class CaptureSessionCancelledData(TypedDict):
+    """The person left the hosted capture page by its button."""
+
+    session_id: str
+    purpose: Literal["verify", "enroll"]
+    #: Number of captures that were judged, 0 to 3.
+    attempts: int
+    #: Whether the person said that somebody else had begun.
+    disowned: bool
+
+
+class CaptureSessionExpiredData(TypedDict):
+    """The time of a session of the hosted capture page was over first."""
+
+    session_id: str
+    purpose: Literal["verify", "enroll"]
+    #: Number of captures that were judged, 0 to 3.
+    attempts: int
+
+
+class OpenIDLinkReadyData(TypedDict):
+    """An identity provider asks for a person: send the link to that person. It is useless after `expires_at`."""
+
+    user_id: str
+    session_id: str
+    #: Link to send to the person. It opens in one browser, once.
+    url: str
+    #: Name of the application of the OpenID provider.
+    application: str
+    #: Client of the identity provider that asks.
+    requested_by: str
+    #: Text that the person also sees where they began; None for none.
+    message: Optional[str]
+    #: RFC 3339.
+    expires_at: str
+
+
+class OpenIDRequestDisownedData(TypedDict):
+    """A person said that a request of an identity provider was begun by somebody else."""
+
+    user_id: str
+    session_id: str
+    application: str
+    requested_by: str
+
+
+class WebhookTestData(TypedDict):
+    """Somebody asked for an event, to see whether it arrives."""
+
