@@ -158,43 +158,32 @@ func WithMaxRetries(retries int) CallOption {
 
 // Enroll captures a user's biometric reference.
 func (c *Client) Enroll(ctx context.Context, request EnrollRequest, options ...CallOption) (*EnrollResult, error) {
-	var result EnrollResult
-	if err := c.enroll(ctx, request, nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == request.UserID)
+	return enroll(ctx, c, enrollment{EnrollRequest: request}, options, func(r *EnrollResult) string { return r.UserID })
 }
 
 // AddPhotos adds photos to the reference of an enrolled user. Each must match it.
 func (c *Client) AddPhotos(ctx context.Context, userID string, photos Photos, options ...CallOption) (*EnrollResult, error) {
-	var result EnrollResult
-	request := EnrollRequest{UserID: userID, Photos: photos}
-	if err := c.enroll(ctx, request, map[string]any{"add": true}, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	body := enrollment{EnrollRequest: EnrollRequest{UserID: userID, Photos: photos}, Add: true}
+	return enroll(ctx, c, body, options, func(r *EnrollResult) string { return r.UserID })
 }
 
 // AssessPhotos tells whether photos are good enough to enroll with, and stores nothing.
 func (c *Client) AssessPhotos(ctx context.Context, userID string, photos Photos, options ...CallOption) (*AssessResult, error) {
-	var result AssessResult
-	request := EnrollRequest{UserID: userID, Photos: photos}
-	if err := c.enroll(ctx, request, map[string]any{"dry_run": true}, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	body := enrollment{EnrollRequest: EnrollRequest{UserID: userID, Photos: photos}, DryRun: true}
+	return enroll(ctx, c, body, options, func(r *AssessResult) string { return r.UserID })
 }
 
-func (c *Client) enroll(ctx context.Context, request EnrollRequest, more map[string]any, result settable, options []CallOption) error {
-	if err := request.Photos.check(); err != nil {
-		return err
+type enrollment struct {
+	EnrollRequest
+	Add    bool `json:"add,omitempty"`
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+func enroll[T any, A answering[T]](ctx context.Context, c *Client, body enrollment, options []CallOption, userOf func(A) string) (A, error) {
+	if err := body.Photos.check(); err != nil {
+		return nil, err
 	}
-	body := struct {
-		EnrollRequest
-		Add    any `json:"add,omitempty"`
-		DryRun any `json:"dry_run,omitempty"`
-	}{request, more["add"], more["dry_run"]}
-	return c.post(ctx, "/enroll", body, result, options)
+	return ask(ctx, c, post("/enroll"), body, options, func(r A) bool { return userOf(r) == body.UserID })
 }
 
 // Verify asks whether this is really that person, for this action. A rejection is an answer, not an error. Give the Token of the
@@ -226,23 +215,22 @@ func (c *Client) Verify(ctx context.Context, request VerifyRequest, options ...C
 			return nil, err
 		}
 	}
-	var result VerifyResult
-	if err := c.post(ctx, "/verify", request, &result, with(options, WithIdempotencyKey(key))); err != nil {
-		return nil, err
-	}
 	// The signature does not name the request, so a well-signed approval of another one could be put in its place.
-	claims, err := uncheckedClaims(result.JWT)
-	holds := err == nil && result.UserID == request.UserID && claims.Subject == request.UserID && claims.ActionHash == hash &&
-		claims.Nonce != nil && *claims.Nonce == request.Nonce && claims.Environment == c.environment && claims.Verdict == result.Verdict
-	if !holds {
-		return nil, errMismatch
+	answers := func(r *VerifyResult) bool {
+		claims, err := uncheckedClaims(r.JWT)
+		return err == nil && r.UserID == request.UserID && claims.Subject == request.UserID && claims.ActionHash == hash &&
+			claims.Nonce != nil && *claims.Nonce == request.Nonce && claims.Environment == c.environment && claims.Verdict == r.Verdict
+	}
+	result, err := ask(ctx, c, post("/verify"), request, with(options, WithIdempotencyKey(key)), answers)
+	if err != nil {
+		return nil, err
 	}
 	secrets, err := c.trust.SigningSecrets.read()
 	if err != nil {
 		return nil, err
 	}
 	result.JWT = checkable(result.Token(), secrets)
-	return &result, nil
+	return result, nil
 }
 
 // repeat is as long as the service gives the first answer to a request again.
@@ -268,11 +256,9 @@ func (c *Client) CreateChallenge(ctx context.Context, request ChallengeRequest, 
 			return nil, err
 		}
 	}
-	var result Challenge
-	if err := c.post(ctx, "/challenges", request, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == request.UserID && result.Purpose == orDefault(request.Purpose, "verify"))
+	return ask(ctx, c, post("/challenges"), request, options, func(r *Challenge) bool {
+		return r.UserID == request.UserID && r.Purpose == orDefault(request.Purpose, "verify")
+	})
 }
 
 // Guide tells what a person before the camera can do better, by one small frame. It is not tried again: go on without it where it
@@ -281,12 +267,10 @@ func (c *Client) Guide(ctx context.Context, request GuidanceRequest, options ...
 	if len(request.Image) == 0 {
 		return nil, unreadable("image", "is empty")
 	}
-	var result Guidance
 	options = append([]CallOption{WithMaxRetries(0)}, options...)
-	if err := c.post(ctx, guidancePath, request, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.Step == orDefault(request.Step, "frontal"))
+	return ask(ctx, c, post(guidancePath), request, options, func(r *Guidance) bool {
+		return r.Step == orDefault(request.Step, "frontal")
+	})
 }
 
 // CreateCaptureSession makes a link to the hosted capture page, for one user and one action. Keep the SessionID with the person
@@ -297,11 +281,9 @@ func (c *Client) CreateCaptureSession(ctx context.Context, request CaptureSessio
 			return nil, err
 		}
 	}
-	var result CaptureSessionLink
-	if err := c.post(ctx, "/capture-sessions", request, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == request.UserID && result.Purpose == orDefault(request.Purpose, "verify"))
+	return ask(ctx, c, post("/capture-sessions"), request, options, func(r *CaptureSessionLink) bool {
+		return r.UserID == request.UserID && r.Purpose == orDefault(request.Purpose, "verify")
+	})
 }
 
 // idForm is the form of the ids that the service gives out.
@@ -314,25 +296,14 @@ func (c *Client) GetCaptureSession(ctx context.Context, sessionID, proof string,
 	if !idForm.MatchString(sessionID) {
 		return nil, fmt.Errorf("countersign: the id of the session is %q: give the SessionID of CreateCaptureSession", sessionID)
 	}
-	var result CaptureSession
-	out := outgoing{method: http.MethodGet, path: "/capture-sessions/" + sessionID, name: "/capture-sessions/{session_id}"}
-	if proof != "" {
-		out.path += "?" + url.Values{"proof": {proof}}.Encode()
-	}
-	if err := c.call(ctx, out, nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.SessionID == sessionID)
+	out := get("/capture-sessions/"+sessionID, "/capture-sessions/{session_id}", map[string]string{"proof": proof})
+	return ask(ctx, c, out, nil, options, func(r *CaptureSession) bool { return r.SessionID == sessionID })
 }
 
 // Delete erases everything that is kept of a user. A repeat within 24 hours gets the same receipt.
 func (c *Client) Delete(ctx context.Context, userID string, options ...CallOption) (*DeleteResult, error) {
-	var result DeleteResult
-	body := map[string]string{"user_id": userID}
-	if err := c.call(ctx, outgoing{method: http.MethodDelete, path: "/delete"}, body, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	out, body := outgoing{method: http.MethodDelete, path: "/delete", name: "/delete"}, map[string]string{"user_id": userID}
+	return ask(ctx, c, out, body, options, func(r *DeleteResult) bool { return r.UserID == userID })
 }
 
 // GetUser tells what is known of an enrolled user, nothing biometric; reference_not_found for anyone else.
@@ -341,12 +312,8 @@ func (c *Client) GetUser(ctx context.Context, userID string, options ...CallOpti
 	if err != nil {
 		return nil, err
 	}
-	var result User
-	out := outgoing{method: http.MethodGet, path: "/users/" + part, name: "/users/{user_id}"}
-	if err := c.call(ctx, out, nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	out := get("/users/"+part, "/users/{user_id}", nil)
+	return ask(ctx, c, out, nil, options, func(r *User) bool { return r.UserID == userID })
 }
 
 // RecordConsent records that an enrolled user has agreed again, or to another text, without a photo. Ask for the consent where
@@ -356,15 +323,9 @@ func (c *Client) RecordConsent(ctx context.Context, userID string, consent Conse
 	if err != nil {
 		return nil, err
 	}
-	body := struct {
-		Consent Consent `json:"consent"`
-	}{consent}
-	var result RecordedConsent
 	out := outgoing{method: http.MethodPost, path: "/users/" + part + "/consent", name: "/users/{user_id}/consent"}
-	if err := c.call(ctx, out, body, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	body := map[string]Consent{"consent": consent}
+	return ask(ctx, c, out, body, options, func(r *RecordedConsent) bool { return r.UserID == userID })
 }
 
 // VerificationQuery is what the caller knows about a verification.
@@ -382,63 +343,32 @@ func (c *Client) GetVerification(ctx context.Context, verificationID string, kno
 	if !idForm.MatchString(verificationID) {
 		return nil, fmt.Errorf("countersign: the id of the verification is %q: give the VerificationID of Verify", verificationID)
 	}
-	query := url.Values{}
-	if known.UserID != "" {
-		query.Set("user_id", known.UserID)
-	}
+	query := map[string]string{"user_id": known.UserID, "display_hash": known.DisplayHash}
 	if known.Action != nil {
 		if known.UserID == "" {
 			return nil, errors.New("countersign: an action needs the user: give UserID")
 		}
-		hash, err := ActionHash(known.Action)
-		if err != nil {
+		var err error
+		if query["action_hash"], err = ActionHash(known.Action); err != nil {
 			return nil, err
 		}
-		query.Set("action_hash", hash)
 	}
-	if known.DisplayHash != "" {
-		if known.UserID == "" {
-			return nil, errors.New("countersign: a display hash needs the user: give UserID")
-		}
-		query.Set("display_hash", known.DisplayHash)
+	if known.DisplayHash != "" && known.UserID == "" {
+		return nil, errors.New("countersign: a display hash needs the user: give UserID")
 	}
-	path := "/verifications/" + verificationID
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	var result Verification
-	out := outgoing{method: http.MethodGet, path: path, name: "/verifications/{verification_id}"}
-	if err := c.call(ctx, out, nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.VerificationID == verificationID && result.UserID == known.UserID)
+	out := get("/verifications/"+verificationID, "/verifications/{verification_id}", query)
+	return ask(ctx, c, out, nil, options, func(r *Verification) bool {
+		return r.VerificationID == verificationID && r.UserID == known.UserID
+	})
 }
 
 // AuditPage is a page of the tenant's audit log. The sandbox has none.
 func (c *Client) AuditPage(ctx context.Context, request AuditListRequest, options ...CallOption) (*AuditPage, error) {
-	query := url.Values{}
-	if request.After != "" {
-		query.Set("after", request.After)
-	}
+	query := map[string]string{"after": request.After, "event": request.Event, "order": request.Order}
 	if request.Limit != 0 {
-		query.Set("limit", strconv.Itoa(request.Limit))
+		query["limit"] = strconv.Itoa(request.Limit)
 	}
-	if request.Event != "" {
-		query.Set("event", request.Event)
-	}
-	if request.Order != "" {
-		query.Set("order", request.Order)
-	}
-	path := "/audit"
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
-	var result AuditPage
-	out := outgoing{method: http.MethodGet, path: path, name: "/audit"}
-	if err := c.call(ctx, out, nil, &result, options); err != nil {
-		return nil, err
-	}
-	return &result, nil
+	return ask[AuditPage](ctx, c, get("/audit", "/audit", query), nil, options, nil)
 }
 
 // AuditEntries calls visit for every entry of the tenant's audit log from request.After on, until visit fails.
@@ -463,11 +393,7 @@ func (c *Client) AuditEntries(ctx context.Context, request AuditListRequest, vis
 
 // Health gives the service's report; a degraded service is an answer, too.
 func (c *Client) Health(ctx context.Context, options ...CallOption) (*HealthResult, error) {
-	var result HealthResult
-	if err := c.call(ctx, outgoing{method: http.MethodGet, path: "/health"}, nil, &result, options); err != nil {
-		return nil, err
-	}
-	return &result, nil
+	return ask[HealthResult](ctx, c, get("/health", "/health", nil), nil, options, nil)
 }
 
 // RotateSigning makes a new signing secret; the old one stays valid for 30 minutes. Store the new one before anything else: it is
@@ -478,11 +404,7 @@ func (c *Client) RotateSigning(ctx context.Context, force bool, options ...CallO
 	if force {
 		body["force"] = true
 	}
-	var result RotateSigningResult
-	if err := c.post(ctx, "/keys/rotate-signing", body, &result, options); err != nil {
-		return nil, err
-	}
-	return &result, nil
+	return ask[RotateSigningResult](ctx, c, post("/keys/rotate-signing"), body, options, nil)
 }
 
 // VerifyVerdict gives the claims of an approval of this tenant and environment, once. See the function VerifyVerdict.
@@ -497,8 +419,20 @@ func (c *Client) VerifyWebhook(headers Headers, body []byte) (*WebhookEvent, err
 	})
 }
 
-func (c *Client) post(ctx context.Context, path string, body any, result settable, options []CallOption) error {
-	return c.call(ctx, outgoing{method: http.MethodPost, path: path}, body, result, options)
+func post(path string) outgoing { return outgoing{method: http.MethodPost, path: path, name: path} }
+
+// get leaves empty parameters of the query out.
+func get(path, name string, parameters map[string]string) outgoing {
+	query := url.Values{}
+	for parameter, value := range parameters {
+		if value != "" {
+			query.Set(parameter, value)
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return outgoing{method: http.MethodGet, path: path, name: name}
 }
 
 func (c *Client) call(ctx context.Context, out outgoing, body any, result settable, options []CallOption) error {
@@ -510,9 +444,6 @@ func (c *Client) call(ctx context.Context, out outgoing, body any, result settab
 			return err
 		}
 		out.call.idempotencyKey = key
-	}
-	if out.name == "" {
-		out.name = out.path
 	}
 	if body != nil {
 		var err error
@@ -552,11 +483,20 @@ func newKey() (string, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-var errMismatch = &SignatureError{"response_mismatch", "The response answers another request."}
+// answering is a pointer to the type of an answer.
+type answering[T any] interface {
+	*T
+	settable
+}
 
-func answering[T any](result *T, holds bool) (*T, error) {
-	if !holds {
-		return nil, errMismatch
+// ask gives the answer to a call, and fails for one that answers another request.
+func ask[T any, A answering[T]](ctx context.Context, c *Client, out outgoing, body any, options []CallOption, answers func(A) bool) (A, error) {
+	result := A(new(T))
+	if err := c.call(ctx, out, body, result, options); err != nil {
+		return nil, err
+	}
+	if answers != nil && !answers(result) {
+		return nil, &SignatureError{"response_mismatch", "The response answers another request."}
 	}
 	return result, nil
 }

@@ -11,29 +11,17 @@ var passkeyForm = regexp.MustCompile(`^pky_[A-Za-z0-9_-]{1,60}$`)
 
 // BeginPasskeyRegistration begins the registration of a passkey: pass Options to a page on which the user is signed in.
 func (c *Client) BeginPasskeyRegistration(ctx context.Context, userID string, request PasskeyRegistrationRequest, options ...CallOption) (*PasskeyChallenge, error) {
-	var result PasskeyChallenge
-	if err := c.passkeys(ctx, http.MethodPost, userID, "/registration", "/registration", request, &result, options); err != nil {
-		return nil, err
-	}
-	return &result, nil
+	return passkeys[PasskeyChallenge](ctx, c, post("/registration"), userID, request, options, nil)
 }
 
 // RegisterPasskey registers the passkey that the browser made.
 func (c *Client) RegisterPasskey(ctx context.Context, userID string, request PasskeyRegistration, options ...CallOption) (*RegisteredPasskey, error) {
-	var result RegisteredPasskey
-	if err := c.passkeys(ctx, http.MethodPost, userID, "", "", request, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	return passkeys(ctx, c, post(""), userID, request, options, func(r *RegisteredPasskey) bool { return r.UserID == userID })
 }
 
 // ListPasskeys lists the passkeys of a user, oldest first.
 func (c *Client) ListPasskeys(ctx context.Context, userID string, options ...CallOption) (*PasskeyList, error) {
-	var result PasskeyList
-	if err := c.passkeys(ctx, http.MethodGet, userID, "", "", nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	return passkeys(ctx, c, get("", "", nil), userID, nil, options, func(r *PasskeyList) bool { return r.UserID == userID })
 }
 
 // RevokePasskey revokes a passkey, such as a lost one: nothing that it signs counts from then on.
@@ -41,20 +29,16 @@ func (c *Client) RevokePasskey(ctx context.Context, userID, passkeyID string, op
 	if !passkeyForm.MatchString(passkeyID) {
 		return nil, fmt.Errorf("countersign: the id of the passkey is %q: give the PasskeyID of a passkey", passkeyID)
 	}
-	var result RevokedPasskey
-	if err := c.passkeys(ctx, http.MethodDelete, userID, "/"+passkeyID, "/{passkey_id}", nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID && result.PasskeyID == passkeyID)
+	out := outgoing{method: http.MethodDelete, path: "/" + passkeyID, name: "/{passkey_id}"}
+	return passkeys(ctx, c, out, userID, nil, options, func(r *RevokedPasskey) bool {
+		return r.UserID == userID && r.PasskeyID == passkeyID
+	})
 }
 
 // CancelPasskeyRecovery cancels the recovery of a passkey that an approved verification for recover_passkey has begun.
 func (c *Client) CancelPasskeyRecovery(ctx context.Context, userID string, options ...CallOption) (*CancelledPasskeyRecovery, error) {
-	var result CancelledPasskeyRecovery
-	if err := c.passkeys(ctx, http.MethodDelete, userID, "/recovery", "/recovery", nil, &result, options); err != nil {
-		return nil, err
-	}
-	return answering(&result, result.UserID == userID)
+	out := outgoing{method: http.MethodDelete, path: "/recovery", name: "/recovery"}
+	return passkeys(ctx, c, out, userID, nil, options, func(r *CancelledPasskeyRecovery) bool { return r.UserID == userID })
 }
 
 // BeginPasskeyAssertion asks for what a passkey of the user signs for one action; the answer goes to Verify with photos.
@@ -62,21 +46,17 @@ func (c *Client) BeginPasskeyAssertion(ctx context.Context, userID string, actio
 	if _, err := ActionHash(action); err != nil {
 		return nil, err
 	}
-	body := struct {
-		Action Action `json:"action"`
-	}{action}
-	var result PasskeyChallenge
-	if err := c.passkeys(ctx, http.MethodPost, userID, "/assertion", "/assertion", body, &result, options); err != nil {
-		return nil, err
-	}
-	return &result, nil
+	body := map[string]Action{"action": action}
+	return passkeys[PasskeyChallenge](ctx, c, post("/assertion"), userID, body, options, nil)
 }
 
-func (c *Client) passkeys(ctx context.Context, method, userID, rest, name string, body any, result settable, options []CallOption) error {
+// passkeys makes a call whose path and name begin with those of the passkeys of a user.
+func passkeys[T any, A answering[T]](ctx context.Context, c *Client, out outgoing, userID string, body any, options []CallOption, answers func(A) bool) (A, error) {
 	part, err := pathPart(userID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := outgoing{method: method, path: "/users/" + part + "/passkeys" + rest, name: "/users/{user_id}/passkeys" + name}
-	return c.call(ctx, out, body, result, options)
+	out.path = "/users/" + part + "/passkeys" + out.path
+	out.name = "/users/{user_id}/passkeys" + out.name
+	return ask(ctx, c, out, body, options, answers)
 }

@@ -155,9 +155,9 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<EnrollResult | AssessResult>> {
     options.signal?.throwIfAborted()
     const body = { ...request, ...(await encodePhotos(request)) }
-    const answer = await this.#call<EnrollResult | AssessResult>('POST', '/enroll', body, options)
-    assertAnswers(answer.user_id === request.user_id)
-    return answer
+    return this.#call<EnrollResult | AssessResult>('POST', '/enroll', body, options, {
+      user_id: request.user_id,
+    })
   }
 
   /**
@@ -230,9 +230,8 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<Challenge>> {
     options.signal?.throwIfAborted()
     if (request.purpose !== 'enroll') assertAction(request.action)
-    const answer = await this.#call<Challenge>('POST', '/challenges', { ...request }, options)
-    assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
-    return answer
+    const { user_id, purpose = 'verify' } = request
+    return this.#call<Challenge>('POST', '/challenges', { ...request }, options, { user_id, purpose })
   }
 
   /**
@@ -248,9 +247,11 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<CaptureSessionLink>> {
     options.signal?.throwIfAborted()
     if (request.purpose !== 'enroll') assertAction(request.action)
-    const answer = await this.#call<CaptureSessionLink>('POST', '/capture-sessions', { ...request }, options)
-    assertAnswers(answer.user_id === request.user_id && answer.purpose === (request.purpose ?? 'verify'))
-    return answer
+    const { user_id, purpose = 'verify' } = request
+    return this.#call<CaptureSessionLink>('POST', '/capture-sessions', { ...request }, options, {
+      user_id,
+      purpose,
+    })
   }
 
   /**
@@ -272,14 +273,15 @@ export class Countersign implements VerdictVerifier {
         `sessionId is ${JSON.stringify(sessionId)}: give the session_id that createCaptureSession answered`,
       )
     const path = `/capture-sessions/${sessionId}${proof ? `?${new URLSearchParams({ proof })}` : ''}`
+    const asked = { session_id: sessionId }
     const answer = await this.#call<CaptureSession>(
       'GET',
       path,
       undefined,
       options,
+      asked,
       '/capture-sessions/{session_id}',
     )
-    assertAnswers(answer.session_id === sessionId)
     if (answer.result?.status === 200) answer.result.body.jwt = await this.#checkable(answer.result.body)
     return answer
   }
@@ -301,9 +303,8 @@ export class Countersign implements VerdictVerifier {
       ...(frontal === undefined ? {} : { frontal: await encodePhoto(frontal, 'frontal') }),
     }
     const limits = { maxRetries: 0, maxBodyBytes: GUIDANCE_BODY_BYTES }
-    const answer = await this.#call<Guidance>('POST', GUIDANCE_PATH, body, { ...limits, ...options })
-    assertAnswers(answer.step === (request.step ?? 'frontal'))
-    return answer
+    const { step = 'frontal' } = request
+    return this.#call<Guidance>('POST', GUIDANCE_PATH, body, { ...limits, ...options }, { step })
   }
 
   /**
@@ -313,10 +314,8 @@ export class Countersign implements VerdictVerifier {
    * const { erasure_id, erased_at } = await countersign.delete('ada')
    */
   async delete(request: DeleteRequest | string, options: CallOptions = {}): Promise<Answer<DeleteResult>> {
-    const userId = typeof request === 'string' ? request : request.user_id
-    const answer = await this.#call<DeleteResult>('DELETE', '/delete', { user_id: userId }, options)
-    assertAnswers(answer.user_id === userId)
-    return answer
+    const user = { user_id: typeof request === 'string' ? request : request.user_id }
+    return this.#call<DeleteResult>('DELETE', '/delete', user, options, user)
   }
 
   /**
@@ -350,10 +349,8 @@ export class Countersign implements VerdictVerifier {
    * const { reference, lockout } = await countersign.getUser('ada')
    */
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
-    const path = pathOf(userId)
-    const answer = await this.#call<User>('GET', path, undefined, options, '/users/{user_id}')
-    assertAnswers(answer.user_id === userId)
-    return answer
+    const asked = { user_id: userId }
+    return this.#call<User>('GET', pathOf(userId), undefined, options, asked, '/users/{user_id}')
   }
 
   /**
@@ -368,15 +365,7 @@ export class Countersign implements VerdictVerifier {
     options: CallOptions = {},
   ): Promise<Answer<RecordedConsent>> {
     const path = `${pathOf(userId)}/consent`
-    const answer = await this.#call<RecordedConsent>(
-      'POST',
-      path,
-      { consent },
-      options,
-      '/users/{user_id}/consent',
-    )
-    assertAnswers(answer.user_id === userId)
-    return answer
+    return this.#call('POST', path, { consent }, options, { user_id: userId }, '/users/{user_id}/consent')
   }
 
   /**
@@ -407,15 +396,8 @@ export class Countersign implements VerdictVerifier {
       query.set('display_hash', display_hash)
     }
     const path = `/verifications/${verificationId}${query.size > 0 ? `?${query}` : ''}`
-    const answer = await this.#call<Verification>(
-      'GET',
-      path,
-      undefined,
-      options,
-      '/verifications/{verification_id}',
-    )
-    assertAnswers(answer.verification_id === verificationId && answer.user_id === (user_id ?? null))
-    return answer
+    const asked = { verification_id: verificationId, user_id: user_id ?? null }
+    return this.#call('GET', path, undefined, options, asked, '/verifications/{verification_id}')
   }
 
   /**
@@ -429,7 +411,7 @@ export class Countersign implements VerdictVerifier {
     request: PasskeyRegistrationRequest = {},
     options: CallOptions = {},
   ): Promise<Answer<PasskeyRegistrationChallenge>> {
-    return this.#passkeys(userId, 'POST', '/registration', { ...request }, options)
+    return this.#passkeys(userId, 'POST', '/registration', { ...request }, options, {})
   }
 
   /**
@@ -443,9 +425,7 @@ export class Countersign implements VerdictVerifier {
     request: PasskeyRegistration,
     options: CallOptions = {},
   ): Promise<Answer<RegisteredPasskey>> {
-    const answer = await this.#passkeys<RegisteredPasskey>(userId, 'POST', '', { ...request }, options)
-    assertAnswers(answer.user_id === userId)
-    return answer
+    return this.#passkeys(userId, 'POST', '', { ...request }, options, { user_id: userId })
   }
 
   /**
@@ -455,9 +435,7 @@ export class Countersign implements VerdictVerifier {
    * const { data } = await countersign.listPasskeys('ada')
    */
   async listPasskeys(userId: string, options: CallOptions = {}): Promise<Answer<PasskeyList>> {
-    const answer = await this.#passkeys<PasskeyList>(userId, 'GET', '', undefined, options)
-    assertAnswers(answer.user_id === userId)
-    return answer
+    return this.#passkeys(userId, 'GET', '', undefined, options, { user_id: userId })
   }
 
   /**
@@ -473,16 +451,8 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<RevokedPasskey>> {
     if (!/^pky_[\w-]{1,60}$/.test(passkeyId))
       throw new TypeError(`passkeyId is ${JSON.stringify(passkeyId)}: give the passkey_id of a passkey`)
-    const answer = await this.#passkeys<RevokedPasskey>(
-      userId,
-      'DELETE',
-      `/${passkeyId}`,
-      undefined,
-      options,
-      '/{passkey_id}',
-    )
-    assertAnswers(answer.user_id === userId && answer.passkey_id === passkeyId)
-    return answer
+    const asked = { user_id: userId, passkey_id: passkeyId }
+    return this.#passkeys(userId, 'DELETE', `/${passkeyId}`, undefined, options, asked, '/{passkey_id}')
   }
 
   /**
@@ -495,15 +465,7 @@ export class Countersign implements VerdictVerifier {
     userId: string,
     options: CallOptions = {},
   ): Promise<Answer<CancelledPasskeyRecovery>> {
-    const answer = await this.#passkeys<CancelledPasskeyRecovery>(
-      userId,
-      'DELETE',
-      '/recovery',
-      undefined,
-      options,
-    )
-    assertAnswers(answer.user_id === userId)
-    return answer
+    return this.#passkeys(userId, 'DELETE', '/recovery', undefined, options, { user_id: userId })
   }
 
   /**
@@ -519,7 +481,7 @@ export class Countersign implements VerdictVerifier {
     options: CallOptions = {},
   ): Promise<Answer<PasskeyAssertionChallenge>> {
     assertAction(request.action)
-    return this.#passkeys(userId, 'POST', '/assertion', { ...request }, options)
+    return this.#passkeys(userId, 'POST', '/assertion', { ...request }, options, {})
   }
 
   /**
@@ -534,7 +496,7 @@ export class Countersign implements VerdictVerifier {
     for (const [name, value] of Object.entries(request))
       if (value !== undefined) query.set(name, String(value))
     const path = query.size > 0 ? `/audit?${query}` : '/audit'
-    return this.#call('GET', path, undefined, options, '/audit')
+    return this.#call('GET', path, undefined, options, {}, '/audit')
   }
 
   /**
@@ -616,17 +578,20 @@ export class Countersign implements VerdictVerifier {
     rest: string,
     body: Record<string, unknown> | undefined,
     options: CallOptions,
+    asked: NoInfer<Partial<T>>,
     name = rest,
   ): Promise<Answer<T>> {
     const path = `${pathOf(userId)}/passkeys${rest}`
-    return this.#call<T>(method, path, body, options, `/users/{user_id}/passkeys${name}`)
+    return this.#call<T>(method, path, body, options, asked, `/users/{user_id}/passkeys${name}`)
   }
 
+  /** @param asked members that the answer to this request has @param name as for `#passkeys` */
   async #call<T>(
     method: Outgoing['method'],
     path: string,
     body: Record<string, unknown> | undefined,
     { idempotencyKey, requestId, signal, timeoutMs, maxRetries, maxBodyBytes }: CallLimits,
+    asked: NoInfer<Partial<T>> = {},
     name = path,
   ): Promise<Answer<T>> {
     // Advice changes nothing: its repeat needs no key.
@@ -638,6 +603,9 @@ export class Countersign implements VerdictVerifier {
     }
     const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries, maxBodyBytes }
     const { body: answer, info } = await send(outgoing, this.#transport)
+    assertAnswers(
+      Object.entries(asked).every(([member, value]) => (answer as Record<string, unknown>)[member] === value),
+    )
     return Object.defineProperty(answer as object, 'response', { value: info }) as Answer<T>
   }
 }

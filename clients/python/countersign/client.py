@@ -9,12 +9,11 @@ import ssl
 import time
 import uuid
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, Type, TypeVar, Union
-from urllib.parse import urlencode
 
 from .answers import Claims, VerifyResult
 from .body_limit import DEFAULT_MAX_BODY_BYTES
 from .canonical_json import Action, action_hash, assert_action
-from .client_base import NO_OPTIONS, CallOptions, ClientBase, assert_answers, list_or_none, path_part
+from .client_base import NO_OPTIONS, CallOptions, ClientBase, assert_answers, list_or_none, path_part, query
 from .clock_tolerance import DEFAULT_CLOCK_TOLERANCE_SECONDS
 from .headers import Headers
 from .photo import Photo, encode_photo, encode_photos
@@ -259,9 +258,7 @@ class Countersign(ClientBase):
             "locale": locale,
             "payees": payees,
         }
-        result = self._of_user(Challenge, "/challenges", body, options)
-        assert_answers(result.purpose == purpose)
-        return result
+        return self._of_user(Challenge, "/challenges", body, options, purpose=purpose)
 
     def guide(
         self,
@@ -281,9 +278,7 @@ class Countersign(ClientBase):
         }
         if options.max_retries is None:
             options = dataclasses.replace(options, max_retries=0)
-        result = self._call(Guidance, "POST", "/guidance", body, options)
-        assert_answers(result.step == (step or "frontal"))
-        return result
+        return self._call(Guidance, "POST", "/guidance", body, options, step=step or "frontal")
 
     def create_capture_session(
         self,
@@ -335,9 +330,7 @@ class Countersign(ClientBase):
             "passkey": passkey,
             "began": began,
         }
-        result = self._of_user(CaptureSessionLink, "/capture-sessions", body, options)
-        assert_answers(result.purpose == purpose)
-        return result
+        return self._of_user(CaptureSessionLink, "/capture-sessions", body, options, purpose=purpose)
 
     def get_capture_session(
         self, session_id: str, *, proof: Optional[str] = None, options: CallOptions = NO_OPTIONS
@@ -351,24 +344,18 @@ class Countersign(ClientBase):
             raise ValueError(
                 f"session_id is {json.dumps(session_id)}: give the session_id of create_capture_session"
             )
-        path = f"/capture-sessions/{session_id}" + (f"?{urlencode({'proof': proof})}" if proof else "")
+        path = f"/capture-sessions/{session_id}" + query({"proof": proof or None})
         name = "/capture-sessions/{session_id}"
-        result = self._call(CaptureSession, "GET", path, None, options, name)
-        assert_answers(result.session_id == session_id)
-        return result
+        return self._call(CaptureSession, "GET", path, None, options, name, session_id=session_id)
 
     def delete(self, user_id: str, *, options: CallOptions = NO_OPTIONS) -> DeleteResult:
         """Erases everything that is kept of a user. A repeat within 24 hours gets the same receipt."""
-        result = self._call(DeleteResult, "DELETE", "/delete", {"user_id": user_id}, options)
-        assert_answers(result.user_id == user_id)
-        return result
+        return self._call(DeleteResult, "DELETE", "/delete", {"user_id": user_id}, options, user_id=user_id)
 
     def get_user(self, user_id: str, *, options: CallOptions = NO_OPTIONS) -> User:
         """Reads the record of an enrolled user, which holds nothing biometric. Raises `reference_not_found` for anyone else."""
         path = f"/users/{path_part(user_id, 'user_id')}"
-        result = self._call(User, "GET", path, None, options, "/users/{user_id}")
-        assert_answers(result.user_id == user_id)
-        return result
+        return self._call(User, "GET", path, None, options, "/users/{user_id}", user_id=user_id)
 
     def record_consent(
         self, user_id: str, *, consent: Mapping[str, str], options: CallOptions = NO_OPTIONS
@@ -378,10 +365,8 @@ class Countersign(ClientBase):
         `consent` is `{"id": …, "agreed_at": …}`. Ask for it where the person is signed in.
         """
         path = f"/users/{path_part(user_id, 'user_id')}/consent"
-        body = {"consent": dict(consent)}
-        result = self._call(RecordedConsent, "POST", path, body, options, "/users/{user_id}/consent")
-        assert_answers(result.user_id == user_id)
-        return result
+        body, name = {"consent": dict(consent)}, "/users/{user_id}/consent"
+        return self._call(RecordedConsent, "POST", path, body, options, name, user_id=user_id)
 
     def get_verification(
         self,
@@ -402,22 +387,17 @@ class Countersign(ClientBase):
             raise ValueError(
                 f"verification_id is {json.dumps(verification_id)}: give the verification_id of an answer of verify"
             )
-        given = {}
-        if user_id is not None:
-            given["user_id"] = user_id
+        given = {"user_id": user_id, "action_hash": None, "display_hash": display_hash}
         if action is not None:
             if user_id is None:
                 raise ValueError("action needs user_id")
             assert_action(action)
             given["action_hash"] = action_hash(action)
-        if display_hash is not None:
-            if user_id is None:
-                raise ValueError("display_hash needs user_id")
-            given["display_hash"] = display_hash
-        path = f"/verifications/{verification_id}" + (f"?{urlencode(given)}" if given else "")
-        result = self._call(Verification, "GET", path, None, options, "/verifications/{verification_id}")
-        assert_answers(result.verification_id == verification_id and result.user_id == user_id)
-        return result
+        if display_hash is not None and user_id is None:
+            raise ValueError("display_hash needs user_id")
+        about = {"verification_id": verification_id, "user_id": user_id}
+        path, name = f"/verifications/{verification_id}", "/verifications/{verification_id}"
+        return self._call(Verification, "GET", path + query(given), None, options, name, **about)
 
     def begin_passkey_registration(
         self,
@@ -450,15 +430,11 @@ class Countersign(ClientBase):
             "name": name,
             "verification_id": verification_id,
         }
-        result = self._passkeys(RegisteredPasskey, "POST", user_id, "", body, options)
-        assert_answers(result.user_id == user_id)
-        return result
+        return self._passkeys(RegisteredPasskey, "POST", user_id, "", body, options, user_id=user_id)
 
     def list_passkeys(self, user_id: str, *, options: CallOptions = NO_OPTIONS) -> PasskeyList:
         """Lists the passkeys of a user, oldest first."""
-        result = self._passkeys(PasskeyList, "GET", user_id, "", None, options)
-        assert_answers(result.user_id == user_id)
-        return result
+        return self._passkeys(PasskeyList, "GET", user_id, "", None, options, user_id=user_id)
 
     def revoke_passkey(
         self, user_id: str, passkey_id: str, *, options: CallOptions = NO_OPTIONS
@@ -466,19 +442,14 @@ class Countersign(ClientBase):
         """Revokes a passkey, such as a lost one: nothing that it signs counts from then on."""
         if re.fullmatch(r"pky_[A-Za-z0-9_-]{1,60}", passkey_id) is None:
             raise ValueError(f"passkey_id is {json.dumps(passkey_id)}: give the passkey_id of a passkey")
-        result = self._passkeys(
-            RevokedPasskey, "DELETE", user_id, f"/{passkey_id}", None, options, "/{passkey_id}"
-        )
-        assert_answers(result.user_id == user_id and result.passkey_id == passkey_id)
-        return result
+        about, name = {"user_id": user_id, "passkey_id": passkey_id}, "/{passkey_id}"
+        return self._passkeys(RevokedPasskey, "DELETE", user_id, f"/{passkey_id}", None, options, name, **about)
 
     def cancel_passkey_recovery(
         self, user_id: str, *, options: CallOptions = NO_OPTIONS
     ) -> CancelledPasskeyRecovery:
         """Cancels the recovery of a passkey that an approved verification for `recover_passkey` has begun."""
-        result = self._passkeys(CancelledPasskeyRecovery, "DELETE", user_id, "/recovery", None, options)
-        assert_answers(result.user_id == user_id)
-        return result
+        return self._passkeys(CancelledPasskeyRecovery, "DELETE", user_id, "/recovery", None, options, user_id=user_id)
 
     def begin_passkey_assertion(
         self, user_id: str, *, action: Action, options: CallOptions = NO_OPTIONS
@@ -491,15 +462,16 @@ class Countersign(ClientBase):
         self,
         answer: Type[A],
         method: str,
-        user_id: str,
+        owner: str,
         rest: str,
         body: Optional[Dict[str, Any]],
         options: CallOptions,
         name: Optional[str] = None,
+        **about: Optional[str],
     ) -> A:
-        path = f"/users/{path_part(user_id, 'user_id')}/passkeys{rest}"
+        path = f"/users/{path_part(owner, 'user_id')}/passkeys{rest}"
         shown = "/users/{user_id}/passkeys" + (rest if name is None else name)
-        return self._call(answer, method, path, body, options, shown)
+        return self._call(answer, method, path, body, options, shown, **about)
 
     def audit_page(
         self,
@@ -511,9 +483,7 @@ class Countersign(ClientBase):
         options: CallOptions = NO_OPTIONS,
     ) -> AuditPage:
         """A page of the tenant's audit log, oldest first, or newest first with `order="desc"`. The sandbox has none."""
-        given = {"after": after, "limit": limit, "event": event, "order": order}
-        query = urlencode({name: value for name, value in given.items() if value is not None})
-        path = f"/audit?{query}" if query else "/audit"
+        path = "/audit" + query({"after": after, "limit": limit, "event": event, "order": order})
         page = self._call(AuditPage, "GET", path, None, options, "/audit")
         entries = [AuditEntry(**named_members(AuditEntry, entry)) for entry in page.raw["data"]]
         return dataclasses.replace(page, data=entries)
@@ -599,10 +569,10 @@ class Countersign(ClientBase):
             signature_tolerance_seconds=self._signature_tolerance_seconds,
         )
 
-    def _of_user(self, answer: Type[A], path: str, body: Dict[str, Any], options: CallOptions) -> A:
-        result = self._call(answer, "POST", path, body, options)
-        assert_answers(result.raw.get("user_id") == body["user_id"])
-        return result
+    def _of_user(
+        self, answer: Type[A], path: str, body: Dict[str, Any], options: CallOptions, **about: Optional[str]
+    ) -> A:
+        return self._call(answer, "POST", path, body, options, user_id=body["user_id"], **about)
 
     def _call(
         self,
@@ -612,6 +582,9 @@ class Countersign(ClientBase):
         body: Optional[Dict[str, Any]],
         options: CallOptions,
         name: Optional[str] = None,
+        **about: Optional[str],
     ) -> A:
+        """The answer, whose members must be those of `about`."""
         received, info = self._transport.send(self._outgoing(method, path, body, options, name))
+        assert_answers(all(received.get(member) == value for member, value in about.items()))
         return read_answer(answer, received, info)

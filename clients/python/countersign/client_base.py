@@ -8,7 +8,7 @@ import re
 import uuid
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from .answers import VerifyResult
 from .body_limit import assert_body_fits
@@ -135,6 +135,12 @@ def path_part(text: str, name: str) -> str:
     if text in ("", ".", ".."):
         raise ValueError(f"{name} is {json.dumps(text)}: no address names it")
     return quote(text, safe="")
+
+
+def query(parameters: Mapping[str, object]) -> str:
+    """The query of an address, with its question mark; empty without any value."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
 
 
 def environment_of(api_key: str) -> str:
