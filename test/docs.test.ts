@@ -272,7 +272,7 @@ describe('what is generated in src and clients', () => {
 
   it.each([
     ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
-    ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(document)],
+    ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(document, DESCRIPTIONS)],
     ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(document)],
     ['clients/python/countersign/constants.py', 'the service', pythonConstants],
     [

@@ -48,6 +48,18 @@ describe('the packages for other languages', () => {
     expect(methods(cells, /`(\w+)`/g)).toEqual(methods(source, form))
   })
 
+  it('have errors of the same names', () => {
+    const named = (text: string, form: RegExp) => [...text.matchAll(form)].map(([, name]) => name!).sort()
+    const read = (name: string) => readFileSync(packageFile('clients', name), 'utf8')
+    const inTypeScript = named(read('node/errors.ts'), /^export class (?!CountersignError)(\w+Error)/gm)
+    expect(inTypeScript.length).toBeGreaterThan(5)
+    expect(named(read('python/countersign/errors.py'), /^class (?!Countersign|_)(\w+Error)\(/gm)).toEqual(
+      inTypeScript,
+    )
+    const inGo = named(read('go/errors.go'), /^type (\w+Error) struct/gm)
+    expect(inGo.map((name) => name.replace('API', 'Api'))).toEqual(inTypeScript)
+  })
+
   it('have the version of the service', () => {
     expect(python('pyproject.toml')).toContain(`\nversion = "${manifest.version}"\n`)
     expect(python('countersign/__init__.py')).toContain(`__version__ = "${manifest.version}"`)

@@ -9,12 +9,13 @@ import {
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
 import type { ErrorDetail } from '../errors.js'
 import { FakeRefusal } from './refusals.js'
-import type { Call } from './requests.js'
+import { type Call, describedName } from './requests.js'
 import { FAKE_FIELDS } from './service-texts.js'
 
 /** Refuses a misspelled field or an unknown language, as the service does. @throws FakeRefusal invalid_request */
-export function assertKnownFields({ method, path, body, requestId }: Call): void {
-  const known = FAKE_FIELDS[`${method} ${nameOf(path)}`]
+export function assertKnownFields(call: Call): void {
+  const { body, requestId } = call
+  const known = FAKE_FIELDS[describedName(call)]
   if (!known || typeof body !== 'object' || body === null) return
   const details: ErrorDetail[] = Object.keys(body)
     .filter((field) => !known.includes(field))
@@ -25,8 +26,9 @@ export function assertKnownFields({ method, path, body, requestId }: Call): void
 }
 
 /** Refuses a typed action that does not fit its schema, and a list that is not the batch's. @throws FakeRefusal invalid_request */
-export async function assertTypedAction({ method, path, body, requestId }: Call): Promise<void> {
-  const known = FAKE_FIELDS[`${method} ${nameOf(path)}`]
+export async function assertTypedAction(call: Call): Promise<void> {
+  const { path, body, requestId } = call
+  const known = FAKE_FIELDS[describedName(call)]
   if (!known?.includes('action') || typeof body !== 'object' || body === null) return
   const { action, payees } = body
   const faults = typedActionFaults(action)
@@ -35,9 +37,4 @@ export async function assertTypedAction({ method, path, body, requestId }: Call)
   const hash = typeof payees === 'string' ? await sha256Hex(payees) : ''
   const wrong = payeesFaults(action, payees, () => hash)
   if (wrong.length > 0) throw new FakeRefusal('invalid_request', requestId, wrong)
-}
-
-/** The path as the API describes it. */
-function nameOf(path: string): string {
-  return path.replace(/^\/users\/[^/]+/, '/users/{user_id}')
 }

@@ -3,7 +3,7 @@
 import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../../../src/contract/sandbox-rules.js'
 import type { AuditEntry, User } from '../types.js'
 import { FakeRefusal } from './refusals.js'
-import { type Call, refuseRequest } from './requests.js'
+import { type Call, describedName, refuseRequest } from './requests.js'
 import type { FakeAnswer } from './signatures.js'
 
 /** An enrolled user. */
@@ -43,17 +43,9 @@ export function consentOfPath(call: Call): string | null {
 export function passkeysOfPath(call: Call): { userId: string; rest: string } | null {
   const { userId, rest = '' } = partsOfPath(call) ?? {}
   const [, inside] = /^\/passkeys(|\/registration|\/assertion|\/recovery|\/pky_[\w-]{1,60})$/.exec(rest) ?? []
-  const isKnown = inside !== undefined && METHODS[inside.replace(/pky_.*/, '')]?.includes(call.method)
-  return userId !== undefined && isKnown ? { userId, rest: inside } : null
-}
-
-/** Methods under `/users/{user_id}/passkeys`. */
-const METHODS: Record<string, readonly string[]> = {
-  '': ['GET', 'POST'],
-  '/registration': ['POST'],
-  '/recovery': ['DELETE'],
-  '/assertion': ['POST'],
-  '/': ['DELETE'],
+  if (userId === undefined || inside === undefined) return null
+  const described = `/passkeys${inside.replace(/pky_.*/, '{passkey_id}')}`
+  return describedName(call).endsWith(described) ? { userId, rest: inside } : null
 }
 
 function partsOfPath(call: Call): { userId: string; rest: string } | null {

@@ -4,6 +4,7 @@ import { busyRefusal, refusedPhoto } from '../../../src/contract/sandbox-rules.j
 import type { ErrorDetail } from '../errors.js'
 import type { CaptureBinding, DisplayedText } from '../types.js'
 import { FakeRefusal, photoDetail } from './refusals.js'
+import { FAKE_SCOPES } from './service-texts.js'
 
 /** A request as it was sent, for assertions. */
 export interface FakeRequest {
@@ -23,6 +24,16 @@ export interface Call extends FakeRequest {
   display?: DisplayedText | undefined
   /** The session of the hosted page that makes the call; undefined for any other caller. */
   captureSession?: { id: string; binding: CaptureBinding }
+}
+
+const NAMES = Object.keys(FAKE_SCOPES).map((name) => ({
+  name,
+  form: new RegExp(`^${name.replace(/\{\w+\}/g, '[^/]+')}$`),
+}))
+
+/** Method and path of a call as the API describes it; empty for a call that it does not describe. */
+export function describedName({ method, path }: FakeRequest): string {
+  return NAMES.find(({ form }) => form.test(`${method} ${path}`))?.name ?? ''
 }
 
 export function refuseRequest({ requestId }: Call, path: string, issue: string): never {

@@ -3,7 +3,11 @@
 import type { Scope } from '../types.js'
 import { isOfType } from './permits.js'
 import { FakeRefusal } from './refusals.js'
-import type { Call } from './requests.js'
+import { type Call, describedName } from './requests.js'
+import { FAKE_FIELDS, FAKE_SCOPES } from './service-texts.js'
+
+/** Calls whose action may be the recovery of a passkey. */
+const RECOVERING = ['POST /verify', 'POST /challenges', 'POST /capture-sessions']
 
 /** @param held scopes of the key; undefined for a key that may make every call @throws FakeRefusal insufficient_scope */
 export function assertScopes(call: Call, held: readonly Scope[] | undefined): void {
@@ -17,49 +21,14 @@ export function assertScopes(call: Call, held: readonly Scope[] | undefined): vo
       )
 }
 
-function wantedBy({ method, path, body }: Call): Array<{ path: string; scopes: Scope[] }> {
-  const endpoint = (...scopes: Scope[]) => ({ path: 'Authorization', scopes })
-  if (/^\/users\/[^/]+\/passkeys\/assertion$/.test(path)) return [endpoint('verify')]
-  if (path.endsWith('/passkeys/recovery')) return [endpoint('recover')]
-  if (path.startsWith('/users/')) return [endpoint(method === 'GET' ? 'read' : 'enroll')]
-  if (path.startsWith('/verifications/')) return [endpoint('verify', 'read')]
-  if (path.startsWith('/capture-sessions/')) return [endpoint('verify', 'enroll')]
-  switch (`${method} ${path}`) {
-    case 'POST /verify':
-      return [endpoint('verify'), ...recovery(body)]
-    case 'POST /enroll':
-      return [
-        endpoint('enroll'),
-        ...(['replace', 'add'] as const)
-          .filter((field) => body[field])
-          .map((field) => ({ path: field, scopes: ['replace' as const] })),
-      ]
-    case 'POST /challenges':
-      return [
-        endpoint('verify', 'enroll'),
-        { path: 'purpose', scopes: [body.purpose ?? 'verify'] },
-        ...recovery(body),
-      ]
-    case 'POST /capture-sessions':
-      return [
-        endpoint('verify', 'enroll'),
-        { path: 'purpose', scopes: [body.purpose ?? 'verify'] },
-        ...recovery(body),
-        ...(body.replace ? [{ path: 'replace', scopes: ['replace' as const] }] : []),
-      ]
-    case 'POST /guidance':
-      return [endpoint('verify', 'enroll')]
-    case 'DELETE /delete':
-      return [endpoint('erase')]
-    case 'GET /audit':
-      return [endpoint('audit')]
-    case 'POST /keys/rotate-signing':
-      return [endpoint('rotate')]
-    default:
-      return []
-  }
-}
-
-function recovery({ action }: Call['body']): Array<{ path: string; scopes: Scope[] }> {
-  return isOfType(action, 'recover_passkey') ? [{ path: 'action', scopes: ['recover'] }] : []
+function wantedBy(call: Call): Array<{ path: string; scopes: readonly Scope[] }> {
+  const name = describedName(call)
+  const field = (path: string, scope: Scope) => ({ path, scopes: [scope] })
+  const { action, purpose = 'verify', ...body } = call.body ?? {}
+  return [
+    { path: 'Authorization', scopes: FAKE_SCOPES[name] ?? [] },
+    ...(FAKE_FIELDS[name]?.includes('purpose') ? [field('purpose', purpose)] : []),
+    ...(RECOVERING.includes(name) && isOfType(action, 'recover_passkey') ? [field('action', 'recover')] : []),
+    ...['replace', 'add'].filter((one) => body[one]).map((one) => field(one, 'replace')),
+  ].filter(({ scopes }) => scopes.length > 0)
 }

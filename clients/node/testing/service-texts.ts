@@ -1,5 +1,5 @@
 /** Sentences and fields of the service for the service in memory. Generated from the service: `npm run docs` writes this file. */
-import type { PhotoGuidance } from '../types.js'
+import type { PhotoGuidance, Scope } from '../types.js'
 
 /** Sentences that a person can be shown about a refused photo. */
 export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = {
@@ -87,4 +87,27 @@ export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'POST /users/{user_id}/passkeys': ['challenge_id', 'nonce', 'credential', 'name', 'verification_id'],
   'POST /users/{user_id}/passkeys/assertion': ['action'],
   'POST /users/{user_id}/consent': ['consent'],
+}
+
+/** Scopes of which a key needs one for a call, by method and path; an empty list for what every key may do. */
+export const FAKE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
+  'POST /enroll': ['enroll'],
+  'POST /verify': ['verify'],
+  'DELETE /delete': ['erase'],
+  'GET /health': [],
+  'POST /keys/rotate-signing': ['rotate'],
+  'GET /audit': ['audit'],
+  'POST /challenges': ['verify', 'enroll'],
+  'POST /guidance': ['verify', 'enroll'],
+  'POST /capture-sessions': ['verify', 'enroll'],
+  'GET /users/{user_id}': ['read'],
+  'GET /verifications/{verification_id}': ['verify', 'read'],
+  'GET /capture-sessions/{session_id}': ['verify', 'enroll'],
+  'POST /users/{user_id}/passkeys/registration': ['enroll'],
+  'POST /users/{user_id}/passkeys': ['enroll'],
+  'GET /users/{user_id}/passkeys': ['read'],
+  'POST /users/{user_id}/passkeys/assertion': ['verify'],
+  'DELETE /users/{user_id}/passkeys/recovery': ['recover'],
+  'POST /users/{user_id}/consent': ['enroll'],
+  'DELETE /users/{user_id}/passkeys/{passkey_id}': ['enroll'],
 }
