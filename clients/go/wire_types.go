@@ -864,7 +864,7 @@ type Claims struct {
 type WebhookEvent struct {
 	// The same at every try and every redelivery.
 	ID string `json:"id"`
-	// Such as user.enrolled. Later versions of the service may send others.
+	// The event, such as user.enrolled. Later versions of the service may send others.
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"created_at"`
 	// One of production and sandbox.

@@ -7,7 +7,7 @@ import { formatted } from './wire-types.js'
 /** @param document the OpenAPI document @returns the text of `clients/node/testing/service-texts.ts` */
 export function serviceTexts(document: object, endpoints: readonly EndpointDescription[]): string {
   const variables = (name: string) => name.split('{').length
-  // Where two paths fit, the one with fewer variables is meant.
+  // The path with fewer variables goes first, and so wins where two fit.
   const scopes = endpoints
     .map((one) => [nameOf(one.method, one.path), one.scopes] as const)
     .toSorted(([one], [other]) => variables(one) - variables(other))

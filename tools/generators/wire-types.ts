@@ -47,7 +47,7 @@ export function webhookSchemas({ webhooks }: Json): {
   const { properties, ...event } = bodyOf(first)
   const type = {
     type: 'string',
-    description: 'Such as `user.enrolled`. Later versions of the service may send others.',
+    description: 'The event, such as `user.enrolled`. Later versions of the service may send others.',
   }
   return {
     event: { ...event, properties: { ...properties, type, data: { type: 'object' } } },

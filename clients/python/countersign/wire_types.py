@@ -798,7 +798,7 @@ class WebhookEvent(Received):
 
     #: The same at every try and every redelivery.
     id: str
-    #: Such as `user.enrolled`. Later versions of the service may send others.
+    #: The event, such as `user.enrolled`. Later versions of the service may send others.
     type: str
     #: RFC 3339.
     created_at: str
