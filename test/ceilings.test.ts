@@ -27,6 +27,7 @@ const WHOLE = [ALL, CORE]
 const FEATURES = readdirSync(packageFile('dist', 'src', 'features'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => `src/features/${name}/feature.js`)
+  .concat('src/dashboard/feature.js')
 
 type Weight = { files: number | null; lines: number }
 const NOT_HELD = '–'
@@ -71,6 +72,7 @@ const measures: Record<string, () => string[]> = {
   'The fullest folder': fullestFolder,
   // The service imports every feature at its start.
   'Loaded by the service before its first request': () => loadedWith('src/app/service.js', ...FEATURES),
+  'Loaded by the service without any feature': () => loadedWith('src/app/service.js'),
   'Reached by a request up to its endpoint': () => loadedWith('src/http/api-server.js'),
   'Reached by a verify': () => loadedWith('src/api/endpoints/verify.js'),
   'Reached by an enrollment': () => loadedWith('src/api/endpoints/enroll.js'),

@@ -11,6 +11,9 @@ const RANKS = [
   ['cli'],
   ['tools/evaluation', 'tools/pack-builders'],
   ['app'],
+  // The list of features, which loads each of them.
+  ['features/index'],
+  // A feature that shows the others.
   ['dashboard'],
   ['features'],
   // Output of commands, those of features included.
@@ -51,6 +54,7 @@ const SHOW_FEATURES = ['cli', 'dashboard']
 const FEATURE_LIST = ['features/feature.ts', 'features/feature-parts.ts', 'features/index.ts']
 
 const SRC = packageFile('src')
+const LIST = resolve(SRC, 'features', 'index.ts')
 const MODELS = packageFile('models')
 const CLIENTS = packageFile('clients')
 const TOOLS = packageFile('tools')
@@ -68,6 +72,7 @@ function roomOf(path: string): string {
   const [top, second = ''] = relative(packageFile(), path).split('/')
   if (top === 'models') return top
   if (path.startsWith(`${resolve(SRC, 'cli', 'lib')}/`)) return 'cli/lib'
+  if (sourceOf(path) === LIST) return 'features/index'
   if (top === 'clients' || top === 'tools') return `${top}/${second}`
   return top === 'src' ? second.replace(/\.(ts|js|mjs)$/, '') : ''
 }
@@ -226,21 +231,22 @@ describe('imports', () => {
   })
 
   it('reach features only by their list, from app and generators, and from the console, which shows what they know', () => {
-    const into = between.filter(({ to }) => to === 'features')
+    const into = between.filter(({ to }) => to === 'features' || to === 'features/index')
     const isOfList = ({ from, target }: Import) =>
       ['app', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
     expect(into.filter(isOfList).length).toBeGreaterThan(0)
-    const others = into.filter((one) => !isOfList(one) && !SHOW_FEATURES.includes(one.from))
+    const others = into.filter(
+      (one) => !isOfList(one) && ![...SHOW_FEATURES, 'features/index'].includes(one.from),
+    )
     expect(others.map(show)).toEqual([])
   })
 
   it("lead to a feature's declaration from the list of features only", () => {
     const declarations = imports.filter(({ target }) =>
-      /^features\/.+\/feature\.ts$/.test(relative(SRC, sourceOf(target))),
+      /^(?:features\/.+|dashboard)\/feature\.ts$/.test(relative(SRC, sourceOf(target))),
     )
     expect(declarations.length).toBeGreaterThan(0)
-    const list = resolve(SRC, 'features', 'index.ts')
-    expect(declarations.filter(({ file }) => file !== list).map(show)).toEqual([])
+    expect(declarations.filter(({ file }) => file !== LIST).map(show)).toEqual([])
   })
 
   it('reach HTTP statuses and headers only from rooms that answer over HTTP', () => {

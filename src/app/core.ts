@@ -60,7 +60,7 @@ export async function openCore(
     const audit = new AuditLog(keys, clock)
     const vault = new TemplateVault(keys, clock)
     const outbox = new Outbox(keys, vault, clock)
-    const operations = new Operations({ store, audit, keys, tenancy, secrets, vault, outbox, clock })
+    const operations = new Operations({ store, audit, tenancy, secrets, vault, outbox, clock })
     const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
     const verdictKeys = new VerdictKeyRing(keys, clock, external)
     const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })

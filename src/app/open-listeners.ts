@@ -1,12 +1,8 @@
-/** Puts a handler behind each configured address: the APIs, the dashboard, the metrics and the listeners of features. */
+/** Puts a handler behind each configured address: the APIs, the admin listener, the metrics and the listeners of features. */
 import { adminHosts, type Environment } from '../config/config.js'
-import { AdminApi } from '../dashboard/admin-api.js'
-import { adminHandler, metricsHandler } from '../dashboard/admin-server.js'
-import { HostGuard } from '../dashboard/host-guard.js'
-import { sessionTimes } from '../dashboard/sign-in/session-times.js'
-import { Sessions } from '../dashboard/sign-in/sessions.js'
-import { SignIn } from '../dashboard/sign-in/sign-in.js'
-import type { ListenHost } from '../features/feature.js'
+import type { AdminHost, ListenHost } from '../features/feature.js'
+import { adminHandler, metricsHandler } from '../http/admin/admin-server.js'
+import { HostGuard } from '../http/admin/host-guard.js'
 import type { ApiServer } from '../http/api-server.js'
 import { BodyBudget, type BodyQuota } from '../http/bodies/body-budget.js'
 import { MAX_BROWSER_HEAD_BYTES } from '../http/listeners/framing.js'
@@ -20,7 +16,7 @@ import { type Certificates, tlsFiles } from './reload.js'
 import type { ServiceResources } from './resources.js'
 import { createRateLimiter, type SharedParts } from './shared-parts.js'
 
-/** Sandbox, dashboard and features together may use at most half of the memory for request bodies. */
+/** Sandbox, admin listener and features together may use at most half of the memory for request bodies. */
 const LESSER_PART = 0.5
 
 export interface ListeningParts {
@@ -71,10 +67,10 @@ async function openAdmin(
   bodies: BodyQuota,
   tls: TlsFiles | undefined,
 ): Promise<Listener[]> {
-  const { resources, work, listeners, shared, servers, readiness } = parts
+  const { resources, work, listeners, shared, readiness } = parts
   const { config, clock, log, metrics } = resources
   const { adminListen, metricsListen } = config
-  const { handle: api } = createAdminApi(parts)
+  const [openPart] = ofAll(work.features, 'admin')
   const hosts = new HostGuard(
     adminHosts(config),
     clock,
@@ -82,8 +78,7 @@ async function openAdmin(
     () => listeners.adminUrl + ERRORS_PATH,
   )
   const handler = adminHandler({
-    api,
-    sandbox: servers.sandbox.handle,
+    part: openPart?.(adminHost(parts)) ?? null,
     metrics: metricsListen ? null : metrics,
     openApi: shared.openApi,
     hosts,
@@ -98,41 +93,22 @@ async function openAdmin(
   return [admin, await listeners.open('metrics', metricsListen, metricsOptions)]
 }
 
-function createAdminApi(parts: ListeningParts): AdminApi {
-  const { resources, work, listeners, shared, servers, certificates, startedAt } = parts
-  const { config, core, clock, metrics, operatorPassword } = resources
-  const { signIns, secondFactors } = core.operations
-  const common = {
-    store: core.store,
-    clock,
-    operatorPassword,
-    isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
-    isSecondFactorRequired: config.operatorSecondFactor === 'required',
-  }
-  const isSecure = listeners.adminUrl.startsWith('https:')
-  const sessions = new Sessions({ ...common, isSecure, times: sessionTimes(config) })
-  return new AdminApi({
-    ...shared,
-    core,
-    sessions,
-    signIn: new SignIn(
-      { ...common, signIns, secondFactors, attempts: createRateLimiter(core, clock) },
-      sessions,
-    ),
+function adminHost({ work, listeners, shared, servers, certificates, startedAt }: ListeningParts): AdminHost {
+  return {
     apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
+    addresses: shared.addresses,
+    newLimiter: () => createRateLimiter(shared, shared.clock),
+    rateLimiter: shared.rateLimiter,
+    operatingPoint: (fmr) => shared.provider.operatingPoint(fmr),
     urls: () => ({
       production: listeners.url('production'),
       sandbox: listeners.url('sandbox'),
       admin: listeners.adminUrl,
     }),
     certificates: () => certificates.expiries(),
-    reloadKeys: () => work.keyWatch.look(),
-    countEffect: metrics.countEffect,
-    countRefusal: metrics.countDashboardRefusal,
-    operatingPoint: (fmr) => shared.provider.operatingPoint(fmr),
     startedAt,
     console: Object.assign({}, ...ofAll(work.features, 'console')),
-  })
+  }
 }
 
 /** Opens the listeners of features. @param bodies the part of the memory for bodies that they may use */

@@ -5,7 +5,6 @@ import { assertLivenessServed, assertMayFollow, assertServable } from '../../mod
 import type { Core } from '../admin/core.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir } from '../config/config.js'
-import { loadOperatorPassword, type OperatorPassword } from '../dashboard/sign-in/operator-password.js'
 import type { Feature, ListedFeature } from '../features/feature.js'
 import { FEATURES, loadFeatures, tablesOf } from '../features/index.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
@@ -39,7 +38,6 @@ export interface ServiceResources {
   metrics: Metrics
   /** Null where no traces are asked for. */
   tracing: Tracing | null
-  operatorPassword: OperatorPassword
   /** The HTTP server behind all listeners. */
   transport: Transport
   /** Other processes of this machine listen at the same addresses. */
@@ -59,7 +57,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config)
   const listed = options.features ?? FEATURES
-  const features = await loadFeatures(listed)
+  const offered = await loadFeatures(listed)
   const opening = { serving: true, tables: tablesOf(listed) }
   const pack = await loadModelPack(modelPackDir(config))
   const following = await Promise.all(followingPackDirs(config).map(loadModelPack))
@@ -70,7 +68,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   for (const one of following) assertMayFollow(one, config.fmr, acceptPacks)
   for (const one of [pack, ...following])
     assertLivenessServed(one, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
-  for (const feature of features) feature.assertSettings?.(config)
+  for (const feature of offered) feature.assertSettings?.(config)
   const transport = await chooseTransport(config.http)
   const core = isPostgres(config)
     ? await whenDatabaseIsReachable(() => openToWrite(config, clock, opening), {
@@ -80,7 +78,9 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     : await openToWrite(config, clock, opening)
   try {
     const metrics = new Metrics(config.metricsTenants, options.place)
-    const operatorPassword = await loadOperatorPassword(config, core.store.shared)
+    const features = await Promise.all(
+      offered.map(async (feature) => ({ ...feature, ...(await feature.open?.(core, config)) })),
+    )
     const tracing = await startTracing(config, log)
     log.info({ workers: config.workers, limit: config.workersLimit }, 'the workers load their networks')
     const engine = await Engine.start({
@@ -99,7 +99,6 @@ export async function openResources(config: Config, options: ServiceOptions = {}
       engine,
       metrics,
       tracing,
-      operatorPassword,
       transport,
       sharesPorts: options.place !== undefined,
       features,

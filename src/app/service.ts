@@ -5,7 +5,7 @@ import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
-import type { OperatorPassword } from '../dashboard/sign-in/operator-password.js'
+import type { FirstPassword } from '../features/feature.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { Transport } from '../http/listeners/transport.js'
 import type { MetricsSnapshot } from '../http/metrics/metrics.js'
@@ -15,7 +15,7 @@ import type { Clock } from '../lib/clock.js'
 import { filesState } from '../lib/replaced-files.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { createApiServer } from './api-servers.js'
-import { type BackgroundWork, createBackgroundWork, startBackgroundWork } from './background-work.js'
+import { type BackgroundWork, createBackgroundWork, ofAll, startBackgroundWork } from './background-work.js'
 import { clusterSettings } from './cluster-settings.js'
 import { ServiceListeners } from './listeners.js'
 import { openListeners } from './open-listeners.js'
@@ -31,7 +31,8 @@ export class Service {
   readonly log: Logger
   readonly core: Core
   readonly engine: Engine
-  readonly operatorPassword: OperatorPassword
+  /** Null where nobody signs in by one. */
+  readonly operatorPassword: FirstPassword | null
   /** The HTTP server behind all listeners. */
   readonly transport: Transport
   private readonly startedAt: number
@@ -48,13 +49,13 @@ export class Service {
     private readonly resources: ServiceResources,
     private readonly work: BackgroundWork,
   ) {
-    const { config, clock, log, core, engine, operatorPassword, transport, sharesPorts, features } = resources
+    const { config, clock, log, core, engine, transport, sharesPorts, features } = resources
     this.config = config
     this.clock = clock
     this.log = log
     this.core = core
     this.engine = engine
-    this.operatorPassword = operatorPassword
+    this.operatorPassword = ofAll(work.features, 'operatorPassword')[0] ?? null
     this.transport = transport
     this.startedAt = clock.now()
     this.readiness = this.createReadiness()

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Core } from '../admin/core.js'
+import type { AdministeredCore } from '../admin/administration.js'
 import { loadConfig } from '../app/configuration.js'
 import type { CoreOptions } from '../app/core.js'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
@@ -18,7 +18,7 @@ import { CommandError } from './lib/output.js'
 const CREATION_MS = 1000
 const CREATION_POLL_MS = 20
 
-type Work<T> = (core: Core, config: Config) => Promise<T>
+type Work<T> = (core: AdministeredCore, config: Config) => Promise<T>
 
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
 export async function withCore<T>(work: Work<T>, features: readonly ListedFeature[] = FEATURES): Promise<T> {
@@ -78,7 +78,8 @@ export async function using<T>(config: Config, work: Work<T>, options: CoreOptio
   closeFilesToOthers()
   // Imported here: help needs no database, and works where SQLite is broken.
   const { openCore } = await import('../app/core.js')
-  const core = await openCore(config, systemClock, options)
+  const { administered } = await import('../admin/administration.js')
+  const core = administered(await openCore(config, systemClock, options), systemClock)
   try {
     return await work(core, config)
   } finally {

@@ -14,6 +14,7 @@ import type { ErrorCategory } from '../contract/error-codes.js'
 import { OpenIdClientError } from '../features/openid/openid-clients.js'
 import { PolicyError } from '../features/policies/policy.js'
 import { PolicyOperationError } from '../features/policies/policy-operations.js'
+import { json } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
 import { VerdictKeyError } from '../keys/verdict-key-rotation.js'
@@ -25,7 +26,6 @@ import { KeyGrantError } from '../tenants/key-grants.js'
 import { PasskeySettingsError } from '../tenants/passkey-settings.js'
 import { TenancyError } from '../tenants/tenancy-error.js'
 import { WebhookUrlError } from '../webhooks/webhook-url.js'
-import { json } from './replies.js'
 
 /** Errors that only the dashboard answers; no client of the API meets them. */
 export const DASHBOARD_ERRORS = {
@@ -40,10 +40,6 @@ export const DASHBOARD_ERRORS = {
   second_factor_not_added: [403, 'A second factor is needed here: add yours first.'],
   password_not_chosen: [403, 'Choose a password of your own first.'],
   fresh_sign_in_required: [403, 'This asks for a fresh sign-in.'],
-  unknown_host: [
-    421,
-    'The service is not known by the host name of this request; COUNTERSIGN_ADMIN_HOSTS names more.',
-  ],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
@@ -165,7 +161,6 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   403: 'permission_denied',
   404: 'not_found',
   409: 'conflict',
-  421: 'invalid_request',
   429: 'rate_limited',
 }
 

@@ -1,4 +1,5 @@
 /** The page of the admin listener that explains every error code that the dashboard can show. `doc_url` of an error leads to its row. */
+import { UNKNOWN_HOST } from '../http/admin/host-guard.js'
 import { apiErrorGroups, type ErrorGroup, errorsPage } from '../http/openapi/errors-page.js'
 import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
 import { DASHBOARD_ERRORS, type DashboardErrorCode, OPERATION_STATUS } from './dashboard-error.js'
@@ -18,7 +19,7 @@ function dashboardErrors(): ErrorGroup {
   return {
     heading: 'Dashboard',
     meaning: 'Only the dashboard answers these.',
-    errors: [...own, ...operations],
+    errors: [...own, UNKNOWN_HOST, ...operations],
   }
 }
 

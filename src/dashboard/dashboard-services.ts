@@ -1,41 +1,20 @@
-/** The services that the dashboard's routes use. The composition root builds them. */
+/** The services that the dashboard's routes use. `feature.ts` builds them. */
 import type { Logger } from 'pino'
-import type { Operations } from '../admin/operations.js'
+import type { AdministeredCore } from '../admin/administration.js'
 import type { Effect } from '../api/endpoint.js'
-import type { AuditLog } from '../audit/audit-log.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config, Environment } from '../config/config.js'
-import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { ConsoleParts } from '../features/feature.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { IncomingRequest, WholeReply } from '../http/listeners/listener.js'
-import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import type { Clock } from '../lib/clock.js'
-import type { Store } from '../storage/store.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
-import type { SigningSecrets } from '../tenants/signing-secrets.js'
-import type { Tenancy } from '../tenants/tenancy.js'
-import type { TemplateVault } from '../users/template-vault.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
-import type { Outbox } from '../webhooks/outbox.js'
 import type { Sessions } from './sign-in/sessions.js'
 import type { SignIn } from './sign-in/sign-in.js'
 
-/** The parts of the installation that the dashboard reads and changes. */
-export interface DashboardCore {
-  store: Store
-  keys: ServiceKeys
-  secrets: SigningSecrets
-  tenancy: Tenancy
-  audit: AuditLog
-  vault: TemplateVault
-  outbox: Outbox
-  operations: Operations
-  verdictKeyRotation: VerdictKeyRotation
-}
-
 export interface DashboardServices {
-  core: DashboardCore
+  core: AdministeredCore
   clock: Clock
   log: Logger
   config: Pick<

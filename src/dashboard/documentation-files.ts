@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
+import { reply } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
-import { reply } from './replies.js'
 import { IMMUTABLE, PAGE_CSP } from './static-files.js'
 
 const ROOT = '/docs/'

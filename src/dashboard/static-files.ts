@@ -1,9 +1,9 @@
 /** The built pages of the dashboard. They are read once: a file that is missing at the start is not served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
+import { reply } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
-import { reply } from './replies.js'
 
 /** Forbids inline scripts and styles, and content from other origins. Styles that a script sets (CSSOM) are allowed. */
 export const PAGE_CSP = [

@@ -13,6 +13,7 @@ import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
 import type { OwnSettings } from '../config/own-settings.js'
+import type { AdminPart } from '../http/admin/admin-server.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { ListenerOptions } from '../http/listeners/listener.js'
@@ -25,6 +26,7 @@ import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
 import type { Table } from '../storage/table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
+import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { WatchVerify } from '../verification/verdict.js'
 import type { TrafficConsole } from './insight/traffic/traffic-view.js'
 
@@ -61,6 +63,11 @@ export interface Feature {
    * @throws ConfigError
    */
   assertSettings?(config: Config): void
+  /**
+   * Reads what its part of a service needs of database and files, before the engine starts, so that a fault shows at once.
+   * @throws ConfigError
+   */
+  open?(core: Core, config: Config): Promise<Pick<Feature, 'attach'>>
   /** Builds its part of a service, before the first call. Where nothing of it is configured, it adds nothing. */
   attach?(host: FeatureHost): Attached | Promise<Attached>
 }
@@ -98,6 +105,20 @@ export interface ListenHost {
   origin(name: PublicListener): string
 }
 
+/** The parts that a feature shows the service with, on the admin listener. */
+export interface AdminHost extends Pick<ListenHost, 'apis' | 'addresses' | 'newLimiter'> {
+  /** The limiter of the APIs. */
+  rateLimiter: RateLimiter
+  operatingPoint(fmr: number): OperatingPoint
+  urls(): Record<Environment | 'admin', string>
+  /** Expiry of the certificates by group of listeners; null for a group without certificate. */
+  certificates(): Array<{ name: string; expiresAt: number | null }>
+  /** Milliseconds since the Unix epoch. */
+  startedAt: number
+  /** The parts of the other features. */
+  console: ConsoleParts
+}
+
 type FeatureListenerOptions = Pick<ListenerOptions, 'handler'> &
   Partial<Pick<ListenerOptions, 'limits' | 'maxHeadBytes'>>
 
@@ -112,11 +133,27 @@ export interface Attached {
   jobs?: Jobs
   /** Opens its listener, after those of the core and before the jobs start. */
   listen?(host: ListenHost): Promise<void>
+  /** Its part of the admin listener. One feature at most has one. */
+  admin?(host: AdminHost): AdminPart
+  /** The password of what it shows there. */
+  operatorPassword?: FirstPassword
   /** Runs each minute, as leader, before rows are deleted whose time is over. */
   beforeExpiry?: Upkeep
   /** Runs each minute, as leader, after such rows were deleted. */
   afterExpiry?: Upkeep
   console?: ConsoleParts
+}
+
+/** A password that the first start generates. */
+export interface FirstPassword {
+  /** The password that this start has generated, to be shown once, or null. */
+  generated: string | null
+  /**
+   * Stores the hash of the generated password, once the start has succeeded.
+   * @returns false when another service has stored its own meanwhile, which is then valid for both
+   * @throws ConfigError
+   */
+  keep(): Promise<boolean>
 }
 
 /** The dashboard asks this process for it, since the database does not have it. Each part is missing without its feature. */

@@ -25,6 +25,7 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'epoch-keys', load: async () => (await import('./epoch-keys/feature.js')).epochKeys },
   { name: 'openid', load: async () => (await import('./openid/feature.js')).openid },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
+  { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
 ]
 
 /** The tables of features, in the order of the list. */

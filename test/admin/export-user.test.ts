@@ -1,7 +1,9 @@
 /** Tests of the export of what is kept about a person: it has everything but the templates. */
+
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService
@@ -18,7 +20,8 @@ it('exports enrollment, consent, lockout, last use and audit entries of one user
   const { body: enrolled } = await production.enroll({ user_id: 'ada', image: ada, consent })
   await production.enroll({ user_id: 'grace', image: grace })
   const rejected = await production.verify({ user_id: 'ada', image: grace, action: 'look' })
-  const { tenancy, operations } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const record = await tenancy.find(tenant.id)
   const exportOf = (userId: string) =>
     operations.exports.run(record, COMMAND_LINE, { environment: 'production', userId })

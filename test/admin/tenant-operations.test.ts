@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
+import { type AdministeredCore, administered } from '../../src/admin/administration.js'
 import { statusOf } from '../../src/api/error-response.js'
 import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
@@ -17,13 +17,13 @@ import type { TenantRecord } from '../../src/storage/records.js'
 const actor = { name: 'dashboard:operator', requestId: 'req_1' }
 const clock = new ManualClock()
 let dataDir: string
-let core: Core
+let core: AdministeredCore
 let tenant: TenantRecord
 let count = 0
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
-  core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }), clock)
+  core = administered(await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dataDir }), clock), clock)
 })
 afterAll(async () => {
   await core?.store.close()

@@ -10,6 +10,7 @@ import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -342,7 +343,8 @@ describe('a call that must carry a check of liveness', () => {
 
   it('never lets a call weaken the liveness requirement of the contract', async () => {
     const strict = await running.tenant()
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     await operations.tenants.setContract(await tenancy.find(strict.id), COMMAND_LINE, {
       ratePerSecond: 50,
       fmr: null,

@@ -4,6 +4,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
 
@@ -185,7 +186,8 @@ describe('the user in the path', () => {
 
 describe('a user who is unlocked', () => {
   const unlock = async (user: string) => {
-    const { tenancy, operations } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     return operations.users.unlock(await tenancy.find(tenant.id), COMMAND_LINE, user)
   }
 

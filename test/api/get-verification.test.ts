@@ -1,4 +1,5 @@
 /** Tests of the look-up of a verification, on both APIs: what is shown, to whom, and until when. */
+
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
@@ -7,6 +8,7 @@ import { DAY_MS } from '../../src/lib/clock.js'
 import { SANDBOX_VERIFICATIONS } from '../../src/verification/verification-book.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
 
@@ -166,7 +168,8 @@ for (const environment of ['production', 'sandbox'] as const)
 
     it('needs a key with the scope verify or read, and costs no audit entry', async () => {
       const { id } = await verified({ client: client(), suffix })
-      const { operations, tenancy, store } = running.service.core
+      const { tenancy, store } = running.service.core
+      const operations = operationsOf(running.service)
       const keyed = async (scopes: Array<'verify' | 'read' | 'audit' | 'erase' | 'enroll'>) => {
         const record = await tenancy.find(tenant.id)
         const grants = { name: `look-${++users}`, scopes, networks: null }
@@ -200,7 +203,7 @@ for (const environment of ['production', 'sandbox'] as const)
 describe('a verification in production', () => {
   it('is found after a restore of the database only where the caller names the user', async () => {
     const { user_id, answer, id } = await verified()
-    await running.service.core.operations.tenants.noteRestored(COMMAND_LINE)
+    await operationsOf(running.service).tenants.noteRestored(COMMAND_LINE)
     expect(await look(id)).toMatchObject(NOT_FOUND)
     expect((await look(id, { user_id })).body).toEqual({ ...expected(answer), user_id })
     const later = await verified()

@@ -7,6 +7,7 @@ import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import {
   asserted,
   ORIGIN,
@@ -345,7 +346,8 @@ describe('a further passkey', () => {
 
   it('is announced when its recovery begins and ends, by webhook', async () => {
     const { sandbox } = tenant
-    const { operations, outbox, store, tenancy } = running.service.core
+    const { outbox, store, tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     const events = [
       'user.passkey_recovery_begun',
       'user.passkey_recovery_cancelled',
@@ -525,7 +527,8 @@ describe('a verify with a passkey', () => {
   })
 
   it('reports a counter that did not grow by webhook, and names the passkey in the audit entry', async () => {
-    const { operations, outbox, store, tenancy } = running.service.core
+    const { outbox, store, tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     await operations.webhooks.add(await tenancy.find(tenant.name), COMMAND_LINE, {
       // Nobody listens there: a delivery that was tried stays in the outbox with its body.
       url: 'http://localhost:1/hooks',

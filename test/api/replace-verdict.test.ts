@@ -1,10 +1,12 @@
 /** Tests of contracts that ask for a verdict before a reference is replaced: its user, its action, its age, and its single use. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const MINUTES = 10
@@ -142,7 +144,8 @@ it('enrolls a new user without a verdict, also with `replace`', async () => {
 })
 
 it('asks for no verdict where the contract does not', async () => {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const record = await tenancy.find(tenant.id)
   const contract = { ratePerSecond: record.ratePerSecond, fmr: record.fmr, requireLiveness: null }
   const set = (replaceVerdictMinutes: number | null) =>

@@ -1,4 +1,5 @@
 /** Journeys that begin at one of two services and end at the other, and concurrent calls of both that take effect once. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ACTION, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
@@ -7,6 +8,7 @@ import { type ApiClient, type ApiResponse, apiClient } from '../support/client.j
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
 import { Balancer } from './balancer.js'
@@ -159,7 +161,7 @@ overPostgres(() => {
         ...{ company: null, returnOrigins: [RETURN_ORIGIN], frameAncestors: [] },
         ...{ consent: null, color: null },
       }
-      await core(0).operations.tenants.setCapturePage(await record(), COMMAND_LINE, settings)
+      await operationsOf(cluster.nodes[0]!).tenants.setCapturePage(await record(), COMMAND_LINE, settings)
       const { status, body } = await askForSession(tenant.sandbox[0]!, {
         user_id: newUser('+match'),
         ...fields,
@@ -303,7 +305,7 @@ overPostgres(() => {
       await operator.call('POST', '/operators/role', { name, role: 'admin' })
       for (const { status } of await twice(change)) expect(status).toBe(201)
       // The last one with a name could not be removed there.
-      await core(1).operations.operators.remove(name, COMMAND_LINE)
+      await operationsOf(cluster.nodes[1]!).operators.remove(name, COMMAND_LINE)
       for (const { status } of await twice(change)) expect(status).toBe(401)
     })
   })
@@ -311,7 +313,11 @@ overPostgres(() => {
   describe('limits', () => {
     it('the rate limit of a tenant holds for both services together', async () => {
       const contract = { ratePerSecond: 1, fmr: null, requireLiveness: null, replaceVerdictMinutes: null }
-      const { burst } = await core(0).operations.tenants.setContract(await record(), COMMAND_LINE, contract)
+      const { burst } = await operationsOf(cluster.nodes[0]!).tenants.setContract(
+        await record(),
+        COMMAND_LINE,
+        contract,
+      )
       const startedMs = performance.now()
       const asked = Array.from({ length: 4 * burst + 20 }, (_, i) =>
         tenant.production[i % 2]!.erase(newUser()),

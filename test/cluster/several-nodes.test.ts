@@ -1,4 +1,5 @@
 /** Changes made at one of two services on one database hold at the other. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { sampleOf } from '../support/metrics.js'
 import { oidcProvider } from '../support/oidc-provider.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
@@ -42,7 +44,7 @@ overPostgres(() => {
       COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
       COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: join(folder, 'client.secret'),
     })
-    await cluster.nodes[0]!.core.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+    await operationsOf(cluster.nodes[0]!).operators.add(NAME, 'viewer', COMMAND_LINE)
   })
   afterAll(async () => {
     await cluster?.stop()
@@ -53,7 +55,7 @@ overPostgres(() => {
     tenant = await makeTenant(cluster)
   })
 
-  const operations = (node: number) => cluster.nodes[node]!.core.operations
+  const operations = (node: number) => operationsOf(cluster.nodes[node]!)
   const record = () => cluster.nodes[0]!.core.tenancy.find(tenant.id)
   const production = (node: number) => tenant.production[node]!
   const sandbox = (node: number) => tenant.sandbox[node]!

@@ -1,4 +1,5 @@
 /** Webhooks of several services over one database: each event is sent by one of them, in order, and a dead one is followed. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { poll } from '../support/command.js'
+import { operationsOf } from '../support/operations.js'
 import { overPostgres } from '../support/postgres.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
@@ -50,7 +52,7 @@ overPostgres(() => {
   })
   afterAll(() => receiver?.close())
 
-  const webhooks = (node: number) => cluster.nodes[node]!.core.operations.webhooks
+  const webhooks = (node: number) => operationsOf(cluster.nodes[node]!).webhooks
   const record = () => cluster.nodes[0]!.core.tenancy.find(tenant.id)
   async function prepare(): Promise<string> {
     tenant = await makeTenant(cluster)

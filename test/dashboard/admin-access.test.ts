@@ -1,4 +1,5 @@
 /** Access to the admin listener: by which channels, host names and passwords it is reached, and what it reveals over each. */
+
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { ROUTES } from '../../src/dashboard/routes/routes.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
 import { overTransports } from '../support/transports.js'
@@ -255,9 +257,7 @@ describe('an unencrypted channel', () => {
           'POST /try/call',
         ])
       }
-      expect(await running.service.core.operations.operators.list()).toHaveLength(
-        upstream === 'false' ? 0 : 1,
-      )
+      expect(await operationsOf(running.service).operators.list()).toHaveLength(upstream === 'false' ? 0 : 1)
       const keys = await running.service.core.store.read.apiKeys(id)
       expect(keys).toHaveLength(upstream === 'false' ? 1 : 2)
     }

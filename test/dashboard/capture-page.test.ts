@@ -1,8 +1,10 @@
 /** The settings of the hosted capture page at the dashboard: who may read and change them, and which values are refused. */
+
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -92,8 +94,7 @@ it.each([
 })
 
 it('a viewer sees the settings of the capture page but cannot change them', async () => {
-  const { operations } = running.service.core
-  const { password } = await operations.operators.add('vera', 'viewer', COMMAND_LINE)
+  const { password } = await operationsOf(running.service).operators.add('vera', 'viewer', COMMAND_LINE)
   const viewer = await signIn(running, { name: 'vera', password })
   expect((await viewer.call('GET', path())).status).toBe(200)
   expect((await viewer.call('POST', path(), SETTINGS)).body.code).toBe('not_permitted')

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
+import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { exchange } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'
@@ -56,6 +57,7 @@ describe('an error of the dashboard', () => {
     const page = await response.text()
     const codes = [...page.matchAll(/<section id="([a-z_]+)">/g)].map(([, code]) => code)
     const all = [DASHBOARD_ERRORS, OPERATION_STATUS, ERRORS].flatMap((codes) => Object.keys(codes))
+    all.push(UNKNOWN_HOST.code)
     expect(codes.sort()).toEqual([...new Set(all)].sort())
   })
 })

@@ -1,4 +1,5 @@
 /** The page Models in a real browser: a change of the model pack from its beginning to its end. */
+
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage } from '../support/browser.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeCalibration, writeShiftedPack } from '../support/packs.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -119,7 +121,7 @@ describe.skipIf(!CHROMIUM)('the page Models in Chromium', () => {
       await answer(page, 'Delete forever').click()
       await change(page).getByText('finishing').waitFor()
       running.clock.advance(2 * MINUTE_MS)
-      await running.service.core.operations.modelSweep.advance(() => true)
+      await operationsOf(running.service).modelSweep.advance(() => true)
       await page.reload()
       await page.getByText('No change is under way.').waitFor()
       expect(errors.filter((error) => !error.includes('409'))).toEqual([])
@@ -127,7 +129,7 @@ describe.skipIf(!CHROMIUM)('the page Models in Chromium', () => {
     }, 90_000)
 
   it('offers no step to a viewer', async () => {
-    const { password } = await running.service.core.operations.operators.add('vera', 'viewer', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add('vera', 'viewer', COMMAND_LINE)
     const { page, errors } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await page.goto(running.service.adminUrl)
     await page.getByLabel('User name', { exact: true }).fill('vera')

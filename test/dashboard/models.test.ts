@@ -1,4 +1,5 @@
 /** The model packs at the dashboard: what is loaded, the change from one pack to another, and a new reference of drift. */
+
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeCalibration, writeShiftedPack } from '../support/packs.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -129,7 +131,7 @@ describe('a change of the model pack at the dashboard', () => {
       body: { from: OLD, to: NEW, is_finishing: true },
     })
     running.clock.advance(2 * MINUTE_MS)
-    await running.service.core.operations.modelSweep.advance(() => true)
+    await operationsOf(running.service).modelSweep.advance(() => true)
     expect(await models()).toMatchObject({ migration: null, tenants: [{ deciding: NEW, progress: null }] })
 
     const changes = await changesOf()

@@ -1,10 +1,12 @@
 /** Sign-in by an OpenID provider, with a provider that the test runs. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService } from '../support/service.js'
 
 const NAME = 'kim@example.com'
@@ -24,7 +26,7 @@ beforeAll(async () => {
     COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
     COUNTERSIGN_OIDC_TENANT_GROUPS: 'bank-admins=bank:admin, bank-audit=bank:viewer, gone=nowhere:admin',
   })
-  await running.service.core.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+  await operationsOf(running.service).operators.add(NAME, 'viewer', COMMAND_LINE)
 })
 afterAll(async () => {
   await running?.stop()
@@ -114,14 +116,14 @@ describe('sign-in by an OpenID provider', () => {
   it('stores when and how an operator last signed in', async () => {
     const { cookie, callback } = await begin()
     await api(callback, cookie)
-    const [kim] = await running.service.core.operations.operators.list()
+    const [kim] = await operationsOf(running.service).operators.list()
     expect(kim).toMatchObject({ lastSignInAt: running.clock.now(), lastSignInBy: 'oidc' })
   })
 
   describe('when a fresh sign-in is required', () => {
     const now = () => Math.floor(running.clock.now() / 1000)
     const ADMIN = 'admin@example.com'
-    beforeAll(() => running.service.core.operations.operators.add(ADMIN, 'admin', COMMAND_LINE))
+    beforeAll(() => operationsOf(running.service).operators.add(ADMIN, 'admin', COMMAND_LINE))
 
     /** Goes to the provider and back, and asks for a new sign-in there. */
     async function beginFresh() {
@@ -180,7 +182,7 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('disables the sign-in by password unless a setting allows it', async () => {
-    const { password } = await running.service.core.operations.operators.add('sam', 'admin', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add('sam', 'admin', COMMAND_LINE)
     for (const credentials of [
       { password: 'correct horse battery' },
       { name: 'sam', password },
@@ -199,7 +201,7 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('leaves the command line’s sign-in link, which works once within ten minutes and has an audit entry', async () => {
-    const { operators } = running.service.core.operations
+    const { operators } = operationsOf(running.service)
     const { id } = await running.tenant()
     const { adminUrl } = running.service
     const open = async (link: string) => {
@@ -301,9 +303,10 @@ describe('sign-in by an OpenID provider', () => {
   describe('for people of tenants', () => {
     let bankId: string
     const PIA = 'pia@bank.example'
-    const peopleOfBank = () => running.service.core.operations.peopleOf(bankId)
+    const peopleOfBank = () => operationsOf(running.service).peopleOf(bankId)
     beforeAll(async () => {
-      const { operations, store } = running.service.core
+      const { store } = running.service.core
+      const operations = operationsOf(running.service)
       await operations.tenants.create('bank', COMMAND_LINE, {}, running.service.adminUrl)
       bankId = (await store.read.tenantByName('bank'))!.id
     })
@@ -353,13 +356,13 @@ describe('sign-in by an OpenID provider', () => {
 
     it('neither makes nor changes an operator', async () => {
       expect(await refusal('eve@bank.example', ['operators', 'admin'])).toBe('unknown_person')
-      const before = await running.service.core.operations.operators.list()
+      const before = await operationsOf(running.service).operators.list()
       expect(await sessionOf(NAME, ['bank-admins'])).toMatchObject({
         role: 'operator',
         person: { name: NAME, role: 'viewer' },
         tenant_id: null,
       })
-      const after = await running.service.core.operations.operators.list()
+      const after = await operationsOf(running.service).operators.list()
       expect(after.map(({ name, role }) => [name, role])).toEqual(
         before.map(({ name, role }) => [name, role]),
       )
@@ -369,8 +372,9 @@ describe('sign-in by an OpenID provider', () => {
     it('refuses access to a tenant that is suspended, unknown, or not the person’s own', async () => {
       expect(await refusal('zoe@bank.example', ['gone'])).toBe('unknown_person')
       const other = await running.tenant()
-      const { operations, store } = running.service.core
-      await operations
+      const { store } = running.service.core
+      const operations = operationsOf(running.service)
+      await operationsOf(running.service)
         .peopleOf(other.id)
         .invite('max@bank.example', 'viewer', running.service.adminUrl, COMMAND_LINE)
       expect(await refusal('max@bank.example', ['bank-admins'])).toBe('unknown_person')

@@ -1,8 +1,10 @@
 /** Applications of the OpenID provider at the dashboard: who may add them, and what is shown of them. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { openIdOperations } from '../support/openid-application.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -69,7 +71,7 @@ describe('an application', () => {
   })
 
   it('is not added or removed by a viewer, nor for another tenant', async () => {
-    const { password } = await running.service.core.operations.operators.add('kim', 'viewer', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const other = await running.tenant()
     expect((await viewer.call('GET', path())).status).toBe(200)

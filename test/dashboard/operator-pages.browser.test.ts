@@ -1,4 +1,5 @@
 /** The operator's pages for tenants and operators in a real browser, and the actions that a viewer is offered. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +12,7 @@ import { SECOND_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { base64, face } from '../support/faces.js'
 import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -114,7 +116,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     ['dark', 360],
   ] as const)
     it(`adds an operator who signs in, changes role and password, and keeps the last admin (${scheme}, ${width} px)`, async () => {
-      const { operators } = running.service.core.operations
+      const { operators } = operationsOf(running.service)
       for (const { name } of await operators.list()) await operators.remove(name, COMMAND_LINE)
       const name = 'ada.lovelace@operations.example.com'
       const { page, errors } = await open(scheme, width)
@@ -164,7 +166,8 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     }, 90_000)
 
   it('offers a viewer nothing that the API would refuse', async () => {
-    const { operators, webhooks } = running.service.core.operations
+    const { operators } = operationsOf(running.service)
+    const { webhooks } = operationsOf(running.service)
     const { password } = await operators.add('viewer@example.com', 'viewer', COMMAND_LINE)
     const receiver = createServer((request, response) => {
       request.resume()
@@ -242,7 +245,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
 
   it('signs in by the provider if added before, and else shows the reason with the request id', async () => {
     const name = 'grace@example.com'
-    await running.service.core.operations.operators.add(name, 'viewer', COMMAND_LINE)
+    await operationsOf(running.service).operators.add(name, 'viewer', COMMAND_LINE)
     const { page, errors } = await open('light')
     const follow = async (email: string) => {
       provider.claims = { email, email_verified: true }

@@ -1,8 +1,10 @@
 /** Operators with names: their rights at the dashboard, and their entries in the audit logs. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PeopleOperations } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type DashboardClient, request, signIn } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const PASSWORD = 'correct horse battery'
@@ -15,7 +17,7 @@ let name: string
 beforeAll(async () => {
   running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
   tenant = await running.tenant()
-  operators = running.service.core.operations.operators
+  operators = operationsOf(running.service).operators
 })
 afterAll(() => running?.stop())
 beforeEach(() => {

@@ -1,4 +1,5 @@
 /** The pages in a real browser, where one is installed (`apt install chromium`). */
+
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,6 +9,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -357,7 +359,8 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
 
   it('marks a failing webhook in the list, next to the button Test and under Failed', async () => {
     const own = await running.tenant()
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     const closed = createServer()
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/hook`

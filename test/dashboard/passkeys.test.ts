@@ -1,4 +1,5 @@
 /** Passkeys at the dashboard: a tenant's settings, the passkeys of a user, and the export of a user's facts. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
@@ -6,6 +7,7 @@ import type { SoftwareAuthenticator } from '../support/authenticator.js'
 import type { ApiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { asserted, ORIGIN, passkeysPath, RP_ID, registered } from '../support/passkeys.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -30,7 +32,7 @@ beforeAll(async () => {
   tenant = await running.tenant()
   production = await running.production(tenant)
   session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-  const { password } = await running.service.core.operations.operators.add('kim', 'viewer', COMMAND_LINE)
+  const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
   viewer = await signIn(running, { name: 'kim', password })
 })
 afterAll(() => running?.stop())

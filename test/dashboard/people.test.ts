@@ -1,4 +1,5 @@
 /** People of tenants: their invitations, sign-ins and roles, which never reach beyond their tenant. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
@@ -6,6 +7,7 @@ import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -38,8 +40,8 @@ const answerTo = async (credentials: Credentials) => {
   const { status, body } = await request(running, 'POST', '/session', credentials, headers)
   return body.code ?? status
 }
-const operations = () => running.service.core.operations
-const people = (id = tenant.id) => operations().peopleOf(id)
+const operations = () => operationsOf(running.service)
+const people = (id = tenant.id) => operationsOf(running.service).peopleOf(id)
 const tokenOf = (link: string) => link.split('/').at(-1)!
 const entries = async (id = tenant.id): Promise<Array<Record<string, unknown>>> =>
   (await running.service.core.store.read.auditEntries(id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
@@ -103,7 +105,7 @@ describe('a person of a tenant', () => {
   })
 
   it('has a unique name, and does not learn who has a name that is taken', async () => {
-    await operations().operators.add(`op-${name}`, 'viewer', COMMAND_LINE)
+    await operationsOf(running.service).operators.add(`op-${name}`, 'viewer', COMMAND_LINE)
     await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
     const admin = await person('admin')
     const path = `/tenants/${tenant.id}/people`
@@ -119,7 +121,9 @@ describe('a person of a tenant', () => {
       expect((await admin.call('POST', path, { name: bad, role: 'admin' })).body.code).toBe(
         'invalid_person_name',
       )
-    await expect(operations().operators.add(name, 'admin', COMMAND_LINE)).rejects.toMatchObject({
+    await expect(
+      operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE),
+    ).rejects.toMatchObject({
       code: 'person_exists',
     })
   })
@@ -276,7 +280,7 @@ describe('the rights', () => {
   it('over people end at the tenant: operators and other tenants’ people are not found', async () => {
     const admin = await person('admin')
     const operator = `op-${name}`
-    await operations().operators.add(operator, 'viewer', COMMAND_LINE)
+    await operationsOf(running.service).operators.add(operator, 'viewer', COMMAND_LINE)
     await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
     for (const stranger of [operator, `their-${name}`])
       for (const path of ['role', 'reset', 'remove', 'sign-out', 'second-factor/remove']) {
@@ -284,6 +288,8 @@ describe('the rights', () => {
         const refused = await admin.call('POST', `/tenants/${tenant.id}/people/${path}`, body)
         expect([path, stranger, refused.status]).toEqual([path, stranger, 404])
       }
-    expect((await operations().operators.list()).find((one) => one.name === operator)?.role).toBe('viewer')
+    expect(
+      (await operationsOf(running.service).operators.list()).find((one) => one.name === operator)?.role,
+    ).toBe('viewer')
   })
 })

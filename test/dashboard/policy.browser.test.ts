@@ -1,7 +1,9 @@
 /** The page of a tenant's policy, in a real browser. */
+
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { CHROMIUM } from '../support/browser.js'
+import { operationsOf } from '../support/operations.js'
 import { checkPage, PageTests, screenshot, VIEWPORTS } from './page-tests.js'
 
 const POLICY = {
@@ -82,7 +84,7 @@ describe.skipIf(!CHROMIUM)('the policy of a tenant in Chromium', () => {
 
   it('is only checked by a person who may not change it', async () => {
     const tenant = await tests.running.tenant()
-    const { operators } = tests.running.service.core.operations
+    const { operators } = operationsOf(tests.running.service)
     const { password } = await operators.add('kim', 'viewer', COMMAND_LINE)
     const { page, errors } = await tests.open('light', 1280)
     await page.goto(tests.running.service.adminUrl)

@@ -1,9 +1,11 @@
 /** A tenant's policy at the dashboard: who sees it, who changes it, and how a draft is checked. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -66,7 +68,7 @@ describe('the draft of a policy', () => {
   })
 
   it('is checked also for a viewer, who may not put it in force', async () => {
-    const { password } = await running.service.core.operations.operators.add('kim', 'viewer', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const asked = { policy: JSON.stringify(policy), action: '' }
     expect((await call('POST', '/policy/check', asked, viewer)).body.problem).toBeNull()

@@ -1,9 +1,11 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
+
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, loaded, violations } from '../support/browser.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { PageTests, screenshot } from './page-tests.js'
 
@@ -60,8 +62,7 @@ describe.skipIf(!CHROMIUM)('a second factor in Chromium', () => {
 
       // A sign-in link asks for a code as well, and a code removes the second factor.
       tests.running.clock.advance(MINUTE_MS)
-      const { operations } = tests.running.service.core
-      const link = await operations.operators.createSignInLink(
+      const link = await operationsOf(tests.running.service).operators.createSignInLink(
         'operator',
         tests.running.service.adminUrl,
         COMMAND_LINE,

@@ -1,10 +1,12 @@
 /** The second factor of operators: setting up, sign-in, single use of codes, loss, and storage. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -57,7 +59,7 @@ async function add(client: DashboardClient): Promise<{ secret: string; recovery:
 }
 /** Adds an operator with a second factor. */
 async function operator(role: PersonRole = 'admin') {
-  const { password } = await running.service.core.operations.operators.add(name, role, COMMAND_LINE)
+  const { password } = await operationsOf(running.service).operators.add(name, role, COMMAND_LINE)
   const client = await signIn({ name, password })
   return { password, client, ...(await add(client)) }
 }
@@ -117,7 +119,7 @@ describe('a second factor', () => {
   })
 
   it('takes effect only after a code was confirmed, and cannot be replaced afterwards', async () => {
-    const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn({ name, password })
     await client.call('POST', '/second-factor')
     expect(await answerTo({ name, password })).toBe(201)
@@ -148,7 +150,7 @@ describe('a second factor', () => {
   })
 
   it('ends the other sessions of the person when it is added, removed or reset', async () => {
-    const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE)
     const statusOf = async (one: DashboardClient) => (await one.call('GET', '/session')).status
     const [before, own] = [await signIn({ name, password }), await signIn({ name, password })]
     const { recovery } = await add(own)
@@ -157,7 +159,7 @@ describe('a second factor', () => {
     expect((await own.call('POST', '/second-factor/remove', { code: recovery[1]! })).status).toBe(200)
     expect([await statusOf(beside), await statusOf(own)]).toEqual([401, 200])
     await add(own)
-    await running.service.core.operations.secondFactors.reset(name, COMMAND_LINE)
+    await operationsOf(running.service).secondFactors.reset(name, COMMAND_LINE)
     expect(await statusOf(own)).toBe(401)
     const [unnamed, adding] = [
       await signIn({ password: OPERATOR_PASSWORD }),
@@ -165,7 +167,7 @@ describe('a second factor', () => {
     ]
     await add(adding)
     expect([await statusOf(unnamed), await statusOf(adding)]).toEqual([401, 200])
-    await running.service.core.operations.secondFactors.reset('operator', COMMAND_LINE)
+    await operationsOf(running.service).secondFactors.reset('operator', COMMAND_LINE)
   })
 
   it('makes a session stale that has not met it, and cannot be reset by its own person without a code', async () => {
@@ -175,8 +177,10 @@ describe('a second factor', () => {
     const reset = await client.call('POST', '/operators/second-factor/remove', { name })
     expect(reset.body.code).toBe('not_permitted')
     // A session that an earlier version began does not say which second factor it met.
-    const { store, operations } = running.service.core
-    const { hash, authenticatedAt } = (await operations.sessions.list()).find((one) => one.operator === name)!
+    const { store } = running.service.core
+    const { hash, authenticatedAt } = (await operationsOf(running.service).sessions.list()).find(
+      (one) => one.operator === name,
+    )!
     await store.transaction('rows', (tx) =>
       tx.setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: null }),
     )
@@ -187,7 +191,7 @@ describe('a second factor', () => {
 
   it('is asked for by the link of its person, which a wrong or missing code does not use up', async () => {
     const { secret } = await operator()
-    const { operators } = running.service.core.operations
+    const { operators } = operationsOf(running.service)
     const link = await operators.createSignInLink(name, running.service.adminUrl, COMMAND_LINE)
     const credentials = { login_token: link.split('/').at(-1)! }
     expect(await answerTo(credentials)).toBe('second_factor_required')
@@ -225,7 +229,7 @@ describe('a second factor', () => {
     const { secret } = await add(admin)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('second_factor_required')
     expect(await answerTo({ password: OPERATOR_PASSWORD, code: codeOf(secret) })).toBe(201)
-    const { operators, secondFactors } = running.service.core.operations
+    const { operators, secondFactors } = operationsOf(running.service)
     await secondFactors.reset('operator', COMMAND_LINE)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe(201)
     await operator()
@@ -257,7 +261,7 @@ describe('a second factor', () => {
       expect((await admin.call('GET', '/tenants')).status).toBe(200)
 
       // No link is a way around it: a person's may only add one, and a tenant's names nobody who could.
-      const { operators } = strict.service.core.operations
+      const { operators } = operationsOf(strict.service)
       await operators.add('kim', 'admin', COMMAND_LINE)
       const link = await operators.createSignInLink('kim', strict.service.adminUrl, COMMAND_LINE)
       const kim = await signInFrom(strict, { login_token: link.split('/').at(-1)! })

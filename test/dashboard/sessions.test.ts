@@ -1,10 +1,12 @@
 /** Sessions of the dashboard: how they end, who sees them, and which routes require a fresh sign-in. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ROUTES } from '../../src/dashboard/routes/routes.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -45,7 +47,7 @@ describe('a tenant that is suspended', () => {
     await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const session = await asTenant()
     const unused = await loginToken(running, tenant.id)
-    const { lifecycle } = running.service.core.operations
+    const { lifecycle } = operationsOf(running.service)
     await lifecycle.suspend(await named(), COMMAND_LINE)
 
     const below = (path: string) => `/tenants/${tenant.id}${path}`
@@ -91,7 +93,7 @@ describe('a tenant that is suspended', () => {
   })
 
   it('is refused within the transaction of a request that was in flight at the suspension', async () => {
-    const { operations } = running.service.core
+    const operations = operationsOf(running.service)
     const actor = { name: 'dashboard:tenant', requestId: 'req_1', isTenant: true }
     const before = await named()
     const suspended = operations.lifecycle.suspend(before, COMMAND_LINE)
@@ -198,7 +200,7 @@ describe('a session', () => {
   })
 
   it('can be ended by a viewer or a tenant only when it is their own', async () => {
-    const { operators } = running.service.core.operations
+    const { operators } = operationsOf(running.service)
     const { password } = await operators.add('viewer1', 'viewer', COMMAND_LINE)
     const viewer = await asOperator(password, 'viewer1')
     const [admin, session] = [await asOperator(), await asTenant()]
@@ -225,7 +227,7 @@ describe('a session', () => {
     expect([await codeOf(session), await codeOf(second)]).toEqual(['not_signed_in', 'not_signed_in'])
     await expect(signIn(running, { login_token: unused })).rejects.toThrow('sign_in_failed')
 
-    const { sessions, operators } = running.service.core.operations
+    const { sessions, operators } = operationsOf(running.service)
     const { password } = await operators.add('sam', 'admin', COMMAND_LINE)
     const [sam, unnamed] = [await asOperator(password, 'sam'), await asOperator()]
     expect((await unnamed.call('POST', '/operators/sign-out', { name: 'sam' })).body).toEqual({ sessions: 1 })

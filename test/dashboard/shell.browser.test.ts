@@ -1,8 +1,10 @@
 /** The parts that all pages of the dashboard share, in a real browser: titles, times, focus, and the texts of empty lists. */
+
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -132,7 +134,7 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
   }, 60_000)
 
   it('reports an unknown tenant, and a page that the role may not open', async () => {
-    const { password } = await running.service.core.operations.operators.add('vera', 'viewer', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add('vera', 'viewer', COMMAND_LINE)
     const { page } = await openPage(browser, running, { colorScheme: 'light', width: 1280 })
     await signIn(page, password, 'vera')
     for (const id of ['ten_nobody', `ten_${'0'.repeat(32)}`]) {

@@ -1,4 +1,5 @@
 /** Rules for sign-ins and sessions of operators. Each test breaks exactly one rule. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService } from '../support/service.js'
 
 const NAME = 'kim@example.com'
@@ -26,7 +28,7 @@ beforeAll(async () => {
     COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
     COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
   })
-  await running.service.core.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
+  await operationsOf(running.service).operators.add(NAME, 'viewer', COMMAND_LINE)
 })
 afterAll(async () => {
   await running?.stop()
@@ -82,7 +84,7 @@ describe('the answer of an OpenID provider', () => {
 describe('a session of an operator', () => {
   it('is invalid as soon as the operator is removed, even if the session still exists', async () => {
     const name = 'gone@example.com'
-    const { password } = await running.service.core.operations.operators.add(name, 'admin', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password: password! })
     expect((await client.call('GET', '/tenants')).status).toBe(200)
     // Deletes only the operator's row, which is the state between the two statements of a removal.
@@ -98,7 +100,7 @@ describe('a session of an operator', () => {
 
   it('has the present rights of its operator, not those at the sign-in', async () => {
     const name = 'changed@example.com'
-    const { operators } = running.service.core.operations
+    const { operators } = operationsOf(running.service)
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)
     const client = await signIn(running, { name, password: password! })
     await operators.setRole(name, 'viewer', COMMAND_LINE)

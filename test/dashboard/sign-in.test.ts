@@ -12,6 +12,7 @@ import { SignIn } from '../../src/dashboard/sign-in/sign-in.js'
 import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { oidcProvider } from '../support/oidc-provider.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -60,7 +61,7 @@ describe('the audit log', () => {
     // More tenants than are recorded at once.
     const tenants = []
     for (let i = 0; i < 21; i++) tenants.push(await running.tenant())
-    const { operators } = running.service.core.operations
+    const { operators } = operationsOf(running.service)
     const { password } = await operators.add('kim@example.com', 'viewer', COMMAND_LINE)
     await signIn(running, { password: OPERATOR_PASSWORD })
     await signIn(running, { name: 'kim@example.com', password })
@@ -174,19 +175,20 @@ describe('a session', () => {
 describe('a new password', () => {
   it('invalidates a named operator’s sign-in in flight with the old one', async () => {
     const running = await start()
-    const { store, operations } = running.service.core
-    const { password, operator } = await operations.operators.add('kim@example.com', 'admin', COMMAND_LINE)
+    const { store } = running.service.core
+    const { operators, signIns, secondFactors } = operationsOf(running.service)
+    const { password, operator } = await operators.add('kim@example.com', 'admin', COMMAND_LINE)
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
     const limiter = new LocalRateLimiter(running.clock)
     const parts = {
       store,
       clock: running.clock,
       operatorPassword: own,
-      signIns: operations.signIns,
+      signIns,
       isSecure: false,
       attempts: limiter,
       isPasswordSignIn: { operators: true, tenants: true },
-      secondFactors: operations.secondFactors,
+      secondFactors,
       isSecondFactorRequired: false,
       times: TIMES,
     }
@@ -214,7 +216,8 @@ describe('a new password', () => {
     const file = join(dir, 'operator.password')
     writeFileSync(file, OPERATOR_HASH)
     const kept = await loadOperatorPassword({ operatorPassword: undefined, operatorPasswordFile: file })
-    const { store, operations } = running.service.core
+    const { store } = running.service.core
+    const { signIns, secondFactors } = operationsOf(running.service)
     const password = {
       ...kept,
       async matches(given: string) {
@@ -228,11 +231,11 @@ describe('a new password', () => {
       store,
       clock: running.clock,
       operatorPassword: password,
-      signIns: operations.signIns,
+      signIns,
       isSecure: false,
       attempts: limiter,
       isPasswordSignIn: { operators: true, tenants: true },
-      secondFactors: operations.secondFactors,
+      secondFactors,
       isSecondFactorRequired: false,
       times: TIMES,
     }
@@ -260,7 +263,7 @@ describe('an OpenID provider', () => {
       COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
       ...env,
     })
-    await running.service.core.operations.operators.add(NAME, 'admin', COMMAND_LINE)
+    await operationsOf(running.service).operators.add(NAME, 'admin', COMMAND_LINE)
     const api = (path: string, headers: Record<string, string> = {}) =>
       fetch(`${running.service.adminUrl}/api/oidc${path}`, { redirect: 'manual', headers })
     return { provider, running, api }

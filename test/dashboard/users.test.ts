@@ -1,10 +1,12 @@
 /** Users at the dashboard: what it shows of them, and who may unlock them. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -73,8 +75,8 @@ describe('a user at the dashboard', () => {
   })
 
   it('can be looked up by a viewer, without an audit entry', async () => {
-    const { operations, store } = running.service.core
-    const { password } = await operations.operators.add('kim', 'viewer', COMMAND_LINE)
+    const { store } = running.service.core
+    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const entries = async () => (await store.read.auditEntries(tenant.id, 0, 100)).length
     const before = await entries()

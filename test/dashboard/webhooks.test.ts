@@ -1,4 +1,5 @@
 /** Webhooks at the dashboard: who may add them, how they are shown, and the pages of their deliveries. */
+
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +7,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
 import { poll } from '../support/command.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -46,7 +48,7 @@ const events = async () =>
 
 describe('a webhook', () => {
   it('is added and removed only by an operator with the right', async () => {
-    const { password } = await running.service.core.operations.operators.add('kim', 'viewer', COMMAND_LINE)
+    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
     const viewer = await signIn(running, { name: 'kim', password })
     const body = { url, environment: 'sandbox', events: ['user.erased'] }
     for (const client of [own, viewer])
@@ -174,7 +176,7 @@ describe('a delivery', () => {
           data: {},
         })
     })
-    await running.service.core.operations.lifecycle.suspend(
+    await operationsOf(running.service).lifecycle.suspend(
       await running.service.core.tenancy.find(tenant.id),
       COMMAND_LINE,
     )

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
+import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { base64, face } from '../support/faces.js'
 import { beginModelChange, scrape, seriesLabels } from '../support/metrics.js'
 import { parseQuery } from '../support/promql.js'
 import { startService, type TestService } from '../support/service.js'
 
-const CODES = [...Object.keys(ERRORS), ...Object.keys(DASHBOARD_ERRORS)]
+const CODES = [...Object.keys(ERRORS), ...Object.keys(DASHBOARD_ERRORS), UNKNOWN_HOST.code]
 
 interface Panel {
   id: number

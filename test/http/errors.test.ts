@@ -18,6 +18,7 @@ import { type ApiClient, type ApiResponse, apiClient } from '../support/client.j
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngHeader, upsideDownFace } from '../support/images.js'
+import { operationsOf } from '../support/operations.js'
 import { asserted, ORIGIN, passkeysPath, proven, registered, usePasskeys } from '../support/passkeys.js'
 import { setPolicy } from '../support/policies.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
@@ -92,7 +93,8 @@ async function raw(baseUrl: string, method: string, target: string, bytes: strin
 
 let furtherKeys = 0
 async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
     ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
   })
@@ -295,7 +297,8 @@ const PROVOCATIONS: Record<ErrorCode, Provocation> = {
     apiClient(running.service.url('sandbox'), production.key).health(),
   tenant_suspended: async ({ running }) => {
     const tenant = await running.tenant()
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
     return tenant.sandbox.health()
   },
@@ -632,7 +635,8 @@ describe('what to do', () => {
       const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
       const before = await ask('https://shop.example/done')
       expect(before.body.message).toContain('https://shop.example: none is allowed yet')
-      const { operations, tenancy } = running.service.core
+      const { tenancy } = running.service.core
+      const operations = operationsOf(running.service)
       const found = await tenancy.find(tenant.id)
       await operations.tenants.setCapturePage(found, COMMAND_LINE, {
         ...{

@@ -2,8 +2,10 @@
  * Runs the real store and the real operations on a recorded disk: first start, tenants and keys, users enrolled, verified and erased,
  * backups, a new master key, a restart, a restore. Started by `record`.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { administered } from '../../src/admin/administration.js'
 import type { Core } from '../../src/admin/core.js'
 import { findKeys, openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
@@ -49,7 +51,7 @@ mark({ kind: 'password made' })
 
 const tenants: TenantRecord[] = []
 for (const name of ['acme', 'globex']) {
-  const { tenant } = await core.operations.tenants.create(
+  const { tenant } = await administered(core, systemClock).operations.tenants.create(
     name,
     COMMAND_LINE,
     { ratePerSecond: 50 },

@@ -2,6 +2,7 @@
  * Makes the database of this release, which later releases must open (upgrade.test.ts). Run as `npm run release:database`,
  * once for each release that changes the schema.
  */
+
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,7 @@ import { VERSION } from '../../src/lib/version.js'
 import { buildBaseline } from '../../tools/pack-builders/baseline/build-baseline.js'
 import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 
 const MADE_AT = Date.parse('2026-11-22T00:00:00Z')
 
@@ -69,7 +71,8 @@ async function fill(
   masterKey: string,
   madeAt: number,
 ): Promise<Omit<ReleaseFacts, 'schema'>> {
-  const { operations, store, tenancy, audit } = service.core
+  const { store, tenancy, audit } = service.core
+  const operations = operationsOf(service)
   const { tenant, sandboxKey } = await operations.tenants.create(
     'acme',
     COMMAND_LINE,

@@ -1,9 +1,11 @@
 /** The hosted capture page as a browser would ask for it, without one. */
+
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { answerTo } from './challenges.js'
 import type { ApiClient } from './client.js'
+import { operationsOf } from './operations.js'
 import type { TestService, TestTenant } from './service.js'
 
 export const RETURN_ORIGIN = 'https://bank.example'
@@ -21,7 +23,8 @@ export async function allowReturn(
     color?: string
   } = {},
 ): Promise<void> {
-  const { tenancy, operations } = service.core
+  const { tenancy } = service.core
+  const operations = operationsOf(service)
   await operations.tenants.setCapturePage(await tenancy.find(id), COMMAND_LINE, {
     company: null,
     returnOrigins: [RETURN_ORIGIN],

@@ -5,6 +5,7 @@ import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { createProgram } from '../../src/cli/program.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
+import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { FENCE } from './plain-prose.js'
 
@@ -135,6 +136,7 @@ export function wrongStatusesIn(page: string, text: string): string[] {
   const statuses = new Map<string, number>([
     ...Object.entries(OPERATION_STATUS),
     ...Object.entries(DASHBOARD_ERRORS).map(([code, [status]]): [string, number] => [code, status]),
+    [UNKNOWN_HOST.code, UNKNOWN_HOST.status],
     ...Object.entries(ERRORS).map(([code, { status }]): [string, number] => [code, status]),
   ])
   return [...text.matchAll(STATUS)].flatMap(([found, a, b, c, d, e, f]) => {

@@ -1,4 +1,5 @@
 /** Reads Prometheus's text format. */
+import { operationsOf } from './operations.js'
 import type { TestService } from './service.js'
 
 export async function scrape({ service }: TestService): Promise<string> {
@@ -7,7 +8,8 @@ export async function scrape({ service }: TestService): Promise<string> {
 
 /** Begins a change of the model pack, whose metrics are there only while it is under way. The new pack need not be loaded. */
 export async function beginModelChange({ service, clock }: TestService): Promise<void> {
-  const { store, operations } = service.core
+  const { store } = service.core
+  const operations = operationsOf(service)
   const migration = { from: 'baseline@1.0.0', to: 'other@1.0.0', startedAt: clock.now(), strictFmr: null }
   await store.transaction('installation', (tx) =>
     tx.putModelMigration({ ...migration, atCoverage: null, atTime: null, finishingAt: null }),
@@ -17,7 +19,8 @@ export async function beginModelChange({ service, clock }: TestService): Promise
 
 /** Ends the change without a sweep. */
 export async function endModelChange({ service }: TestService): Promise<void> {
-  const { store, operations } = service.core
+  const { store } = service.core
+  const operations = operationsOf(service)
   await store.transaction('installation', (tx) => tx.putModelMigration(null))
   await operations.modelSweep.advance(() => true)
 }

@@ -1,8 +1,10 @@
 /** Passkeys over the API, as a customer's backend and the browser of its user handle them. */
+
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { PasskeySettings } from '../../src/tenants/passkey-settings.js'
 import { SoftwareAuthenticator } from './authenticator.js'
 import type { ApiClient } from './client.js'
+import { operationsOf } from './operations.js'
 import type { TestService, TestTenant } from './service.js'
 
 export const RP_ID = 'bank.example'
@@ -14,7 +16,8 @@ export async function usePasskeys(
   { name }: TestTenant,
   changes: Partial<PasskeySettings> = {},
 ): Promise<void> {
-  const { tenancy, operations } = service.core
+  const { tenancy } = service.core
+  const operations = operationsOf(service)
   await operations.tenants.setPasskeys(await tenancy.find(name), COMMAND_LINE, {
     rpId: RP_ID,
     origins: [ORIGIN],

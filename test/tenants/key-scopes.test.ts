@@ -1,4 +1,5 @@
 /** Further API keys: what each scope allows and refuses at every endpoint, from which networks a key is taken, and how it ends. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
@@ -10,6 +11,7 @@ import { answerTo } from '../support/challenges.js'
 import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -55,7 +57,8 @@ async function create(
   grants: Partial<KeyGrants>,
   environment: Environment = 'sandbox',
 ): Promise<ApiClient & { key: string; id: string; name: string }> {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const name = grants.name ?? `key-${++made}`
   const record = await tenancy.find(tenant.id)
   const { key, record: row } = await operations.keys.create(record, COMMAND_LINE, environment, {
@@ -68,7 +71,8 @@ async function create(
 }
 
 const keys = async () => {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   return { operations: operations.keys, record: await tenancy.find(tenant.id) }
 }
 
@@ -404,7 +408,8 @@ describe('a further key', () => {
 
   it('a named key survives a reissue of the first key, and is revoked with all keys', async () => {
     const other = await running.tenant()
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     const record = await tenancy.find(other.id)
     const { key } = await operations.keys.create(record, COMMAND_LINE, 'sandbox', {
       ...{ name: 'ci', scopes: ['verify'], networks: null },
@@ -436,7 +441,8 @@ describe('a further key', () => {
   })
 
   it('refuses a named production key before the production key was issued', async () => {
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     const record = await tenancy.find((await running.tenant()).id)
     const grants = { name: 'early', scopes: ['verify'], networks: null }
     await expect(operations.keys.create(record, COMMAND_LINE, 'production', grants)).rejects.toMatchObject({

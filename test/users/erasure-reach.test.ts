@@ -2,6 +2,7 @@
  * Tests how far an erasure reaches: what every table names of a user before it, after it, and in a copy that was made before it. Each cell is
  * read as it is and decrypted under every key that a holder of the database and the master key can have.
  */
+
 import { createDecipheriv, createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -20,6 +21,7 @@ import { base64, face } from '../support/faces.js'
 import { Keycloak } from '../support/keycloak.js'
 import { OpenIdApplication, openIdOperations } from '../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../support/openid-browser.js'
+import { operationsOf } from '../support/operations.js'
 import { registered, usePasskeys } from '../support/passkeys.js'
 import { isOnPostgres } from '../support/postgres.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -199,7 +201,8 @@ describe('an erasure', () => {
 })
 
 async function subscribe(environment: 'production' | 'sandbox'): Promise<void> {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   // Nobody listens there, so that what is to be sent stays. `user.erased` names an erased user until it is taken.
   const events = ['user.enrolled', 'capture_session.completed', 'openid.link_ready'] as const
   const webhook = { url: 'http://127.0.0.1:9/', environment, events: [...events] }

@@ -1,4 +1,5 @@
 /** Tests of a change from one model pack to another: templates that follow, the decision that moves, and what is left at the end. */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import { tenantModels } from '../../src/tenants/tenant-models.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, type FaceName, face } from '../support/faces.js'
 import { scrape } from '../support/metrics.js'
+import { operationsOf } from '../support/operations.js'
 import { writeShiftedPack } from '../support/packs.js'
 import { setPolicy } from '../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -49,7 +51,7 @@ beforeEach(async () => {
   api = await running.production(tenant)
 })
 
-const operations = () => running.service.core.operations
+const operations = () => operationsOf(running.service)
 const store = () => running.service.core.store
 /** Lowest score of which a template is made, at a tenth of the tenants' rate. */
 const strictBound = () => strictThreshold(running.service.engine.pack, 1e-4)!.threshold

@@ -11,6 +11,7 @@ import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { writeLivenessPack } from '../support/liveness-pack.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const ALL: LivenessRequirement[] = ['none', 'passive', 'active', 'both']
@@ -68,7 +69,8 @@ describe.each([
 
   async function under(contract: LivenessRequirement): Promise<TestTenant> {
     const tenant = await running.tenant()
-    const { operations, tenancy } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     const requirement = {
       ratePerSecond: 1000,
       fmr: null,

@@ -1,4 +1,5 @@
 /** A delivery that its receiver has not answered yet: what else may be sent to it, and what an erasure makes of it. */
+
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -7,6 +8,7 @@ import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -50,7 +52,8 @@ afterEach(async () => {
 })
 
 async function addEndpoint(path: string): Promise<string> {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`
   const webhook = { url, environment: 'production', events: [] } as const
   return (await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)).id
@@ -73,7 +76,8 @@ describe('an endpoint', () => {
     // Long after another process may take a delivery over; the one of the other endpoint shows that the sender has looked.
     for (const round of [1, 2]) {
       running.clock.advance(2 * MINUTE_MS)
-      const { operations, tenancy } = running.service.core
+      const { tenancy } = running.service.core
+      const operations = operationsOf(running.service)
       await operations.webhooks.test(await tenancy.find(tenant.id), other)
       await arrived('/other', 2 + round)
       expect(sentTo(HELD)).toHaveLength(1)

@@ -1,4 +1,5 @@
 /** Webhooks from the effect to a real receiver, by the real service. */
+
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
@@ -13,6 +14,7 @@ import { RETRY_DELAYS_MS } from '../../src/webhooks/webhook-sender.js'
 import type { ApiClient } from '../support/client.js'
 import { poll as pollFor } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 interface Received {
@@ -70,7 +72,7 @@ afterEach(async () => {
 
 /** Until it holds; the sender looks once a second. */
 const poll = (holds: () => Promise<unknown>) => pollFor(holds, Boolean)
-const webhooks = () => running.service.core.operations.webhooks
+const webhooks = () => operationsOf(running.service).webhooks
 const record = () => running.service.core.tenancy.find(tenant.id)
 const deliveries = () => running.service.core.store.read.webhookDeliveries(tenant.id, 100)
 const add = async (
@@ -98,7 +100,7 @@ describe('a webhook', () => {
     await reject('ada', ATTEMPTS)
     const ends_at = isoTime(running.clock.now() + 30 * SECOND_MS)
     await arrived(2)
-    await running.service.core.operations.users.unlock(await record(), COMMAND_LINE, 'ada')
+    await operationsOf(running.service).users.unlock(await record(), COMMAND_LINE, 'ada')
     await arrived(3)
     await production.enroll({ user_id: 'ada', image: ada, replace: true })
     await arrived(4)
@@ -357,7 +359,7 @@ describe('a delivery that is not taken', () => {
 })
 
 describe('a suspended tenant', () => {
-  const lifecycle = () => running.service.core.operations.lifecycle
+  const lifecycle = () => operationsOf(running.service).lifecycle
 
   it('a suspended tenant gets no webhooks, and gets all of them once it is resumed', async () => {
     await add()

@@ -1,10 +1,12 @@
 /** A tenant whose calls are recorded: what each one answers, reports and writes. */
+
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
 import type { PolicyRequirements, PolicyRule } from '../../src/contract/action-policy.js'
 import type { Observation } from '../../src/http/observation/observation.js'
 import { type ApiClient, type ApiResponse, clientOver } from '../support/client.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
+import { operationsOf } from '../support/operations.js'
 import { setPolicy } from '../support/policies.js'
 import type { TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
@@ -270,7 +272,7 @@ export class Stage {
 
   /** Has every event of the tenant wait for its delivery, which nobody makes. */
   async addWebhook(environment: Environment): Promise<void> {
-    const { operations } = this.running.service.core
+    const operations = operationsOf(this.running.service)
     await operations.webhooks.add(await this.record(), COMMAND_LINE, {
       url: 'http://localhost:1/hooks',
       environment,

@@ -1,6 +1,6 @@
 /** A command that a feature adds to the command line. */
 import type { Command } from 'commander'
-import type { Core } from '../../admin/core.js'
+import type { AdministeredCore } from '../../admin/administration.js'
 import type { Config } from '../../config/config.js'
 
 export interface FeatureCommand {
@@ -14,5 +14,5 @@ export interface FeatureCommand {
 /** The parts of the command line that a feature cannot import. */
 export interface CommandHost {
   /** Opens the database for one command and closes it again. @throws CommandError database_missing, master_key_missing */
-  withCore<T>(work: (core: Core, config: Config) => Promise<T>): Promise<T>
+  withCore<T>(work: (core: AdministeredCore, config: Config) => Promise<T>): Promise<T>
 }

@@ -48,7 +48,7 @@ export async function announce(
     ...(capture === null ? {} : { capture }),
     ...(openid === null ? {} : { openid }),
   }
-  const { generated } = service.operatorPassword
+  const generated = service.operatorPassword?.generated ?? null
   if (!options.json) {
     const captures = capture === null ? '' : `  Captures    ${capture}/capture/…\n`
     const provider = openid === null ? '' : `  OpenID      ${openid} (sandbox: ${openid}/sandbox)\n`
@@ -92,7 +92,7 @@ export async function announceUnlessStopping(service: Service, work: () => Promi
 /** Keeps a generated password only now that it was shown. Stops a service that nobody could sign in to. @throws ConfigError */
 async function keepPassword(service: Service): Promise<void> {
   try {
-    if (!(await service.operatorPassword.keep()))
+    if ((await service.operatorPassword?.keep()) === false)
       note(
         "Ignore the operator's password above: another service started first. Use the password in its log, or run `countersign operator-password --reset`.",
       )

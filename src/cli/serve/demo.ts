@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { administered } from '../../admin/administration.js'
 import type { Service } from '../../app/service.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { SETTINGS } from '../../config/settings.js'
@@ -47,8 +48,9 @@ function launcherFrom(folder: string): string {
   return path.startsWith('..') ? LAUNCHER : `./${path}`
 }
 
-async function createTenant({ core, adminUrl }: Service) {
-  return createdTenantView(await core.operations.tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
+async function createTenant({ core, clock, adminUrl }: Service) {
+  const { tenants } = administered(core, clock).operations
+  return createdTenantView(await tenants.create(DEMO_TENANT, COMMAND_LINE, {}, adminUrl))
 }
 
 /** The demo for programs, or null where the tenant existed before: its keys cannot be shown again. */

@@ -1,7 +1,7 @@
 /** Helpers that the commands on tenants share: they find the tenant and read the options of its contract. */
 
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { Operations } from '../../admin/operations.js'
+import type { Administration } from '../../admin/administration.js'
 import { loadConfig } from '../../app/configuration.js'
 import { type Config, type Environment, modelPackDir, parseRate } from '../../config/config.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
@@ -27,7 +27,7 @@ export interface ContractOptions {
 /** Runs an operation on an existing tenant, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
 export function operate<T>(
   name: string,
-  work: (operations: Operations, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
+  work: (operations: Administration, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
 ): Promise<T> {
   return withCore(async ({ tenancy, operations, store }, config) =>
     work(operations, await tenancy.findLive(name), config, store),

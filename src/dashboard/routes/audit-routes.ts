@@ -2,11 +2,11 @@
 
 import { consentTextsOf } from '../../admin/consent-texts.js'
 import { consentTextView } from '../../admin/user-views.js'
+import { reply } from '../../http/admin/replies.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../audit-query.js'
 import * as bodies from '../bodies.js'
 import type { AuditEntry } from '../contract.js'
-import { reply } from '../replies.js'
 import type { TenantTable } from './route.js'
 
 /** Entries of one page: as many as a person can look through, also on a phone. */

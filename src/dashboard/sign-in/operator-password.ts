@@ -15,6 +15,7 @@ import {
   passwordWeakness,
   slowHash,
 } from '../../crypto/password-hash.js'
+import type { FirstPassword } from '../../features/feature.js'
 import { createDurably, makeFolder, replaceDurably } from '../../lib/durable-file.js'
 import type { SharedStore } from '../../storage/store.js'
 
@@ -28,18 +29,10 @@ interface StoredPassword {
   hash: string
 }
 
-export interface OperatorPassword {
+export interface OperatorPassword extends FirstPassword {
   matches(password: string): Promise<boolean>
   /** Returns a value that changes with the password. */
   fingerprint(): Promise<string>
-  /** The password that this start has generated, to be shown once, or null. */
-  generated: string | null
-  /**
-   * Stores the hash of the generated password, once the start has succeeded.
-   * @returns false when another service has stored its own meanwhile, which is then valid for both
-   * @throws ConfigError
-   */
-  keep(): Promise<boolean>
 }
 
 type PasswordConfig = Pick<Config, 'operatorPassword' | 'operatorPasswordFile'> &

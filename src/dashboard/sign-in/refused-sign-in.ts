@@ -1,10 +1,10 @@
 /** Records a refused sign-in in the audit log. */
-import type { DashboardCore } from '../dashboard-services.js'
+import type { AdministeredCore } from '../../admin/administration.js'
 
 /** @returns the error, or the failure that kept it from being recorded: no refusal must go without a trace */
 export async function auditRefusedSignIn(
   error: unknown,
-  core: DashboardCore,
+  core: AdministeredCore,
   requestId: string,
 ): Promise<unknown> {
   try {

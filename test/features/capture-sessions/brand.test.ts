@@ -1,4 +1,5 @@
 /** Logo and color of a tenant on the hosted page: encoded again before they are stored, and served from the page's own origin. */
+
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +7,7 @@ import { capturePageView } from '../../../src/admin/views.js'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { capturePageSettings } from '../../../src/tenants/capture-page-settings.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { operationsOf } from '../../support/operations.js'
 import { childrenOf } from '../../support/process-tree.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
@@ -20,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-const operations = () => running.service.core.operations.tenants
+const operations = () => operationsOf(running.service).tenants
 const record = () => running.service.core.tenancy.find(tenant.id)
 const setLogo = async (file: Uint8Array | null) =>
   operations().setCaptureLogo(await record(), COMMAND_LINE, file)

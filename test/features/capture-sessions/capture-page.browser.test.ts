@@ -1,4 +1,5 @@
 /** The hosted capture page in a real browser, where one is installed (`apt install chromium`), with a camera that shows a film. */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,6 +13,7 @@ import { begun, CHROMIUM, violations } from '../../support/browser.js'
 import { launchWithCamera, REACHABLE_HOST } from '../../support/camera-page.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
 import { writeFaceFilm } from '../../support/film.js'
+import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 /** A busy machine needs a long time. */
@@ -61,7 +63,8 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await new Promise((resolve) => customer.once('listening', resolve))
     back = `http://127.0.0.1:${(customer.address() as AddressInfo).port}`
     tenant = await running.tenant()
-    const { tenancy, operations } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     await operations.tenants.setCapturePage(await tenancy.find(tenant.id), COMMAND_LINE, {
       company: 'Bank of Ada',
       returnOrigins: [back],

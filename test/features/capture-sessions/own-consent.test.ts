@@ -1,4 +1,5 @@
 /** A consent text that a capture session brings as its own, and that may name its user: sealed for that user, and erased with the user. */
+
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { consentTextsOf } from '../../../src/admin/consent-texts.js'
@@ -9,6 +10,7 @@ import type { ApiClient } from '../../support/client.js'
 import { countRows } from '../../support/database.js'
 import { base64, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
+import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 let running: TestService
@@ -116,7 +118,8 @@ describe('a consent text of a session’s own', () => {
   it('is in the export of its user only', async () => {
     for (const user_id of ['ada', 'grace']) await production.enroll({ user_id, image })
     await agreed('ada')
-    const { tenancy, operations } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     const record = await tenancy.find(tenant.id)
     const textsOf = async (userId: string) =>
       (await operations.exports.run(record, COMMAND_LINE, { environment: 'production', userId }))
@@ -128,7 +131,8 @@ describe('a consent text of a session’s own', () => {
   it('goes with a deleted tenant', async () => {
     await production.enroll({ user_id: 'ada', image })
     await agreed('ada')
-    const { tenancy, operations } = running.service.core
+    const { tenancy } = running.service.core
+    const operations = operationsOf(running.service)
     await operations.lifecycle.delete(await tenancy.find(tenant.id), COMMAND_LINE)
     expect(await countRows(running, 'own_consent_text', 'tenant_id = $1', [tenant.id])).toBe(0)
   })

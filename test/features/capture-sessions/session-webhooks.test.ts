@@ -1,4 +1,5 @@
 /** Webhooks about capture sessions: each end is reported once, even under concurrent requests, and without biometric data. */
+
 import { pino } from 'pino'
 import Schema from 'typebox/schema'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -11,6 +12,7 @@ import { WEBHOOK_SCHEMAS } from '../../../src/webhooks/webhook-schemas.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
+import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 const TTL_MS = 15 * MINUTE_MS
@@ -34,7 +36,8 @@ afterAll(() => running?.stop())
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   // Nobody listens there: a delivery that was tried stays in the outbox with its body.
   const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [] } as const
   await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)

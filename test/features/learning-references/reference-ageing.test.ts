@@ -1,4 +1,5 @@
 /** Tests of references that take captures in after strong matches, and of the way back. */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import { scoreOf } from '../../../src/biometrics/pipeline/judge/match.js'
 import { DAY_MS, MINUTE_MS } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
+import { operationsOf } from '../../support/operations.js'
 import { writeShiftedPack } from '../../support/packs.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
@@ -49,7 +51,7 @@ beforeEach(async () => {
   api = await running.production(tenant)
 })
 
-const operations = () => running.service.core.operations
+const operations = () => operationsOf(running.service)
 const store = () => running.service.core.store
 const record = async () => (await store().read.tenantById(tenant.id))!
 const subjectOf = async (userId: string) => {

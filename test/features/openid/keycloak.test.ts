@@ -1,4 +1,5 @@
 /** Keycloak asks for a person by its HTTP authentication channel: a simulated realm, the real service, and a person at the capture page. */
+
 import { generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
@@ -12,6 +13,7 @@ import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { Keycloak } from '../../support/keycloak.js'
 import { openIdOperations } from '../../support/openid-application.js'
+import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 const ACR = 'urn:countersign:acr:face-active'
@@ -65,7 +67,8 @@ const channelOf = ({ record }: OpenIdClient) =>
 
 /** Nobody listens there: a delivery that was tried stays in the outbox with its body. */
 async function subscribe(): Promise<void> {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const events = ['openid.link_ready'] as const
   const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [...events] } as const
   await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
@@ -161,7 +164,8 @@ describe('a realm of Keycloak', () => {
   })
 
   it('gets UNAUTHORIZED when the person did not begin, and the backend gets a webhook', async () => {
-    const { operations, tenancy, store } = running.service.core
+    const { tenancy, store } = running.service.core
+    const operations = operationsOf(running.service)
     const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox' } as const
     await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, {
       ...webhook,
@@ -212,7 +216,8 @@ describe('a realm of Keycloak', () => {
   })
 
   it('is refused where no webhook takes the link, whether or not the person is known', async () => {
-    const { operations, tenancy, store } = running.service.core
+    const { tenancy, store } = running.service.core
+    const operations = operationsOf(running.service)
     const [endpoint] = await store.read.webhookEndpoints(tenant.id)
     await operations.webhooks.remove(await tenancy.find(tenant.id), COMMAND_LINE, endpoint!.id)
     for (const id of ['ada+match', 'nobody']) {

@@ -1,4 +1,5 @@
 /** Tests of a policy that erases users whom nobody uses: a notice, then the erasure, on the days that it names and not before. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { ActionPolicy } from '../../../src/contract/action-policy.js'
@@ -8,6 +9,7 @@ import { DAY_MS, isoTime } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
 import { countRows, keptBytes } from '../../support/database.js'
 import { base64, face } from '../../support/faces.js'
+import { operationsOf } from '../../support/operations.js'
 import { setPolicy as putInForce } from '../../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
@@ -34,7 +36,8 @@ afterAll(() => running?.stop())
 beforeEach(async () => {
   tenant = await running.tenant({ ratePerSecond: 1000 })
   production = await running.production(tenant)
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, {
     ...{ url: 'https://bank.example/hook', environment: 'production', events: [] },
   })
@@ -160,7 +163,7 @@ describe('a policy that erases unused users', () => {
     await setPolicy(RETENTION)
     passDays(60)
     await run(() => false)
-    const { lifecycle } = core().operations
+    const { lifecycle } = operationsOf(running.service)
     await lifecycle.suspend(await core().tenancy.find(tenant.id), COMMAND_LINE)
     await run()
     await lifecycle.resume(await core().tenancy.find(tenant.id), COMMAND_LINE)

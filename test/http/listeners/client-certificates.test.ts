@@ -1,4 +1,5 @@
 /** Client certificates where TLS ends at the service: what a listener asks for, and keys that are bound to one. */
+
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:https'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { CertificateMaker } from '../../support/certificates.js'
+import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'countersign-clients-'))
@@ -69,7 +71,8 @@ function health(key: string, certificate: string | null, environment: 'productio
 
 let made = 0
 async function boundKey(certificate: string, environment: 'production' | 'sandbox' = 'sandbox') {
-  const { operations, tenancy } = running.service.core
+  const { tenancy } = running.service.core
+  const operations = operationsOf(running.service)
   const grants = { name: `bound-${++made}`, scopes: null, networks: null, certificate }
   const record = await tenancy.find(tenant.id)
   return (await operations.keys.create(record, COMMAND_LINE, environment, grants)).key

@@ -1,6 +1,8 @@
 /** Callers who are refused before anything is done, the keys, the state of the service, and what each answer leaves behind. */
+
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { apiClient } from '../../support/client.js'
+import { operationsOf } from '../../support/operations.js'
 import type { Stage } from '../stage.js'
 import type { Scenario } from './groups.js'
 import { ACTION, enrolled } from './verify.js'
@@ -39,7 +41,7 @@ export const callers: Record<string, Scenario> = {
       await at(environment, 'no-key').health()
     }
     await at('production', tenant.sandboxKey).health()
-    const { key } = await running.service.core.operations.keys.create(
+    const { key } = await operationsOf(running.service).keys.create(
       await stage.record(),
       COMMAND_LINE,
       'sandbox',

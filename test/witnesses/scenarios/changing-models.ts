@@ -1,7 +1,9 @@
 /** References that follow a new model pack, or age with the face, and replays that are refused. */
+
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { askForSession } from '../../support/capture-page.js'
 import { base64, face } from '../../support/faces.js'
+import { operationsOf } from '../../support/operations.js'
 import type { Scenario } from './groups.js'
 import { ACTION, enrolled } from './verify.js'
 
@@ -43,7 +45,7 @@ export const changingModels: Record<string, Scenario> = {
 
   async 'has references follow the model pack that comes next'(stage) {
     const { production, running } = stage
-    const { models } = running.service.core.operations
+    const { models } = operationsOf(running.service)
     const user_id = await enrolled(stage)
     stage.advance(86_400_000)
     await models.begin(COMMAND_LINE, {

@@ -1,7 +1,9 @@
 /** References: made, added to, replaced, and what an enrollment refuses. */
+
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { base64, groupPhoto, landscape } from '../../support/faces.js'
 import { blurredFace, distantFace, plain, pngHeader, upsideDownFace } from '../../support/images.js'
+import { operationsOf } from '../../support/operations.js'
 import type { Scenario } from './groups.js'
 import { enrolled } from './verify.js'
 
@@ -42,7 +44,7 @@ export const enroll: Record<string, Scenario> = {
   async 'replaces a reference by a verdict where the contract asks for one'(stage) {
     const { production, sandbox, quiet, photos, running } = stage
     const user_id = await enrolled(stage)
-    await running.service.core.operations.tenants.setContract(await stage.record(), COMMAND_LINE, {
+    await operationsOf(running.service).tenants.setContract(await stage.record(), COMMAND_LINE, {
       ...{ ratePerSecond: 1000, fmr: null, requireLiveness: null, replaceVerdictMinutes: 10 },
     })
     await production.enroll({ user_id, image: photos.ada, replace: true })

@@ -1,4 +1,5 @@
 /** Passkeys: registered, asserted, listed, revoked and recovered, and each way in which one is refused. */
+
 import {
   PASSKEY_REGISTRATIONS,
   PASSKEY_SIGNATURES,
@@ -9,6 +10,7 @@ import { SoftwareAuthenticator } from '../../support/authenticator.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
+import { operationsOf } from '../../support/operations.js'
 import { asserted, ORIGIN, passkeysPath, proven, registered, usePasskeys } from '../../support/passkeys.js'
 import type { Stage } from '../stage.js'
 import { challengeFor } from './challenges.js'
@@ -290,7 +292,7 @@ export const passkeys: Record<string, Scenario> = {
     })
     const scripted = sandboxRegistration('phone')
     const [{ challenge_id, nonce }, challenge] = [asked, answerTo(offered, stage.photos.blank)]
-    await running.service.core.operations.tenants.setPasskeys(await stage.record(), stage.operator, null)
+    await operationsOf(running.service).tenants.setPasskeys(await stage.record(), stage.operator, null)
     for (const client of bothOf(stage)) {
       await askAll(client, user_id)
       await client.call('POST', '/v1/challenges', { user_id, action: ACTION, passkey: 'required' })

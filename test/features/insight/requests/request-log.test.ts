@@ -1,4 +1,5 @@
 /** The request log: its entries, its filters, and its retention. */
+
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS } from '../../../../src/contract/error-codes.js'
@@ -11,6 +12,7 @@ import { apiClient } from '../../../support/client.js'
 import { type DashboardClient, signIn } from '../../../support/dashboard.js'
 import { withDatabase } from '../../../support/database.js'
 import { base64, face } from '../../../support/faces.js'
+import { operationsOf } from '../../../support/operations.js'
 import { OPERATOR_PASSWORD } from '../../../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../../../support/service.js'
 
@@ -321,7 +323,8 @@ describe('an entry of the request log that is not written yet', () => {
 
   it('is not written when its tenant was deleted meanwhile', async () => {
     const { id } = await running.tenant()
-    const { operations, tenancy, store } = running.service.core
+    const { tenancy, store } = running.service.core
+    const operations = operationsOf(running.service)
     const log = logWith(store)
     log.observe(observation(id))
     await log.save()

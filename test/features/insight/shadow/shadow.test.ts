@@ -15,6 +15,7 @@ import { DAY_MS } from '../../../../src/lib/clock.js'
 import { type ApiClient, apiClient } from '../../../support/client.js'
 import { base64, face } from '../../../support/faces.js'
 import { scrape } from '../../../support/metrics.js'
+import { operationsOf } from '../../../support/operations.js'
 import { writeShiftedPack } from '../../../support/packs.js'
 import { startService, type TestService, type TestTenant } from '../../../support/service.js'
 
@@ -149,7 +150,7 @@ describe('a candidate pack', () => {
       COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
     })
   const begin = () =>
-    running.service.core.operations.models.begin(COMMAND_LINE, {
+    operationsOf(running.service).models.begin(COMMAND_LINE, {
       ...{ from: 'baseline@1.0.0', to: 'shifted@1.0.0', strictFmr: null, atCoverage: null, atTime: null },
     })
 

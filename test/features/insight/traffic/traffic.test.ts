@@ -1,4 +1,5 @@
 /** The figures of the Overview: what they count, over which window, and what survives a restart. */
+
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
@@ -18,6 +19,7 @@ import { workplace } from '../../../support/command.js'
 import { type DashboardClient, loginToken, signIn } from '../../../support/dashboard.js'
 import { withDatabase } from '../../../support/database.js'
 import { base64, face } from '../../../support/faces.js'
+import { operationsOf } from '../../../support/operations.js'
 import { OPERATOR_PASSWORD } from '../../../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../../../support/service.js'
 
@@ -123,7 +125,7 @@ describe('the traffic of a tenant', () => {
   it('is no longer counted after the tenant is deleted, even when its old key is tried', async () => {
     const { store } = running.service.core
     const gone = await running.tenant()
-    await running.service.core.operations.lifecycle.delete(
+    await operationsOf(running.service).lifecycle.delete(
       (await store.read.tenantById(gone.id))!,
       COMMAND_LINE,
     )

@@ -1,32 +1,35 @@
 /**
- * The admin listener, which serves the dashboard and its API, the documentation, the API reference with its sandbox, metrics, liveness and
- * readiness; and the separate listener for metrics.
+ * The admin listener: metrics, liveness, readiness, the OpenAPI document, and what a feature shows there; and the separate listener for
+ * metrics.
  */
 
 import type { Logger } from 'pino'
-import { statusOf } from '../api/error-response.js'
-import { membershipView } from '../cluster/membership.js'
-import { largeHeadPage } from '../http/listeners/large-head-page.js'
-import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
-import type { Metrics } from '../http/metrics/metrics.js'
-import { ERRORS_PAGE_HEADERS } from '../http/openapi/errors-page.js'
-import { ERRORS_PATH } from '../http/routing/routes.js'
-import type { ServiceNode } from '../storage/coordinator.js'
-import { SANDBOX_PATH } from './contract.js'
-import { DASHBOARD_ERRORS_PAGE } from './dashboard-errors-page.js'
-import { documentationFiles } from './documentation-files.js'
-import type { HostGuard } from './host-guard.js'
+import { statusOf } from '../../api/error-response.js'
+import { membershipView } from '../../cluster/membership.js'
+import type { ServiceNode } from '../../storage/coordinator.js'
+import { largeHeadPage } from '../listeners/large-head-page.js'
+import type { IncomingRequest, Reply } from '../listeners/listener.js'
+import type { Metrics } from '../metrics/metrics.js'
+import { ERRORS_PAGE_HEADERS, type ErrorGroup, errorsPage } from '../openapi/errors-page.js'
+import { ERRORS_PATH, OPENAPI_PATH } from '../routing/routes.js'
+import { type HostGuard, UNKNOWN_HOST } from './host-guard.js'
 import { plain, reply } from './replies.js'
-import { staticFiles } from './static-files.js'
+
+type Handler = (request: IncomingRequest) => Promise<Reply>
+
+/** The part of the admin listener that a feature has, for requests under the host names of this service. */
+export interface AdminPart {
+  /** Replies by path. They are answered to GET and HEAD. */
+  pages: ReadonlyMap<string, Reply>
+  /** Answers the requests whose path begins with the name. */
+  handlers: Readonly<Record<string, Handler>>
+  /** Replaces the page that explains error codes. */
+  errorsPage: string
+}
 
 export interface AdminServerParts {
-  /** Answers the requests under /api/. */
-  api: (request: IncomingRequest) => Promise<Reply>
-  /**
-   * Answers the API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access.
-   * Production has only its own listener.
-   */
-  sandbox: (request: IncomingRequest) => Promise<Reply>
+  /** Null where no feature shows anything on this listener. */
+  part: AdminPart | null
   /** The metrics, or null when they have their own listener. */
   metrics: Metrics | null
   openApi: () => string
@@ -47,15 +50,15 @@ export interface AdminServerParts {
 type Page = () => Promise<Reply>
 
 export function adminHandler({
-  api,
-  sandbox,
+  part,
   metrics,
   openApi,
   hosts,
   readiness,
   nodes,
   log,
-}: AdminServerParts) {
+}: AdminServerParts): Handler {
+  const errors = part?.errorsPage ?? errorsPage('Errors of the Countersign admin listener', [ownErrors()])
   const pages = new Map<string, Page>([
     ...(metrics ? [metricsPage(metrics)] : []),
     [
@@ -77,20 +80,24 @@ export function adminHandler({
         return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))
       },
     ],
-    [
-      ERRORS_PATH,
-      async () => reply(200, 'text/html; charset=utf-8', DASHBOARD_ERRORS_PAGE, ERRORS_PAGE_HEADERS),
-    ],
-    ['/v1/openapi.json', async () => reply(200, 'application/json; charset=utf-8', openApi())],
+    [ERRORS_PATH, async () => reply(200, 'text/html; charset=utf-8', errors, ERRORS_PAGE_HEADERS)],
+    [OPENAPI_PATH, async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])
-  for (const [path, file] of [...staticFiles(), ...documentationFiles()]) pages.set(path, async () => file)
+  for (const [path, file] of part?.pages ?? []) pages.set(path, async () => file)
   const page = pagesHandler(pages, hosts, log)
-  return async (request: IncomingRequest): Promise<Reply> => {
+  const handlers = Object.entries(part?.handlers ?? {})
+  return async (request) => {
     if (request.malformed) return largeHeadPage(request) ?? page(request)
-    if (request.path.startsWith('/api/')) return hosts.refusal(request) ?? api(request)
-    if (request.path.startsWith(`${SANDBOX_PATH}/`))
-      return hosts.refusal(request) ?? sandbox({ ...request, path: request.path.slice(SANDBOX_PATH.length) })
-    return page(request)
+    const handler = handlers.find(([prefix]) => request.path.startsWith(prefix))?.[1]
+    return handler ? (hosts.refusal(request) ?? handler(request)) : page(request)
+  }
+}
+
+function ownErrors(): ErrorGroup {
+  return {
+    heading: 'Admin listener',
+    meaning: 'Only the admin listener answers this.',
+    errors: [UNKNOWN_HOST],
   }
 }
 
@@ -106,8 +113,8 @@ function metricsPage(metrics: Pick<Metrics, 'render' | 'contentType'>): [string,
   return ['/metrics', async () => reply(200, metrics.contentType, await metrics.render())]
 }
 
-function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard, log: Logger) {
-  return async (request: IncomingRequest): Promise<Reply> => {
+function pagesHandler(pages: ReadonlyMap<string, Page>, hosts: HostGuard, log: Logger): Handler {
+  return async (request) => {
     if (request.malformed) return plain(statusOf(request.malformed), `${request.malformed.message}\n`)
     const refusal = hosts.refusal(request)
     if (refusal) return refusal

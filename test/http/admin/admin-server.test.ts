@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { metricsHandler } from '../../src/dashboard/admin-server.js'
-import { HostGuard } from '../../src/dashboard/host-guard.js'
-import type { IncomingRequest } from '../../src/http/listeners/listener.js'
-import { systemClock } from '../../src/lib/clock.js'
-import { base64, face } from '../support/faces.js'
-import { openSocket, rawRequest } from '../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { metricsHandler } from '../../../src/http/admin/admin-server.js'
+import { HostGuard } from '../../../src/http/admin/host-guard.js'
+import type { IncomingRequest } from '../../../src/http/listeners/listener.js'
+import { systemClock } from '../../../src/lib/clock.js'
+import { base64, face } from '../../support/faces.js'
+import { openSocket, rawRequest } from '../../support/raw-socket.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 let running: TestService
 let tenant: TestTenant

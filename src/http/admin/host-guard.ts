@@ -3,10 +3,18 @@
  * for one origin, and only the name in the request distinguishes them.
  */
 import { isIP } from 'node:net'
-import { requestId } from '../crypto/identifiers.js'
-import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
-import type { Clock } from '../lib/clock.js'
-import { DashboardError, refusal } from './dashboard-error.js'
+import { requestId } from '../../crypto/identifiers.js'
+import type { Clock } from '../../lib/clock.js'
+import { OPERATOR_ERRORS } from '../../lib/operator-errors.js'
+import type { IncomingRequest, Reply } from '../listeners/listener.js'
+import { json } from './replies.js'
+
+export const UNKNOWN_HOST = {
+  code: 'unknown_host',
+  status: 421,
+  message: 'The service is not known by the host name of this request; COUNTERSIGN_ADMIN_HOSTS names more.',
+  remedy: OPERATOR_ERRORS.unknown_host.remedy,
+} as const
 
 export class HostGuard {
   /** @param hosts accepted names, in lower case @param errorsUrl address of the page that explains the codes */
@@ -22,11 +30,17 @@ export class HostGuard {
     const host = hostName(headers.host ?? '')
     // Nobody can redirect an IP address to another one.
     if (isIP(host) !== 0 || this.hosts.has(host)) return undefined
-    return refusal(new DashboardError('unknown_host'), {
-      requestId: requestId(this.clock.now()),
-      errorsUrl: this.errorsUrl(),
-      count: this.count,
-    })
+    const { code, status, message, remedy } = UNKNOWN_HOST
+    this.count(code)
+    const body = {
+      error: 'invalid_request',
+      code,
+      message,
+      remedy,
+      doc_url: `${this.errorsUrl()}#${code}`,
+      request_id: requestId(this.clock.now()),
+    }
+    return json(body, status)
   }
 }
 

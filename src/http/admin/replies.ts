@@ -1,5 +1,5 @@
 /** Builds the replies of the admin listener, with the headers that all of them carry. */
-import type { Reply } from '../http/listeners/listener.js'
+import type { Reply } from '../listeners/listener.js'
 
 export function reply(
   status: number,

@@ -1,0 +1,48 @@
+/** The admin listener of a service without the dashboard: what monitoring asks there is answered, and nothing else is there. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FEATURES } from '../../src/features/index.js'
+import { exchange } from '../support/raw-socket.js'
+import { startService, type TestService } from '../support/service.js'
+
+let running: TestService
+beforeAll(async () => {
+  const features = FEATURES.filter(({ name }) => name !== 'dashboard')
+  running = await startService({}, { features })
+})
+afterAll(() => running?.stop())
+
+const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
+
+describe('without the dashboard', () => {
+  it.each(['/livez', '/readyz', '/metrics', '/v1/openapi.json', '/errors'])('%s answers', async (path) => {
+    expect((await get(path)).status).toBe(200)
+  })
+
+  it.each([
+    ...['/', '/index.html', '/docs', '/docs/', '/docs/api', '/api/session', '/api/oidc', '/api/tenants'],
+    '/sandbox/v1/health',
+  ])('%s is not found', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const response = await get(path, { method })
+      expect(response.status).toBe(404)
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(await response.text()).toBe('There is no such page.\n')
+    }
+  })
+
+  it('a foreign host name is refused, and the page of errors explains that', async () => {
+    const response = await exchange(
+      running.service.adminUrl,
+      'GET /livez HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+    )
+    expect(response).toMatchObject({
+      status: 421,
+      body: { code: 'unknown_host', doc_url: `${running.service.adminUrl}/errors#unknown_host` },
+    })
+    expect(await (await get('/errors')).text()).toContain('<section id="unknown_host">')
+  })
+
+  it('no password of an operator is made', () => {
+    expect(running.service.operatorPassword).toBeNull()
+  })
+})
