@@ -18,6 +18,8 @@ const RANKS = [
   ['features'],
   // Output of commands, those of features included.
   ['cli/lib'],
+  // Types and helpers for the routes of features behind the pages of the dashboard.
+  ['dashboard/lib'],
   ['http'],
   ['api'],
   ['admin', 'evidence'],
@@ -49,29 +51,33 @@ const GENERATORS = 'tools/generators'
 /** Rooms that may install model packs; the others read packs. */
 const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
 /** Rooms that may show what features know; the core names no feature. */
-const SHOW_FEATURES = ['cli', 'dashboard']
+const SHOW_FEATURES = ['cli']
 /** The list of features, the type that each of them has, and what they add to the core. */
 const FEATURE_LIST = ['features/feature.ts', 'features/feature-parts.ts', 'features/index.ts']
 
 const SRC = packageFile('src')
+const LIBS = ['cli/lib', 'dashboard/lib']
 const LIST = resolve(SRC, 'features', 'index.ts')
 const MODELS = packageFile('models')
 const CLIENTS = packageFile('clients')
 const TOOLS = packageFile('tools')
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g
 
+const IMPORT_OF_TYPES = /\b(?:import|export) type\b[^';]*?\bfrom\s*'(\.[^']+)'/g
+
 interface Import {
   file: string
   target: string
   from: string
   to: string
+  isType: boolean
 }
 
 /** `src/api/endpoints/verify.ts` is in room `api`, and `clients/node/index.ts` in `clients/node`; the folder `models` is one room. */
 function roomOf(path: string): string {
   const [top, second = ''] = relative(packageFile(), path).split('/')
   if (top === 'models') return top
-  if (path.startsWith(`${resolve(SRC, 'cli', 'lib')}/`)) return 'cli/lib'
+  for (const lib of LIBS) if (path.startsWith(`${resolve(SRC, lib)}/`)) return lib
   if (sourceOf(path) === LIST) return 'features/index'
   if (top === 'clients' || top === 'tools') return `${top}/${second}`
   return top === 'src' ? second.replace(/\.(ts|js|mjs)$/, '') : ''
@@ -88,9 +94,12 @@ const imports: Import[] = [SRC, MODELS, CLIENTS, TOOLS]
   )
   .filter((file) => /\.tsx?$/.test(file))
   .flatMap((file) => {
-    return [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, specifier]) => {
+    const text = readFileSync(file, 'utf8')
+    const types = [...text.matchAll(IMPORT_OF_TYPES)].map(([, specifier]) => specifier)
+    return [...text.matchAll(IMPORT)].map(([, specifier]) => {
       const target = resolve(dirname(file), specifier!)
-      return { file, target, from: roomOf(file), to: roomOf(target) }
+      const isType = types.includes(specifier)
+      return { file, target, from: roomOf(file), to: roomOf(target), isType }
     })
   })
   // Generators contain imports of the files that they write.
@@ -230,14 +239,16 @@ describe('imports', () => {
     expect(outside.map(show)).toEqual([])
   })
 
-  it('reach features only by their list, from app and generators, and from the console, which shows what they know', () => {
+  it('reach features only by their list, from app and generators, and only by types from the dashboard', () => {
     const into = between.filter(({ to }) => to === 'features' || to === 'features/index')
     const isOfList = ({ from, target }: Import) =>
       ['app', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
     expect(into.filter(isOfList).length).toBeGreaterThan(0)
-    const others = into.filter(
-      (one) => !isOfList(one) && ![...SHOW_FEATURES, 'features/index'].includes(one.from),
-    )
+    const mayReach = (one: Import) =>
+      isOfList(one) ||
+      [...SHOW_FEATURES, 'features/index'].includes(one.from) ||
+      (one.from === 'dashboard' && one.isType)
+    const others = into.filter((one) => !mayReach(one))
     expect(others.map(show)).toEqual([])
   })
 

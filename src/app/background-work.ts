@@ -99,7 +99,9 @@ export function ofAll<K extends keyof Attached>(
   features: readonly Attached[],
   part: K,
 ): Array<NonNullable<Attached[K]>> {
-  return features.flatMap((feature) => feature[part] ?? []) as Array<NonNullable<Attached[K]>>
+  return features.map((feature) => feature[part]).filter((one) => one !== undefined) as Array<
+    NonNullable<Attached[K]>
+  >
 }
 
 function joined(all: readonly Jobs[]): Jobs {

@@ -93,7 +93,15 @@ async function openAdmin(
   return [admin, await listeners.open('metrics', metricsListen, metricsOptions)]
 }
 
-function adminHost({ work, listeners, shared, servers, certificates, startedAt }: ListeningParts): AdminHost {
+function adminHost({
+  resources,
+  work,
+  listeners,
+  shared,
+  servers,
+  certificates,
+  startedAt,
+}: ListeningParts): AdminHost {
   return {
     apis: { production: servers.production.handle, sandbox: servers.sandbox.handle },
     addresses: shared.addresses,
@@ -107,7 +115,8 @@ function adminHost({ work, listeners, shared, servers, certificates, startedAt }
     }),
     certificates: () => certificates.expiries(),
     startedAt,
-    console: Object.assign({}, ...ofAll(work.features, 'console')),
+    routes: Object.assign({}, ...ofAll(work.features, 'console')),
+    statuses: Object.assign({}, ...resources.features.map(({ statuses }) => statuses)),
   }
 }
 

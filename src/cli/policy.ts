@@ -4,13 +4,13 @@ import type { Core } from '../admin/core.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../contract/action-policy.js'
+import { requirementsInWords } from '../contract/policy-words.js'
 import { checkedPolicy, parsePolicy } from '../features/policies/policy.js'
 import {
   type PoliciesInForce,
   PolicyOperations,
   policiesInForce,
 } from '../features/policies/policy-operations.js'
-import { requirementsInWords } from '../features/policies/policy-words.js'
 import { isoTime, systemClock } from '../lib/clock.js'
 import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { readInput } from './lib/read-input.js'

@@ -1,6 +1,5 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 
-import type { TSchema } from 'typebox'
 import { MethodNotAllowedError } from '../api/error-response.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { json } from '../http/admin/replies.js'
@@ -14,10 +13,11 @@ import * as bodies from './bodies.js'
 import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
+import type { AnyRoute, RouteOptions } from './lib/route.js'
 import { assertCsrfToken, assertSameOrigin, csrfToken } from './request-forgery.js'
 import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
 import { HARMLESS_OPERATOR_ROUTES, HARMLESS_TENANT_ROUTES } from './routes/harmless-routes.js'
-import type { OperatorCall, RouteOptions, TenantCall } from './routes/route.js'
+import type { OperatorCall, TenantCall } from './routes/route.js'
 import { ROUTES } from './routes/routes.js'
 import { OidcSignIn } from './sign-in/oidc.js'
 import { auditRefusedSignIn } from './sign-in/refused-sign-in.js'
@@ -38,12 +38,6 @@ const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
 
 const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
 
-/** A route of either table, with its body and answer left open. */
-type AnyRoute<Call> = RouteOptions & { body?: TSchema } & (
-    | { answer: (call: Call) => Promise<unknown> }
-    | { reply: (call: Call) => Promise<Reply> }
-  )
-
 interface CompiledRoute<Call> extends RouteOptions {
   right: Right
   asksFreshSignIn: boolean
@@ -57,15 +51,12 @@ export class AdminApi {
     OPERATOR_RIGHTS,
     HARMLESS_OPERATOR_ROUTES,
   )
-  private readonly tenantRoutes = compile<TenantCall<never>>(
-    ROUTES.tenant,
-    TENANT_RIGHTS,
-    HARMLESS_TENANT_ROUTES,
-  )
-
+  private readonly tenantRoutes: Map<string, CompiledRoute<TenantCall<never>>>
   private readonly oidc: OidcSignIn
 
   constructor(private readonly services: DashboardServices) {
+    const table = { ...ROUTES.tenant, ...services.routes }
+    this.tenantRoutes = compile<TenantCall<never>>(table, TENANT_RIGHTS, HARMLESS_TENANT_ROUTES)
     this.oidc = new OidcSignIn(services)
   }
 
@@ -79,10 +70,10 @@ export class AdminApi {
         ? await this.handleSession(request, this.guest(request, requestId))
         : await this.handleRoute(request, requestId)
     } catch (error) {
-      const { countRefusal: count, urls } = this.services
+      const { countRefusal: count, statuses, urls } = this.services
       const errorsUrl = urls().admin + ERRORS_PATH
       const recorded = await this.recordRefusal(error, request, requestId)
-      const reply = refusal(recorded, { requestId, errorsUrl, count })
+      const reply = refusal(recorded, { requestId, errorsUrl, statuses, count })
       if (reply.status === 500)
         this.services.log.error({ request_id: requestId, err: error }, 'the dashboard failed')
       return reply
@@ -201,6 +192,7 @@ export class AdminApi {
       input: route.parse(body, request.headers['content-type'], '') as never,
       query: new URLSearchParams(request.query),
       request,
+      urls: this.services.urls,
       session,
       guest: this.guest(request, requestId),
       deadlineMs,

@@ -2,12 +2,13 @@
 import Type from 'typebox'
 import { userId } from '../api/schemas.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
-import { REGISTRATION_POLICIES, SYNCED_POLICIES } from '../tenants/passkey-settings.js'
+import { environment, userQuestion } from './lib/user-question.js'
+
+export { userQuestion }
 
 const MAX_GRACE_SECONDS = 30 * 24 * 3600
 
 const closed = { additionalProperties: false }
-const environment = Type.Union([Type.Literal('sandbox'), Type.Literal('production')])
 const rate = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })
 const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
 
@@ -57,44 +58,6 @@ export const tenantDeletion = Type.Object(
 )
 
 const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
-
-export const passkeySettings = Type.Object(
-  {
-    /** Null to use no passkeys. */
-    settings: Type.Union([
-      Type.Object(
-        {
-          rp_id: Type.String({ maxLength: 256 }),
-          origins,
-          synced: Type.Enum(SYNCED_POLICIES),
-          registration: Type.Enum(REGISTRATION_POLICIES),
-          roots: Type.Array(Type.String({ maxLength: 16_384 }), { maxItems: 64 }),
-          recovery_hours: Type.Integer({ minimum: 0, maximum: 10_000 }),
-          aaguids: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 128 }),
-        },
-        closed,
-      ),
-      Type.Null(),
-    ]),
-  },
-  closed,
-)
-
-/** JSON of a policy, which may be a draft with faults. */
-const policyText = Type.String({ maxLength: 200_000 })
-
-export const policyQuestion = Type.Object(
-  {
-    policy: policyText,
-    /** The action as the backend sends it: JSON, or a text; empty for none. */ action: policyText,
-  },
-  closed,
-)
-
-export const policyChange = Type.Object(
-  { /** Null for no policy. */ policy: Type.Union([policyText, Type.Null()]), sandbox_only: Type.Boolean() },
-  closed,
-)
 
 const operatorName = Type.String({ maxLength: 128 })
 const role = Type.Union([Type.Literal('admin'), Type.Literal('viewer')])
@@ -221,13 +184,6 @@ export const rotation = Type.Object({ force: Type.Boolean() }, closed)
 
 export const erasure = Type.Object({ user_id: userId, environment }, closed)
 
-export const userQuestion = Type.Object({ user_id: userId, environment }, closed)
-
-export const passkeyChoice = Type.Object(
-  { user_id: userId, environment, passkey: Type.String({ maxLength: 64 }) },
-  closed,
-)
-
 export const unlocking = Type.Object({ user_id: userId }, closed)
 
 export const newWebhook = Type.Object(
@@ -241,20 +197,6 @@ export const newWebhook = Type.Object(
 )
 
 export const webhookChoice = Type.Object({ webhook: Type.String({ maxLength: 64 }) }, closed)
-
-export const newOpenIdClient = Type.Object(
-  {
-    environment,
-    name: Type.String({ maxLength: 64 }),
-    profile: Type.Union([Type.Literal('generic'), Type.Literal('okta')]),
-    redirect_uris: Type.Array(Type.String({ maxLength: 2048 }), { minItems: 1, maxItems: 20 }),
-    acr: Type.String({ maxLength: 128 }),
-    help_url: Type.Union([Type.String({ maxLength: 2048 }), Type.Null()]),
-  },
-  closed,
-)
-
-export const openIdClientChoice = Type.Object({ client: Type.String({ maxLength: 64 }) }, closed)
 
 export const deliveryChoice = Type.Object({ delivery: Type.String({ maxLength: 64 }) }, closed)
 

@@ -3,31 +3,53 @@
  * are built from this file too, so it imports nothing that runs.
  */
 
-import type { Static, TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import type { PackGrade } from '../../models/pack/grades.js'
 import type { ExportUser } from '../admin/export-user.js'
 import type { MigrationView, ProgressView } from '../admin/model-views.js'
 import type { erasureSchema } from '../api/endpoints/delete.js'
 import type { userSchema } from '../api/endpoints/get-user.js'
 import type { rotationSchema } from '../api/endpoints/rotate-signing.js'
-import type { AuditEventName } from '../audit/audit-events.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
-import type { ActionPolicy, PolicyRule } from '../contract/action-policy.js'
-import type { DriftView } from '../features/insight/drift/drift-view.js'
-import type { RequestFacts } from '../features/insight/requests/request-view.js'
+import type { InsightRoutes } from '../features/insight/console-routes.js'
+import type { RequestRoutes } from '../features/insight/requests/request-routes.js'
 import type { TrafficView, TrafficWindow } from '../features/insight/traffic/traffic-view.js'
-import type { inspectedPasskeyView } from '../features/passkeys/passkey-views.js'
+import type { OpenIdClientRoutes } from '../features/openid/console-routes.js'
+import type { PasskeyRoutes } from '../features/passkeys/console-routes.js'
+import type { PolicyRoutes } from '../features/policies/console-routes.js'
 import type { Scope } from '../tenants/key-scopes.js'
-import type { RegistrationPolicy, SyncedPolicy } from '../tenants/passkey-settings.js'
 import type * as bodies from './bodies.js'
+import type { AuditEntry, AuditPageQuery, AuditQuery } from './lib/audit-contract.js'
+import type { Secret, Urls } from './lib/route.js'
 
+export type { DriftList, TrafficQuery } from '../features/insight/console-routes.js'
+export type { RequestPage, RequestQuery, RequestView } from '../features/insight/requests/request-routes.js'
 export type { Percentiles } from '../features/insight/traffic/latency-counts.js'
 export type { TrafficSlot } from '../features/insight/traffic/traffic-view.js'
+export type {
+  NewOpenIdClientSecret,
+  OpenIdClientList,
+  OpenIdClientView,
+} from '../features/openid/console-routes.js'
+export type { PasskeySettingsView, PasskeyView } from '../features/passkeys/console-routes.js'
+export type {
+  CheckedPolicy,
+  PolicyChangeView,
+  PolicyHashes,
+  PolicyVersionQuery,
+  PolicyVersionView,
+  PolicyView,
+} from '../features/policies/console-routes.js'
+export {
+  AUDIT_OUTCOMES,
+  type AuditEntry,
+  type AuditOutcome,
+  type AuditPageQuery,
+  type AuditQuery,
+} from './lib/audit-contract.js'
+export type { AnswerOf, InputOf, QueryOf, Secret, Urls } from './lib/route.js'
 export type { Environment, TrafficView, TrafficWindow }
-
-/** A key, a secret, a password or a link that signs in. The type of a route demands `givesSecret` where its answer holds one. */
-export type Secret = string & { readonly isSecret: true }
 
 /** The routes of `/api/session`. */
 export interface SessionRoutes {
@@ -78,7 +100,16 @@ export interface OperatorRoutes {
 }
 
 /** A tenant's routes, without the prefix `/api/tenants/<id>`. `GET /` stands for the prefix itself. */
-export interface TenantRoutes {
+export interface TenantRoutes
+  extends OwnTenantRoutes,
+    InsightRoutes,
+    OpenIdClientRoutes,
+    PasskeyRoutes,
+    PolicyRoutes,
+    RequestRoutes {}
+
+/** Those that no feature has. */
+export interface OwnTenantRoutes {
   'GET /': { answer: TenantOverview }
   'PATCH /': { body: typeof bodies.tenantContract; answer: TenantView }
   'DELETE /': { body: typeof bodies.tenantDeletion; answer: TenantErasureView }
@@ -91,19 +122,6 @@ export interface TenantRoutes {
   'POST /sign-out': { answer: { sessions: number; links: number } }
   'GET /capture-page': { answer: CapturePageView }
   'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
-  'GET /passkeys': { answer: PasskeySettingsView }
-  'POST /passkeys': { body: typeof bodies.passkeySettings; answer: PasskeySettingsView }
-  'GET /openid-clients': { answer: OpenIdClientList }
-  'POST /openid-clients': { body: typeof bodies.newOpenIdClient; answer: NewOpenIdClientSecret }
-  'POST /openid-clients/remove': { body: typeof bodies.openIdClientChoice; answer: { removed: string } }
-  'GET /policy': { answer: PolicyView }
-  'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
-  /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
-  'POST /policy/check': { body: typeof bodies.policyQuestion; answer: CheckedPolicy }
-  'POST /policy': {
-    body: typeof bodies.policyChange
-    answer: Pick<PolicyChangeView, 'previous'> & Pick<PolicyView, 'in_force'>
-  }
   'GET /people': { answer: PersonList }
   'POST /people': { body: typeof bodies.newOperator; answer: InvitedPerson }
   'POST /people/role': { body: typeof bodies.operatorRole; answer: PersonView }
@@ -112,10 +130,6 @@ export interface TenantRoutes {
   'POST /people/second-factor/remove': { body: typeof bodies.namedOperator; answer: { removed: boolean } }
   'POST /people/sign-out': { body: typeof bodies.namedOperator; answer: { sessions: number } }
   'POST /people/remove': { body: typeof bodies.namedOperator; answer: PersonView }
-  'GET /drift': { answer: DriftList }
-  /** Compares with verifies from now on only. */
-  'POST /drift/restart': { answer: { since: string } }
-  'GET /traffic': { query: TrafficQuery; answer: TrafficView }
   'POST /keys/reveal': { body: typeof bodies.keyReveal; answer: RevealedProduction }
   'POST /keys/reissue': { body: typeof bodies.keyReissue; answer: RevealedKey }
   'POST /keys/revoke': { body: typeof bodies.keyRevocation; answer: { revoked: number } }
@@ -126,8 +140,6 @@ export interface TenantRoutes {
   'POST /rotate-signing': { body: typeof bodies.rotation; answer: RotationView }
   /** The user id comes in a body, so that no address holds it. */
   'POST /users/find': { body: typeof bodies.userQuestion; answer: { user: UserView | null } }
-  'POST /users/passkeys': { body: typeof bodies.userQuestion; answer: { passkeys: PasskeyView[] } }
-  'POST /users/passkeys/revoke': { body: typeof bodies.passkeyChoice; answer: { revoked: string } }
   /** Everything that is kept about the user, apart from the templates. The audit log records the export. */
   'POST /users/export': { body: typeof bodies.userQuestion; answer: ExportedUser }
   'POST /users/unlock': { body: typeof bodies.unlocking; answer: { rejections: number } }
@@ -138,9 +150,6 @@ export interface TenantRoutes {
   'POST /webhooks/test': { body: typeof bodies.webhookChoice; answer: { delivery: string } }
   'GET /webhooks/deliveries': { query: DeliveryQuery; answer: DeliveryPage }
   'POST /webhooks/redeliver': { body: typeof bodies.deliveryChoice; answer: { event_id: string } }
-  'GET /requests': { query: RequestQuery; answer: RequestPage }
-  /** Only asks a question. The user id comes in a body, so that no address holds it. */
-  'POST /requests/subject': { body: typeof bodies.userQuestion; answer: { subject: string | null } }
   'GET /verification': { query: VerificationQuery; answer: { facts: Record<string, unknown> | null } }
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
@@ -152,20 +161,6 @@ export interface TenantRoutes {
   /** Takes the body of the API call unchanged, under the API's own rules for bodies. The key stands in the header TRIED_KEY_HEADER. */
   'POST /try/call': { query: TriedCallQuery; answer: TriedCall }
 }
-
-export type InputOf<Route> = Route extends { body: infer Body extends TSchema } ? Static<Body> : undefined
-export type AnswerOf<Route> = Route extends { answer: infer Answer } ? Answer : never
-/** Whether an answer has a secret anywhere in it. */
-export type HoldsSecret<Answer> = Answer extends Secret
-  ? true
-  : Answer extends ReadonlyArray<infer One>
-    ? HoldsSecret<One>
-    : Answer extends object
-      ? true extends { [Field in keyof Answer]: HoldsSecret<Answer[Field]> }[keyof Answer]
-        ? true
-        : false
-      : false
-export type QueryOf<Route> = Route extends { query: infer Query } ? Query : Record<never, never>
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
 
@@ -341,64 +336,6 @@ export interface CapturePageView {
   logo: string | null
 }
 
-/** How a tenant uses passkeys; fields are null and lists empty where it uses none. */
-export interface PasskeySettingsView {
-  /** Domain to which the passkeys belong. */
-  rp_id: string | null
-  /** Origins of the pages that register and use passkeys. */
-  origins: string[]
-  synced: SyncedPolicy | null
-  registration: RegistrationPolicy | null
-  recovery_hours: number | null
-  /** Certificates in PEM of the authorities whose attestations are believed. */
-  roots: string[]
-  /** Authenticators that are accepted; empty for all. */
-  aaguids: string[]
-}
-
-/** Hash of the policy in each environment; null for none. */
-export type PolicyHashes = Record<Environment, string | null>
-
-export interface PolicyView {
-  in_force: PolicyHashes
-  /** Every version that was ever in force, the latest first. */
-  versions: PolicyVersionView[]
-  /** The latest changes, newest first, from the audit log. */
-  changes: PolicyChangeView[]
-}
-
-export interface PolicyVersionView {
-  /** SHA-256 of the policy in RFC 8785 canonical form. */
-  hash: string
-  first_set_at: string
-  in_force: Environment[]
-  /** Number of rules. */
-  rules: number
-}
-
-export interface PolicyVersionQuery {
-  /** Hash of a version, or its first 8 digits or more. */
-  hash: string
-}
-
-/** A change of the policy, with the hashes after it and before it. */
-export interface PolicyChangeView extends PolicyHashes {
-  sequence: number
-  at: string
-  actor: string
-  previous: PolicyHashes
-}
-
-/** The findings on the draft of a policy. */
-export interface CheckedPolicy {
-  /** The fault, or null for a policy that can be put in force. */
-  problem: string | null
-  hash: string | null
-  policy: ActionPolicy | null
-  /** The rule that decides about the action; null where no action was given. */
-  decides: PolicyRule | null
-}
-
 /** A person who signs in for a tenant. */
 export interface PersonView extends OperatorView {
   /** `invited` before the person has chosen a password; `provider` for a person whom only the provider's groups admit. */
@@ -421,8 +358,6 @@ export interface InvitedPerson {
   operator: OperatorView
   password: Secret
 }
-
-export type Urls = Record<Environment | 'admin', string>
 
 export interface KeyView {
   id: string
@@ -464,33 +399,7 @@ export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'
 }
 export type UserView = Static<typeof userSchema>
 export type ErasureView = Static<typeof erasureSchema>
-export type PasskeyView = ReturnType<typeof inspectedPasskeyView>
 export type ExportedUser = Awaited<ReturnType<ExportUser['run']>>
-
-export interface OpenIdClientList {
-  clients: OpenIdClientView[]
-  /** Whether production has a key, without which it has no applications. */
-  has_production: boolean
-}
-
-export interface OpenIdClientView {
-  client_id: string
-  environment: Environment
-  name: string
-  profile: string
-  redirect_uris: string[]
-  acr: string
-  help_url: string | null
-  /** False for an application that signs with a key of its own. */
-  has_secret: boolean
-  created_at: string
-}
-
-export interface NewOpenIdClientSecret {
-  client: OpenIdClientView
-  /** Shown only once. */
-  client_secret: Secret
-}
 
 export interface WebhookList {
   webhooks: WebhookView[]
@@ -555,21 +464,7 @@ export interface DeliveryView {
   replayable: boolean
 }
 
-/** The drift of a tenant, for each model pack that judged its verifies of the last five weeks. */
-export interface DriftList {
-  models: DriftView[]
-}
-
 export const TRAFFIC_WINDOWS = ['quarter', 'hour', 'day', 'week'] as const satisfies readonly TrafficWindow[]
-
-export interface TrafficQuery {
-  /** Window of the chart; an hour by default. */
-  window?: TrafficWindow
-}
-
-/** The verdict of a verify; for every other event, whether it was `done` or `failed`. */
-export const AUDIT_OUTCOMES = ['approved', 'rejected', 'done', 'failed'] as const
-export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number]
 
 /** The endpoints in the request log. Guidance is left out: it is so frequent that it would hide the others. */
 export const LOGGED_ENDPOINTS = [
@@ -587,62 +482,10 @@ export const LOGGED_ENDPOINTS = [
   'unknown',
 ] as const
 
-/** Filters of a log. An empty or missing field filters nothing. */
-export interface RequestQuery {
-  /** Environment of the requests; production by default. */
-  environment?: Environment
-  /** Request id, client request id or verification id, in either environment. All other filters are then ignored. */
-  id?: string
-  /** Pseudonym of a user, as `POST /requests/subject` answers it. */
-  subject?: string
-  /** Error code, or reason of a rejection. */
-  code?: string
-  endpoint?: string
-  outcome?: string
-  /** Start of the range, inclusive (ISO 8601). */
-  from?: string
-  /** End of the range, exclusive (ISO 8601). */
-  until?: string
-  /** Request id before which the page begins. */
-  before?: string
-}
-
-export interface RequestPage {
-  /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
-  requests: RequestView[]
-  next_before: string | null
-  /** How many days entries are kept, and how many entries of each kind. */
-  kept: { days: number; entries: number }
-}
-
 export interface VerificationQuery {
   environment: Environment
   /** Verification id. */
   id: string
-}
-
-export interface RequestView extends RequestFacts {
-  /** Meaning of the error code, with the address of its page; null when the request was not refused. */
-  error: { message: string; remedy: string; doc_url: string } | null
-}
-
-/** Filters of a log. An empty or missing field filters nothing. */
-export interface AuditQuery {
-  event?: AuditEventName | ''
-  /** Request id or verification id. It contains its time, so that from and until are ignored. */
-  id?: string
-  /** Pseudonym of a user. */
-  subject?: string
-  outcome?: AuditOutcome | ''
-  /** Start of the range, inclusive (ISO 8601). */
-  from?: string
-  /** End of the range, exclusive (ISO 8601). */
-  until?: string
-}
-
-export interface AuditPageQuery extends AuditQuery {
-  /** Sequence before which the page begins. */
-  before?: string
 }
 
 export interface AuditExportQuery extends AuditQuery {
@@ -653,24 +496,6 @@ export interface AuditPage {
   /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
   entries: AuditEntry[]
   next_before: number | null
-}
-
-export interface AuditEntry {
-  sequence: number
-  at: string
-  event: AuditEventName
-  actor: string
-  status?: number
-  code?: string
-  /** Pseudonym of a user. */
-  subject?: string
-  verdict?: string
-  /** Reason of a rejection. */
-  reason?: string | null
-  score?: number
-  /** Chain value, in hex. */
-  hash: string
-  [fact: string]: unknown
 }
 
 export interface AuditChain {

@@ -1,31 +1,28 @@
 /** Turns refusals of the dashboard's API, its own and those of the parts that it calls, into the service's common error body. */
 
-import { PackGradeError } from '../../models/pack/pack-grade.js'
-import { ConsentTextError } from '../admin/consent-texts.js'
-import { ModelOperationError } from '../admin/model-operations.js'
-import { PersonError } from '../admin/people-operations.js'
-import { SecondFactorError } from '../admin/second-factor-operations.js'
-import { SessionError } from '../admin/session-operations.js'
-import { UserOperationError } from '../admin/user-operations.js'
-import { WebhookOperationError } from '../admin/webhook-operations.js'
+import type { PackGradeError } from '../../models/pack/pack-grade.js'
+import type { ConsentTextError } from '../admin/consent-texts.js'
+import type { ModelOperationError } from '../admin/model-operations.js'
+import type { PersonError } from '../admin/people-operations.js'
+import type { SecondFactorError } from '../admin/second-factor-operations.js'
+import type { SessionError } from '../admin/session-operations.js'
+import type { UserOperationError } from '../admin/user-operations.js'
+import type { WebhookOperationError } from '../admin/webhook-operations.js'
 import { errorBody, errorHeaders, retryAfter, statusOf } from '../api/error-response.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { ErrorCategory } from '../contract/error-codes.js'
-import { OpenIdClientError } from '../features/openid/openid-clients.js'
-import { PolicyError } from '../features/policies/policy.js'
-import { PolicyOperationError } from '../features/policies/policy-operations.js'
 import { json } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
-import { VerdictKeyError } from '../keys/verdict-key-rotation.js'
+import type { VerdictKeyError } from '../keys/verdict-key-rotation.js'
 import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
-import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
-import { CapturePageError } from '../tenants/capture-page-settings.js'
-import { KeyGrantError } from '../tenants/key-grants.js'
-import { PasskeySettingsError } from '../tenants/passkey-settings.js'
-import { TenancyError } from '../tenants/tenancy-error.js'
-import { WebhookUrlError } from '../webhooks/webhook-url.js'
+import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
+import type { CapturePageError } from '../tenants/capture-page-settings.js'
+import type { KeyGrantError } from '../tenants/key-grants.js'
+import type { PasskeySettingsError } from '../tenants/passkey-settings.js'
+import type { TenancyError } from '../tenants/tenancy-error.js'
+import type { WebhookUrlError } from '../webhooks/webhook-url.js'
 
 /** Errors that only the dashboard answers; no client of the API meets them. */
 export const DASHBOARD_ERRORS = {
@@ -61,29 +58,25 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
   }
 }
 
-/** Codes of the errors of `admin/`, whose own messages are shown. */
-const OPERATION_ERRORS = [
-  TenancyError,
-  KeyGrantError,
-  PersonError,
-  SessionError,
-  SecondFactorError,
-  UserOperationError,
-  OpenIdClientError,
-  WebhookOperationError,
-  WebhookUrlError,
-  PackGradeError,
-  CapturePageError,
-  PasskeySettingsError,
-  PolicyError,
-  PolicyOperationError,
-  ConsentTextError,
-  VerdictKeyError,
-  ModelOperationError,
-]
-type OperationError = InstanceType<(typeof OPERATION_ERRORS)[number]>
+/** Errors whose own messages are shown. */
+type OperationError =
+  | TenancyError
+  | KeyGrantError
+  | PersonError
+  | SessionError
+  | SecondFactorError
+  | UserOperationError
+  | WebhookOperationError
+  | WebhookUrlError
+  | PackGradeError
+  | CapturePageError
+  | PasskeySettingsError
+  | ConsentTextError
+  | VerdictKeyError
+  | ModelOperationError
 
-export const OPERATION_STATUS: Record<OperationError['code'], number> = {
+/** HTTP status of these errors, by code. Features add theirs. */
+export const OPERATION_STATUS = {
   invalid_tenant_name: 400,
   tenant_exists: 409,
   tenant_not_found: 404,
@@ -101,16 +94,6 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   tenant_not_suspended: 409,
   tenant_deleted: 409,
   reference_disabled: 409,
-  invalid_redirect_uri: 400,
-  invalid_acr: 400,
-  invalid_name: 400,
-  invalid_help_url: 400,
-  invalid_hand_over: 400,
-  invalid_jwks: 400,
-  secret_required: 400,
-  client_exists: 409,
-  client_not_found: 404,
-  realm_exists: 409,
   invalid_webhook_url: 400,
   invalid_events: 400,
   too_many_webhooks: 409,
@@ -135,8 +118,6 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   invalid_root: 400,
   roots_required: 400,
   invalid_aaguid: 400,
-  invalid_policy: 400,
-  policy_not_found: 404,
   consent_text_not_found: 404,
   services_outdated: 409,
   no_model_migration: 409,
@@ -154,7 +135,8 @@ export const OPERATION_STATUS: Record<OperationError['code'], number> = {
   fmr_not_reached: 400,
   pack_not_accepted: 400,
   liveness_not_served: 400,
-}
+} satisfies Record<OperationError['code'], number>
+
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',
   401: 'authentication_failed',
@@ -164,25 +146,21 @@ const CATEGORIES: Record<number, ErrorCategory> = {
   429: 'rate_limited',
 }
 
-function isOperationError(error: unknown): error is OperationError {
-  return OPERATION_ERRORS.some((kind) => error instanceof kind)
-}
-
 interface Refused {
   requestId: string
   /** Address of the page that explains the codes. */
   errorsUrl: string
+  /** HTTP status of the errors whose own messages are shown, by code. */
+  statuses: Readonly<Record<string, number>>
   /** Called with the error code. */
   count: (code: string) => void
 }
 
-export function refusal(error: unknown, { requestId, errorsUrl, count }: Refused): Reply {
-  if (error instanceof DashboardError || isOperationError(error)) {
-    const { code, message } = error
-    const [status, facts, retryAfterMs] =
-      error instanceof DashboardError
-        ? ([DASHBOARD_ERRORS[error.code][0], error.facts, error.retryAfterMs] as const)
-        : ([OPERATION_STATUS[error.code], {}, undefined] as const)
+export function refusal(error: unknown, { requestId, errorsUrl, statuses, count }: Refused): Reply {
+  const status = statusOfShown(error, statuses)
+  if (status !== undefined) {
+    const { code, message } = error as CodedError<OperatorErrorCode>
+    const { facts = {}, retryAfterMs } = error instanceof DashboardError ? error : {}
     count(code)
     const body = {
       error: CATEGORIES[status],
@@ -200,6 +178,14 @@ export function refusal(error: unknown, { requestId, errorsUrl, count }: Refused
   const reply = json(errorBody(refused, { requestId, errorsUrl }), statusOf(refused), errorHeaders(refused))
   // The rest of the body is not read.
   return refused.code === 'body_too_large' ? { ...reply, close: true } : reply
+}
+
+/** @returns the status of an error whose own message is shown; undefined for every other */
+function statusOfShown(error: unknown, statuses: Refused['statuses']): number | undefined {
+  if (error instanceof DashboardError) return DASHBOARD_ERRORS[error.code][0]
+  // Both registries know some codes. An error of the API keeps its own body.
+  const isShown = error instanceof CodedError && !(error instanceof DomainError)
+  return isShown && Object.hasOwn(statuses, error.code) ? statuses[error.code] : undefined
 }
 
 /** Translates an error of the engine. The inspection has one image, so that its index is always 0. */

@@ -1,20 +1,22 @@
 /** The page of the admin listener that explains every error code that the dashboard can show. `doc_url` of an error leads to its row. */
 import { UNKNOWN_HOST } from '../http/admin/host-guard.js'
 import { apiErrorGroups, type ErrorGroup, errorsPage } from '../http/openapi/errors-page.js'
-import { OPERATOR_ERRORS } from '../lib/operator-errors.js'
-import { DASHBOARD_ERRORS, type DashboardErrorCode, OPERATION_STATUS } from './dashboard-error.js'
+import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
+import { DASHBOARD_ERRORS, type DashboardErrorCode } from './dashboard-error.js'
 
-function dashboardErrors(): ErrorGroup {
+type Statuses = Readonly<Record<string, number>>
+
+function dashboardErrors(statuses: Statuses): ErrorGroup {
   const own = Object.entries(DASHBOARD_ERRORS).map(([code, [status, message]]) => ({
     code,
     status,
     message,
     remedy: OPERATOR_ERRORS[code as DashboardErrorCode].remedy,
   }))
-  const operations = Object.entries(OPERATION_STATUS).map(([code, status]) => ({
+  const operations = Object.entries(statuses).map(([code, status]) => ({
     code,
     status,
-    remedy: OPERATOR_ERRORS[code as keyof typeof OPERATION_STATUS].remedy,
+    remedy: OPERATOR_ERRORS[code as OperatorErrorCode].remedy,
   }))
   return {
     heading: 'Dashboard',
@@ -23,8 +25,9 @@ function dashboardErrors(): ErrorGroup {
   }
 }
 
-function page(): string {
-  const own = dashboardErrors()
+/** @param statuses HTTP status of the errors whose own messages are shown, by code */
+export function dashboardErrorsPage(statuses: Statuses): string {
+  const own = dashboardErrors(statuses)
   const codes = new Set(own.errors.map(({ code }) => code))
   const shared = apiErrorGroups().map((group) => ({
     ...group,
@@ -33,5 +36,3 @@ function page(): string {
   }))
   return errorsPage('Errors of the Countersign dashboard', [own, ...shared])
 }
-
-export const DASHBOARD_ERRORS_PAGE = page()

@@ -4,12 +4,12 @@ import type { AdministeredCore } from '../admin/administration.js'
 import type { Effect } from '../api/endpoint.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config, Environment } from '../config/config.js'
-import type { ConsoleParts } from '../features/feature.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
 import type { IncomingRequest, WholeReply } from '../http/listeners/listener.js'
 import type { Clock } from '../lib/clock.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
+import type { ConsoleRoutes } from './lib/route.js'
 import type { Sessions } from './sign-in/sessions.js'
 import type { SignIn } from './sign-in/sign-in.js'
 
@@ -43,8 +43,10 @@ export interface DashboardServices {
   engine: Engine
   sessions: Sessions
   signIn: SignIn
-  /** The parts that come from features. */
-  console: ConsoleParts
+  /** The routes that come from features. */
+  routes: ConsoleRoutes
+  /** HTTP status of the errors whose own messages are shown, by code. */
+  statuses: Readonly<Record<string, number>>
   rateLimiter: RateLimiter
   addresses: ClientAddresses
   /** Handles a request as the listener of each environment's API does. */

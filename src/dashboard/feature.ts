@@ -5,7 +5,8 @@ import type { AdminPart } from '../http/admin/admin-server.js'
 import { VERSION } from '../lib/version.js'
 import { AdminApi } from './admin-api.js'
 import { SANDBOX_PATH } from './contract.js'
-import { DASHBOARD_ERRORS_PAGE } from './dashboard-errors-page.js'
+import { OPERATION_STATUS } from './dashboard-error.js'
+import { dashboardErrorsPage } from './dashboard-errors-page.js'
 import { documentationFiles } from './documentation-files.js'
 import { loadOperatorPassword, type OperatorPassword } from './sign-in/operator-password.js'
 import { sessionTimes } from './sign-in/session-times.js'
@@ -23,7 +24,8 @@ export const dashboard: Feature = {
 }
 
 function adminPart(host: FeatureHost, admin: AdminHost, operatorPassword: OperatorPassword): AdminPart {
-  const { handle } = createAdminApi(host, admin, operatorPassword)
+  const statuses = { ...OPERATION_STATUS, ...admin.statuses }
+  const { handle } = createAdminApi(host, { ...admin, statuses }, operatorPassword)
   return {
     pages: new Map([...staticFiles(), ...documentationFiles()]),
     handlers: {
@@ -33,7 +35,7 @@ function adminPart(host: FeatureHost, admin: AdminHost, operatorPassword: Operat
       [`${SANDBOX_PATH}/`]: (request) =>
         admin.apis.sandbox({ ...request, path: request.path.slice(SANDBOX_PATH.length) }),
     },
-    errorsPage: DASHBOARD_ERRORS_PAGE,
+    errorsPage: dashboardErrorsPage(statuses),
   }
 }
 

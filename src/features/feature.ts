@@ -13,6 +13,7 @@ import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
 import type { OwnSettings } from '../config/own-settings.js'
+import type { ConsoleRoutes } from '../dashboard/lib/route.js'
 import type { AdminPart } from '../http/admin/admin-server.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
@@ -28,7 +29,6 @@ import type { Table } from '../storage/table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { WatchVerify } from '../verification/verdict.js'
-import type { TrafficConsole } from './insight/traffic/traffic-view.js'
 
 /** All that is known of a feature while it is not loaded. */
 export interface OwnParts {
@@ -56,6 +56,8 @@ export interface Feature {
     challenge?: ChallengePart
     lookup?: LookupPart
   }
+  /** HTTP status of its own errors where its routes of the dashboard answer them, by code. */
+  readonly statuses?: Readonly<Record<string, number>>
   /** The listener that it opens where an address is configured for it: its settings begin with this name. */
   readonly listener?: PublicListener
   /**
@@ -115,8 +117,9 @@ export interface AdminHost extends Pick<ListenHost, 'apis' | 'addresses' | 'newL
   certificates(): Array<{ name: string; expiresAt: number | null }>
   /** Milliseconds since the Unix epoch. */
   startedAt: number
-  /** The parts of the other features. */
-  console: ConsoleParts
+  /** The routes of the other features, and the status of their errors by code. */
+  routes: ConsoleRoutes
+  statuses: Readonly<Record<string, number>>
 }
 
 type FeatureListenerOptions = Pick<ListenerOptions, 'handler'> &
@@ -141,7 +144,8 @@ export interface Attached {
   beforeExpiry?: Upkeep
   /** Runs each minute, as leader, after such rows were deleted. */
   afterExpiry?: Upkeep
-  console?: ConsoleParts
+  /** Its routes behind the pages of the dashboard. */
+  console?: ConsoleRoutes
 }
 
 /** A password that the first start generates. */
@@ -155,6 +159,3 @@ export interface FirstPassword {
    */
   keep(): Promise<boolean>
 }
-
-/** The dashboard asks this process for it, since the database does not have it. Each part is missing without its feature. */
-export type ConsoleParts = Partial<TrafficConsole>

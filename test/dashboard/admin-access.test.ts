@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/dashboard/routes/routes.js'
+import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
@@ -229,8 +229,8 @@ describe('an unencrypted channel', () => {
       if (upstream === 'false') {
         const refused: string[] = []
         for (const [table, below] of [
-          [ROUTES.operator, ''],
-          [ROUTES.tenant, `/tenants/${id}`],
+          [OPERATOR_RIGHTS, ''],
+          [TENANT_RIGHTS, `/tenants/${id}`],
         ] as const)
           for (const name of Object.keys(table).filter((one) => !one.startsWith('GET '))) {
             const [method, rest] = name.split(' ') as [string, string]

@@ -1,9 +1,10 @@
 /** The error bodies of the dashboard: each says what to do, and leads to a page that the admin listener serves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/contract/error-codes.js'
-import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
+import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
 import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
+import { SHOWN_STATUSES } from '../support/descriptions.js'
 import { exchange } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -56,7 +57,7 @@ describe('an error of the dashboard', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
     const page = await response.text()
     const codes = [...page.matchAll(/<section id="([a-z_]+)">/g)].map(([, code]) => code)
-    const all = [DASHBOARD_ERRORS, OPERATION_STATUS, ERRORS].flatMap((codes) => Object.keys(codes))
+    const all = [DASHBOARD_ERRORS, SHOWN_STATUSES, ERRORS].flatMap((codes) => Object.keys(codes))
     all.push(UNKNOWN_HOST.code)
     expect(codes.sort()).toEqual([...new Set(all)].sort())
   })

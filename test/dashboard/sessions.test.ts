@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { ROUTES } from '../../src/dashboard/routes/routes.js'
+import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
@@ -265,8 +265,8 @@ describe('a route that changes something', () => {
     running.clock.advance(15 * MINUTE_MS)
     const below = `/tenants/${tenant.id}`
     const names = [
-      ...Object.keys(ROUTES.operator).map((name) => [name, '']),
-      ...Object.keys(ROUTES.tenant).map((name) => [name, below]),
+      ...Object.keys(OPERATOR_RIGHTS).map((name) => [name, '']),
+      ...Object.keys(TENANT_RIGHTS).map((name) => [name, below]),
     ].filter(([name]) => !name!.startsWith('GET ')) as Array<[string, string]>
     const open: string[] = []
     for (const [name, base] of names) {

@@ -1,9 +1,18 @@
 import type { EndpointDescription } from '../../src/api/endpoint.js'
+import { OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
 import { descriptionsWith } from '../../src/features/feature-parts.js'
 import { loadFeatures } from '../../src/features/index.js'
 
+const features = await loadFeatures()
+
 /** The descriptions of all endpoints, in the order of documents. */
-export const DESCRIPTIONS = descriptionsWith(await loadFeatures())
+export const DESCRIPTIONS = descriptionsWith(features)
+
+/** HTTP status of the errors of others that the dashboard shows, by code. */
+export const SHOWN_STATUSES: Record<string, number> = Object.assign(
+  { ...OPERATION_STATUS },
+  ...features.map(({ statuses }) => statuses),
+)
 
 /** The description of an endpoint, with what features add to it. */
 export function descriptionOf(id: string): EndpointDescription {

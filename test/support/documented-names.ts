@@ -1,12 +1,14 @@
 /** Finds the names that Markdown pages have in inline code, and what is wrong with them. */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { createProgram } from '../../src/cli/program.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
-import { DASHBOARD_ERRORS, OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
+import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
 import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { SHOWN_STATUSES } from './descriptions.js'
 import { FENCE } from './plain-prose.js'
 
 const INLINE_CODE = /`([^`\n]+)`/g
@@ -134,7 +136,7 @@ function isEndpoint(method = '', path = ''): boolean {
 /** Errors of a page that it gives another status than they have. */
 export function wrongStatusesIn(page: string, text: string): string[] {
   const statuses = new Map<string, number>([
-    ...Object.entries(OPERATION_STATUS),
+    ...Object.entries(SHOWN_STATUSES),
     ...Object.entries(DASHBOARD_ERRORS).map(([code, [status]]): [string, number] => [code, status]),
     [UNKNOWN_HOST.code, UNKNOWN_HOST.status],
     ...Object.entries(ERRORS).map(([code, { status }]): [string, number] => [code, status]),

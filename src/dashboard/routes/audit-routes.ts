@@ -1,12 +1,12 @@
-/** The routes that show and export the audit log. */
+/** The routes that show and export the audit log, and the facts of a verification. */
 
 import { consentTextsOf } from '../../admin/consent-texts.js'
 import { consentTextView } from '../../admin/user-views.js'
 import { reply } from '../../http/admin/replies.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../audit-query.js'
 import * as bodies from '../bodies.js'
 import type { AuditEntry } from '../contract.js'
+import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../lib/audit-query.js'
 import type { TenantTable } from './route.js'
 
 /** Entries of one page: as many as a person can look through, also on a phone. */
@@ -27,6 +27,19 @@ export const AUDIT_ROUTES = {
         signal: request.signal,
       })
       return { entries, next_before: nextBefore }
+    },
+  },
+
+  /** Finds the facts of a verification: in production those of its audit entry, in the sandbox those that are kept for a while. */
+  'GET /verification': {
+    async answer({ services, tenant, query }) {
+      const { read } = services.core.store
+      const id = (query.get('id') ?? '').slice(0, 64)
+      const kept =
+        query.get('environment') === 'sandbox'
+          ? (await read.sandboxVerification(tenant.id, id))?.facts
+          : (await read.auditedVerification(tenant.id, id))?.entry
+      return { facts: kept === undefined ? null : (JSON.parse(kept) as Record<string, unknown>) }
     },
   },
 

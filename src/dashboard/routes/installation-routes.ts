@@ -12,8 +12,8 @@ import { COMMIT } from '../../lib/version.js'
 import * as bodies from '../bodies.js'
 import type { SystemView } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
+import { assertReached } from '../lib/assert-reached.js'
 import { asSecret, type OperatorTable } from './route.js'
-import { assertReached } from './tenant-admin-routes.js'
 import { revealed, tenantView } from './tenant-routes.js'
 
 type Upkeep = SystemView['upkeep']

@@ -8,7 +8,7 @@ import { decidingModel } from '../../tenants/tenant-models.js'
 import * as bodies from '../bodies.js'
 import type { LoadedPackView, ModelsView, MovedDecisions, OwnRateView, TenantModelView } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
-import { invalidInput } from '../invalid-input.js'
+import { invalidInput } from '../lib/invalid-input.js'
 import type { OperatorCall, OperatorTable } from './route.js'
 
 export const MODEL_ROUTES = {

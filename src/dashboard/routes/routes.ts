@@ -1,14 +1,10 @@
-/** The table of the dashboard's routes, with one entry for each that the contract names. */
+/** The table of the dashboard's routes, with one entry for each of its own that the contract names. Features add theirs. */
 import { AUDIT_ROUTES } from './audit-routes.js'
 import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { MODEL_ROUTES } from './model-routes.js'
-import { OPENID_CLIENT_ROUTES } from './openid-client-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
-import { PASSKEY_ROUTES } from './passkey-routes.js'
 import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
-import { POLICY_ROUTES } from './policy-routes.js'
-import { REQUEST_ROUTES } from './request-routes.js'
 import type { OperatorTable, TenantTable } from './route.js'
 import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
 import { SESSION_ROUTES, TENANT_SESSION_ROUTES } from './session-routes.js'
@@ -33,12 +29,8 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
     ...CAPTURE_PAGE_ROUTES,
-    ...PASSKEY_ROUTES,
-    ...OPENID_CLIENT_ROUTES,
-    ...POLICY_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,
-    ...REQUEST_ROUTES,
     ...AUDIT_ROUTES,
     ...TRY_ROUTES,
   },

@@ -1,10 +1,9 @@
 /** The operator's routes for one tenant: its contract, its login links, its suspension and its deletion. */
-import { assertFmrReached, assertLivenessServed, PackGradeError } from '../../../models/pack/pack-grade.js'
+import { assertLivenessServed } from '../../../models/pack/pack-grade.js'
 import { tenantErasureView } from '../../admin/views.js'
-import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import * as bodies from '../bodies.js'
 import { DashboardError } from '../dashboard-error.js'
-import type { DashboardServices } from '../dashboard-services.js'
+import { assertReached } from '../lib/assert-reached.js'
 import { asSecret, type TenantTable } from './route.js'
 import { tenantView } from './tenant-routes.js'
 
@@ -55,10 +54,3 @@ export const TENANT_ADMIN_ROUTES = {
     },
   },
 } satisfies Partial<TenantTable>
-
-/** @throws PackGradeError fmr_not_reached */
-export function assertReached({ engine, config }: DashboardServices, fmr: number): void {
-  const problem = falseMatchRateProblem(fmr, 'The false match rate')
-  if (problem) throw new PackGradeError('fmr_not_reached', problem)
-  assertFmrReached(engine.pack, fmr, 'The contract', config.acceptPacks)
-}

@@ -1,13 +1,10 @@
-/** The routes for a tenant's keys, signing secret and traffic. */
+/** The routes for a tenant's keys and signing secret. */
 
 import { keyView, productionKeyState, rotationView, secretView, tenantStatus } from '../../admin/views.js'
-import { driftViews, servedModels } from '../../features/insight/drift/drift-view.js'
-import { restartDrift } from '../../features/insight/drift/restart-drift.js'
-import { trafficView } from '../../features/insight/traffic/traffic-view.js'
 import { isoTime, optionalTime, SECOND_MS } from '../../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
 import * as bodies from '../bodies.js'
-import { type KeyView, type TenantView, TRAFFIC_WINDOWS } from '../contract.js'
+import type { KeyView, TenantView } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { asSecret, type TenantTable } from './route.js'
 
@@ -35,34 +32,6 @@ export const TENANT_ROUTES = {
           valid_until: optionalTime(validUntil),
         })),
       }
-    },
-  },
-
-  'GET /traffic': {
-    async answer({ services, tenant, query }) {
-      const window = TRAFFIC_WINDOWS.find((name) => name === query.get('window')) ?? 'hour'
-      const { trafficOf = async () => trafficView(window, services.clock.now(), []) } = services.console
-      return trafficOf(tenant.id, window)
-    },
-  },
-
-  'GET /drift': {
-    async answer({ services, tenant }) {
-      const { core, clock, engine } = services
-      const models = await driftViews(tenant, {
-        read: core.store.read,
-        now: clock.now(),
-        ...servedModels(engine),
-      })
-      return { models }
-    },
-  },
-
-  'POST /drift/restart': {
-    async answer({ services, tenant, actor }) {
-      const since = services.clock.now()
-      await restartDrift(services.core.operations, tenant, actor, since)
-      return { since: isoTime(since) }
     },
   },
 

@@ -1,10 +1,8 @@
-/** The routes that look up, unlock, export and erase a tenant's user, and that list and revoke the user's passkeys. */
+/** The routes that look up, unlock, export and erase a tenant's user. */
 
 import { erasureView } from '../../admin/user-views.js'
-import { PasskeyOperations } from '../../features/passkeys/passkey-operations.js'
 import { tenantModels } from '../../tenants/tenant-models.js'
 import * as bodies from '../bodies.js'
-import type { DashboardServices } from '../dashboard-services.js'
 import type { TenantTable } from './route.js'
 
 export const USER_ROUTES = {
@@ -29,24 +27,6 @@ export const USER_ROUTES = {
     }),
   },
 
-  'POST /users/passkeys': {
-    body: bodies.userQuestion,
-    answer: async ({ services, tenant, input: { environment, user_id: userId } }) => ({
-      passkeys: await passkeysOf(services).inspect(tenant, {
-        environment,
-        userId,
-      }),
-    }),
-  },
-
-  'POST /users/passkeys/revoke': {
-    body: bodies.passkeyChoice,
-    async answer({ services, tenant, actor, input: { environment, user_id: userId, passkey } }) {
-      await passkeysOf(services).revoke(tenant, actor, { environment, userId }, passkey)
-      return { revoked: passkey }
-    },
-  },
-
   'POST /users/export': {
     body: bodies.userQuestion,
     answer: ({ services, tenant, actor, input: { environment, user_id: userId } }) =>
@@ -63,5 +43,3 @@ export const USER_ROUTES = {
     },
   },
 } satisfies Partial<TenantTable>
-
-const passkeysOf = ({ core, clock }: DashboardServices) => new PasskeyOperations({ ...core, clock })

@@ -1,6 +1,6 @@
 /** Says in plain words what an audit entry, or a verification, holds about shown text, policy, possession and the signals of the capture. */
 import type { ComponentChildren } from 'preact'
-import { checksInWords } from '../../features/policies/policy-words.js'
+import { checksInWords } from '../../contract/policy-words.js'
 import type { CaptureIntegrity, CaptureSignalCode } from '../../verification/capture/capture-integrity.js'
 import type { PolicyHashes } from '../contract.js'
 import { type Fact, Facts } from './base/parts.js'

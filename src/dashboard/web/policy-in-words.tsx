@@ -5,7 +5,7 @@ import {
   conditionInWords,
   requirementsInWords,
   retentionInWords,
-} from '../../features/policies/policy-words.js'
+} from '../../contract/policy-words.js'
 import { type Fact, Facts } from './base/parts.js'
 import { Table } from './base/table.js'
 

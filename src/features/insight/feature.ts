@@ -2,11 +2,13 @@
 import { ownValues } from '../../config/own-settings.js'
 import { EngineProvider } from '../../verification/engine-provider.js'
 import type { Attached, Feature, FeatureHost } from '../feature.js'
+import { insightRoutes } from './console-routes.js'
 import { showDrift } from './drift/drift-metrics.js'
 import { DriftRecorder } from './drift/drift-recorder.js'
 import { servedModels } from './drift/drift-view.js'
 import { DriftWatch } from './drift/drift-watch.js'
 import { RequestLog } from './requests/request-log.js'
+import { requestRoutes } from './requests/request-routes.js'
 import { assertKnownBounds, candidateOf } from './shadow/candidate.js'
 import { ShadowMetrics } from './shadow/shadow-metrics.js'
 import { SHADOW_SETTINGS } from './shadow/shadow-settings.js'
@@ -35,7 +37,7 @@ export const insight: Feature = {
         last: [traffic, requestLog, driftRecorder, ...(jobs.last ?? [])],
       },
       afterExpiry: requestLog.deleteOld,
-      console: { trafficOf: (tenantId, window) => traffic.view(tenantId, window) },
+      console: { ...insightRoutes(host, traffic), ...requestRoutes(host) },
     }
   },
 }

@@ -3,18 +3,36 @@ import { InternalApi } from '../../http/internal-api.js'
 import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import type { Job } from '../../jobs/job.js'
 import type { Feature } from '../feature.js'
+import { openIdClientRoutes } from './console-routes.js'
 import { OPENID_LISTENER } from './exports.js'
+import type { OpenIdClientError } from './openid-clients.js'
+import { OpenIdOperations } from './openid-operations.js'
+
+const STATUSES = {
+  invalid_redirect_uri: 400,
+  invalid_acr: 400,
+  invalid_name: 400,
+  invalid_help_url: 400,
+  invalid_hand_over: 400,
+  invalid_jwks: 400,
+  secret_required: 400,
+  client_exists: 409,
+  client_not_found: 404,
+  realm_exists: 409,
+} satisfies Record<OpenIdClientError['code'], number>
 
 export const openid: Feature = {
+  statuses: STATUSES,
   listener: OPENID_LISTENER,
   attach(host) {
-    if (!host.config.openidListen) return {}
+    const console = openIdClientRoutes(host)
+    if (!host.config.openidListen) return { console }
     // It calls the API, which is there when the listener is opened.
     let callbacks: Job | undefined
     return {
+      console,
       jobs: { drained: [{ start: () => callbacks?.start(), stop: () => callbacks?.stop() }] },
       async listen({ apis, addresses, visitors, newLimiter, open, origin }) {
-        const { OpenIdOperations } = await import('./openid-operations.js')
         const { OpenIdServer } = await import('./openid-server.js')
         const { OpenIdKeys } = await import('./openid-keys.js')
         const { Refusals } = await import('./refusals.js')

@@ -1,5 +1,6 @@
 /** Passkeys: a second factor next to the face, bound to the same action. */
 import type { Feature } from '../feature.js'
+import { passkeyRoutes } from './console-routes.js'
 import {
   beginPasskeyAssertion,
   beginPasskeyAssertionDescription,
@@ -29,7 +30,8 @@ export const passkeys: Feature = {
     revokePasskeyDescription,
   ],
   parts: { verify: verifyPart, enroll: enrollPart, challenge: challengePart },
-  attach: () => ({
+  attach: (host) => ({
+    console: passkeyRoutes(host),
     endpoints(services) {
       const own = passkeyServices(services)
       return [

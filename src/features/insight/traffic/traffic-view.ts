@@ -68,11 +68,6 @@ interface TrafficCount {
 /** Counts by the time at which their step starts, in Unix milliseconds. */
 type CountsByStart = Map<number, TrafficCounts>
 
-/** The dashboard asks for it, since only the process that counts knows the latest requests. */
-export interface TrafficConsole {
-  trafficOf(tenantId: string, window: TrafficWindow): Promise<TrafficView>
-}
-
 /** @param counted counts in steps of any length, none of them twice */
 export function trafficView(
   window: TrafficWindow,

@@ -1,12 +1,12 @@
 /** A policy in words. */
 import { describe, expect, it } from 'vitest'
-import type { PolicyRequirements } from '../../../src/contract/action-policy.js'
+import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import {
   checksInWords,
   conditionInWords,
   requirementsInWords,
   retentionInWords,
-} from '../../../src/features/policies/policy-words.js'
+} from '../../src/contract/policy-words.js'
 
 describe('a policy in words', () => {
   it('names every requirement of a rule', () => {

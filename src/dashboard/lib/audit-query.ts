@@ -1,18 +1,18 @@
 /** Parses the filters for the audit log, and searches the log for the entries that match. */
 
-import { timeOfRequestId } from '../crypto/identifiers.js'
-import { isoTime, MINUTE_MS } from '../lib/clock.js'
-import type { AuditRecord } from '../storage/records.js'
-import type { StoreReader } from '../storage/store.js'
+import { timeOfRequestId } from '../../crypto/identifiers.js'
+import { isoTime, MINUTE_MS } from '../../lib/clock.js'
+import type { AuditRecord } from '../../storage/records.js'
+import type { StoreReader } from '../../storage/store.js'
 import {
   AUDIT_OUTCOMES,
   type AuditEntry,
   type AuditOutcome,
   type AuditPageQuery,
   type AuditQuery,
-} from './contract.js'
+} from './audit-contract.js'
 import { invalidInput } from './invalid-input.js'
-import type { Query } from './routes/route.js'
+import type { Query } from './route.js'
 
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
 const PAGE = 100

@@ -1,6 +1,6 @@
 /** A policy in words, for people: which actions a rule is for, and what it asks of an approval. The dashboard's pages are built from this file too. */
-import { type AcrCheck, checksOf } from '../../contract/acr.js'
-import type { ActionPolicy, PolicyCondition, PolicyRequirements } from '../../contract/action-policy.js'
+import { type AcrCheck, checksOf } from './acr.js'
+import type { ActionPolicy, PolicyCondition, PolicyRequirements } from './action-policy.js'
 
 type Words = {
   [Name in keyof PolicyRequirements]-?: (

@@ -1,22 +1,57 @@
-/** The routes that show the request log, and the verifications that its entries name. */
+/** The routes that show the request log. */
+import type { Environment } from '../../../config/config.js'
+import { earliestRequestId } from '../../../crypto/identifiers.js'
+import type { AuditOutcome } from '../../../dashboard/lib/audit-contract.js'
+import { outcomeOf, parseOutcome, parseTime } from '../../../dashboard/lib/audit-query.js'
+import type { ConsoleTable, Urls } from '../../../dashboard/lib/route.js'
+import { userQuestion } from '../../../dashboard/lib/user-question.js'
+import { ERRORS_PATH } from '../../../http/routing/routes.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { LAST_REQUEST_ID, type RequestListing } from '../../../storage/readers-and-writers/request-store.js'
+import type { RequestRecord } from '../../../storage/records.js'
+import type { StoreReader } from '../../../storage/store.js'
+import type { FeatureHost } from '../../feature.js'
+import { explained, MAX_NAMED, type RequestFacts, requestFacts, subjectOf } from './request-view.js'
 
-import { earliestRequestId } from '../../crypto/identifiers.js'
-import {
-  explained,
-  MAX_NAMED,
-  requestFacts,
-  subjectOf,
-} from '../../features/insight/requests/request-view.js'
-import { ERRORS_PATH } from '../../http/routing/routes.js'
-import { DomainError } from '../../lib/domain-error.js'
-import { LAST_REQUEST_ID, type RequestListing } from '../../storage/readers-and-writers/request-store.js'
-import type { RequestRecord } from '../../storage/records.js'
-import type { StoreReader } from '../../storage/store.js'
-import { outcomeOf, parseOutcome, parseTime } from '../audit-query.js'
-import * as bodies from '../bodies.js'
-import type { AuditOutcome, RequestView } from '../contract.js'
-import type { DashboardServices } from '../dashboard-services.js'
-import type { TenantTable } from './route.js'
+/** The routes, as the pages see them. */
+export interface RequestRoutes {
+  'GET /requests': { query: RequestQuery; answer: RequestPage }
+  /** Only asks a question. The user id comes in a body, so that no address holds it. */
+  'POST /requests/subject': { body: typeof userQuestion; answer: { subject: string | null } }
+}
+
+/** Filters of a log. An empty or missing field filters nothing. */
+export interface RequestQuery {
+  /** Environment of the requests; production by default. */
+  environment?: Environment
+  /** Request id, client request id or verification id, in either environment. All other filters are then ignored. */
+  id?: string
+  /** Pseudonym of a user, as `POST /requests/subject` answers it. */
+  subject?: string
+  /** Error code, or reason of a rejection. */
+  code?: string
+  endpoint?: string
+  outcome?: string
+  /** Start of the range, inclusive (ISO 8601). */
+  from?: string
+  /** End of the range, exclusive (ISO 8601). */
+  until?: string
+  /** Request id before which the page begins. */
+  before?: string
+}
+
+export interface RequestPage {
+  /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
+  requests: RequestView[]
+  next_before: string | null
+  /** How many days entries are kept, and how many entries of each kind. */
+  kept: { days: number; entries: number }
+}
+
+export interface RequestView extends RequestFacts {
+  /** Meaning of the error code, with the address of its page; null when the request was not refused. */
+  error: { message: string; remedy: string; doc_url: string } | null
+}
 
 /** Entries of one page: as many as a person can look through, also on a phone. */
 const PAGE = 20
@@ -28,25 +63,22 @@ const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type LogKeys = Parameters<typeof requestFacts>[1]
 
-type Urls = ReturnType<DashboardServices['urls']>
-
 interface Filter {
   endpoint: string | null
   outcome: AuditOutcome | null
 }
 
-export const REQUEST_ROUTES = {
+export const requestRoutes = ({ config, store, keys, vault }: FeatureHost): ConsoleTable<RequestRoutes> => ({
   'GET /requests': {
-    async answer({ services, tenant, query, request }) {
-      const { keys } = services.core
-      const { read } = services.core.store
-      const { requestLogDays: days, requestLogEntries: entries } = services.config
+    async answer({ tenant, query, request, urls }) {
+      const { read } = store
+      const { requestLogDays: days, requestLogEntries: entries } = config
       const kept = { days, entries }
       const id = query.get('id')
       if (id) {
         const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MAX_NAMED)
         return {
-          requests: named.map((record) => requestView(record, keys, services.urls())),
+          requests: named.map((record) => requestView(record, keys, urls())),
           next_before: null,
           kept,
         }
@@ -65,35 +97,21 @@ export const REQUEST_ROUTES = {
       const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
       const { found, nextBefore } = await newestMatching(read, listing, filter, request.signal)
       return {
-        requests: found.map((record) => requestView(record, keys, services.urls())),
+        requests: found.map((record) => requestView(record, keys, urls())),
         next_before: nextBefore,
         kept,
       }
     },
   },
 
-  /** Finds the facts of a verification: in production those of its audit entry, in the sandbox those that are kept for a while. */
-  'GET /verification': {
-    async answer({ services, tenant, query }) {
-      const { read } = services.core.store
-      const id = (query.get('id') ?? '').slice(0, 64)
-      const kept =
-        query.get('environment') === 'sandbox'
-          ? (await read.sandboxVerification(tenant.id, id))?.facts
-          : (await read.auditedVerification(tenant.id, id))?.entry
-      return { facts: kept === undefined ? null : (JSON.parse(kept) as Record<string, unknown>) }
-    },
-  },
-
   /** Finds the pseudonym of a user in the log, or null. The user id comes in a body, so that no address holds it. */
   'POST /requests/subject': {
-    body: bodies.userQuestion,
-    async answer({ services, tenant, input: { user_id, environment } }) {
-      const { vault, store } = services.core
+    body: userQuestion,
+    async answer({ tenant, input: { user_id, environment } }) {
       return { subject: await subjectOf({ vault, store }, tenant.id, environment, user_id) }
     },
   },
-} satisfies Partial<TenantTable>
+})
 
 /** @returns the entries, and the request id at which the next page begins, or null at the end of the log */
 async function newestMatching(

@@ -1,0 +1,193 @@
+/** The routes for a tenant's policy: what is in force, its versions and changes, the check of a draft, and the change itself. */
+import Type from 'typebox'
+import { PackGradeError } from '../../../models/pack/pack-grade.js'
+import type { Environment } from '../../config/config.js'
+import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
+import { assertReached } from '../../dashboard/lib/assert-reached.js'
+import type { AuditEntry } from '../../dashboard/lib/audit-contract.js'
+import { newestMatching, parseAuditFilter } from '../../dashboard/lib/audit-query.js'
+import type { ConsoleTable } from '../../dashboard/lib/route.js'
+import { isoTime } from '../../lib/clock.js'
+import type { PolicyVersionRecord, TenantRecord } from '../../storage/records.js'
+import type { FeatureHost } from '../feature.js'
+import { PolicyError, type PolicyVersion, parsePolicy } from './policy.js'
+import { PolicyOperations, policiesInForce } from './policy-operations.js'
+
+/** The routes, as the pages see them. */
+export interface PolicyRoutes {
+  'GET /policy': { answer: PolicyView }
+  'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
+  /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
+  'POST /policy/check': { body: typeof policyQuestion; answer: CheckedPolicy }
+  'POST /policy': {
+    body: typeof policyChange
+    answer: Pick<PolicyChangeView, 'previous'> & Pick<PolicyView, 'in_force'>
+  }
+}
+
+/** Hash of the policy in each environment; null for none. */
+export type PolicyHashes = Record<Environment, string | null>
+
+export interface PolicyView {
+  in_force: PolicyHashes
+  /** Every version that was ever in force, the latest first. */
+  versions: PolicyVersionView[]
+  /** The latest changes, newest first, from the audit log. */
+  changes: PolicyChangeView[]
+}
+
+export interface PolicyVersionView {
+  /** SHA-256 of the policy in RFC 8785 canonical form. */
+  hash: string
+  first_set_at: string
+  in_force: Environment[]
+  /** Number of rules. */
+  rules: number
+}
+
+export interface PolicyVersionQuery {
+  /** Hash of a version, or its first 8 digits or more. */
+  hash: string
+}
+
+/** A change of the policy, with the hashes after it and before it. */
+export interface PolicyChangeView extends PolicyHashes {
+  sequence: number
+  at: string
+  actor: string
+  previous: PolicyHashes
+}
+
+/** The findings on the draft of a policy. */
+export interface CheckedPolicy {
+  /** The fault, or null for a policy that can be put in force. */
+  problem: string | null
+  hash: string | null
+  policy: ActionPolicy | null
+  /** The rule that decides about the action; null where no action was given. */
+  decides: PolicyRule | null
+}
+
+const closed = { additionalProperties: false }
+
+/** JSON of a policy, which may be a draft with faults. */
+const policyText = Type.String({ maxLength: 200_000 })
+
+export const policyQuestion = Type.Object(
+  {
+    policy: policyText,
+    /** The action as the backend sends it: JSON, or a text; empty for none. */ action: policyText,
+  },
+  closed,
+)
+
+export const policyChange = Type.Object(
+  { /** Null for no policy. */ policy: Type.Union([policyText, Type.Null()]), sandbox_only: Type.Boolean() },
+  closed,
+)
+
+type PolicyHost = Pick<FeatureHost, 'store' | 'operations' | 'clock' | 'engine' | 'config'>
+
+const BOTH: readonly Environment[] = ['production', 'sandbox']
+/** Changes that the page shows. The audit log has all. */
+const MAX_CHANGES = 50
+
+export const policyRoutes = (host: PolicyHost): ConsoleTable<PolicyRoutes> => ({
+  'GET /policy': {
+    async answer({ tenant, request }) {
+      const { read } = host.store
+      const inForce = policiesInForce(tenant)
+      const versions = await read.policyVersions(tenant.id)
+      const { entries } = await newestMatching(
+        read,
+        tenant.id,
+        { ...parseAuditFilter(new URLSearchParams()), event: 'policy_changed' },
+        { before: Number.MAX_SAFE_INTEGER, limit: MAX_CHANGES, signal: request.signal },
+      )
+      return {
+        in_force: inForce,
+        versions: versions.map((version) => versionView(version, tenant)),
+        changes: entries.map(changeView),
+      }
+    },
+  },
+
+  'GET /policy/version': {
+    async answer({ tenant, query }) {
+      const version = await new PolicyOperations(host).version(tenant, query.get('hash') ?? '')
+      return { ...versionView(version, tenant), policy: JSON.parse(version.policy) as ActionPolicy }
+    },
+  },
+
+  'POST /policy/check': {
+    takesLargeBody: true,
+    body: policyQuestion,
+    async answer({ input }) {
+      const checked = problemOr(() => checkedDraft(host, input.policy))
+      if (typeof checked === 'string') return { problem: checked, hash: null, policy: null, decides: null }
+      const { policy, hash } = checked
+      return { problem: null, hash, policy, decides: decision(policy, input.action) }
+    },
+  },
+
+  'POST /policy': {
+    takesLargeBody: true,
+    body: policyChange,
+    async answer({ tenant, actor, input }) {
+      const policy = input.policy === null ? null : checkedDraft(host, input.policy).policy
+      const environments = input.sandbox_only ? (['sandbox'] as const) : BOTH
+      const { previous, now } = await new PolicyOperations(host).set(tenant, actor, policy, environments)
+      return { previous, in_force: now }
+    },
+  },
+})
+
+function changeView(entry: AuditEntry): PolicyChangeView {
+  const { sequence, at, actor } = entry
+  const { production, sandbox, previous } = entry as unknown as Omit<
+    PolicyChangeView,
+    'sequence' | 'at' | 'actor'
+  >
+  return { sequence, at, actor, production, sandbox, previous }
+}
+
+/** @throws PolicyError; PackGradeError for a rate that the installed pack does not reach, which would refuse every approval */
+function checkedDraft(host: PolicyHost, text: string): PolicyVersion {
+  const version = parsePolicy(text)
+  for (const { require } of version.policy.rules)
+    if (require.max_fmr !== undefined) assertReached(host, require.max_fmr)
+  return version
+}
+
+function problemOr<T>(check: () => T): T | string {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof PolicyError || error instanceof PackGradeError) return error.message
+    throw error
+  }
+}
+
+/** @param text the action as the backend sends it: JSON, or the text itself; empty for none */
+function decision(policy: ActionPolicy, text: string): PolicyRule | null {
+  const trimmed = text.trim()
+  return trimmed === '' ? null : ruleFor(policy, parsedAction(trimmed))
+}
+
+function parsedAction(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function versionView({ hash, firstSetAt, policy }: PolicyVersionRecord, tenant: TenantRecord) {
+  const inForce = policiesInForce(tenant)
+  return {
+    hash,
+    first_set_at: isoTime(firstSetAt),
+    in_force: BOTH.filter((environment) => inForce[environment] === hash),
+    rules: (JSON.parse(policy) as ActionPolicy).rules.length,
+  }
+}
