@@ -50,8 +50,8 @@ const SHOW_THE_COMPONENT = ['features', 'dashboard']
 const GENERATORS = 'tools/generators'
 /** Rooms that may install model packs; the others read packs. */
 const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
-/** Rooms that may show what features know; the core names no feature. */
-const SHOW_FEATURES = ['cli']
+/** Files that name a feature although they are not its own. */
+const NAME_FEATURES = ['src/cli/keys/keys-epochs.ts']
 /** The list of features, the type that each of them has, and what they add to the core. */
 const FEATURE_LIST = ['features/feature.ts', 'features/feature-parts.ts', 'features/index.ts']
 
@@ -239,14 +239,15 @@ describe('imports', () => {
     expect(outside.map(show)).toEqual([])
   })
 
-  it('reach features only by their list, from app and generators, and only by types from the dashboard', () => {
+  it('reach features only by their list, from app, command line and generators, and only by types from the dashboard', () => {
     const into = between.filter(({ to }) => to === 'features' || to === 'features/index')
     const isOfList = ({ from, target }: Import) =>
-      ['app', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
+      ['app', 'cli', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
     expect(into.filter(isOfList).length).toBeGreaterThan(0)
     const mayReach = (one: Import) =>
       isOfList(one) ||
-      [...SHOW_FEATURES, 'features/index'].includes(one.from) ||
+      one.from === 'features/index' ||
+      NAME_FEATURES.includes(relative(packageFile(), one.file)) ||
       (one.from === 'dashboard' && one.isType)
     const others = into.filter((one) => !mayReach(one))
     expect(others.map(show)).toEqual([])

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { ListedFeature } from '../features/feature.js'
 import { FEATURES } from '../features/index.js'
-import type { CommandHost } from './lib/feature-command.js'
+import type { CommandHost, FeatureCommand } from './lib/feature-command.js'
 
 export interface CommandEntry {
   /** Name and arguments, in the syntax of commander. */
@@ -29,16 +29,6 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
     usage: 'user',
     description: 'look up and unlock users',
     load: async () => (await import('./user.js')).registerUserCommands,
-  },
-  {
-    usage: 'policy',
-    description: "a tenant's policy: what an approval of an action needs",
-    load: async () => (await import('./policy.js')).registerPolicyCommands,
-  },
-  {
-    usage: 'openid',
-    description: 'applications that ask the OpenID provider for a verdict',
-    load: async () => (await import('./openid.js')).registerOpenIdCommands,
   },
   {
     usage: 'webhook',
@@ -159,24 +149,72 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
   },
 ]
 
-/** The commands of the core, then those of features, in the order of help and documents. */
+/** The commands of the core and of features, in the order of help and documents. */
 export function commandsWith(features: readonly ListedFeature[]): CommandEntry[] {
   // Imported with the command that runs: help needs no database.
   const host: CommandHost = {
+    loadConfig: async () => (await import('../app/configuration.js')).loadConfig(process.env, features),
     withCore: async (work) => (await import('./with-core.js')).withCore(work, features),
   }
-  return [
-    ...CORE_COMMANDS,
-    ...features
-      .flatMap(({ commands = [] }) => commands)
-      .map(({ load, ...named }) => ({
+  const added = features.flatMap(({ commands = [] }) => commands)
+  const entries = [...CORE_COMMANDS]
+  for (const { load, after, ...named } of added.filter(({ parent }) => parent === undefined))
+    entries.splice(
+      placeBehind(
+        after,
+        entries.map(({ usage }) => usage),
+      ),
+      0,
+      {
         ...named,
         load: async () => {
           const register = await load()
-          return (command: Command) => register(command, host)
+          return (command) => register(command, host)
         },
-      })),
-  ]
+      },
+    )
+  return entries.map((entry) =>
+    withSubcommands(
+      entry,
+      added.filter(({ parent }) => parent === entry.usage),
+      host,
+    ),
+  )
+}
+
+/** @param names of commands or their usages @returns the place behind `after`, or the last */
+function placeBehind(after: string | undefined, names: readonly string[]): number {
+  const place = after === undefined ? -1 : names.indexOf(after)
+  return place < 0 ? names.length : place + 1
+}
+
+/** A command of the core, with the subcommands that features add. */
+function withSubcommands(
+  entry: CommandEntry,
+  added: readonly FeatureCommand[],
+  host: CommandHost,
+): CommandEntry {
+  if (added.length === 0) return entry
+  return {
+    ...entry,
+    async load() {
+      const register = await entry.load()
+      const registers = await Promise.all(added.map(({ load }) => load()))
+      return (command) => {
+        register(command)
+        added.forEach(({ usage, description, after }, index) => {
+          const siblings = command.commands as Command[]
+          const place = placeBehind(
+            after,
+            siblings.map((one) => one.name()),
+          )
+          const child = command.command(usage).description(description)
+          registers[index]!(child, host)
+          siblings.splice(place, 0, siblings.pop()!)
+        })
+      }
+    },
+  }
 }
 
 export const COMMANDS = commandsWith(FEATURES)

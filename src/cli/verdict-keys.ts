@@ -1,11 +1,11 @@
 /** `countersign verdict-keys`: lists and rotates the keys whose public halves check verdicts. */
 import { type Command, Option } from 'commander'
-import { type VerdictKeyView, verdictKeyViews } from '../admin/views.js'
+import { verdictKeyViews } from '../admin/views.js'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { systemClock } from '../lib/clock.js'
+import { keyTable } from './lib/key-table.js'
 import { action, type OutputOptions, print } from './lib/output.js'
-import { listing } from './lib/style.js'
 import { withCore } from './with-core.js'
 
 interface RotateOptions extends OutputOptions {
@@ -50,18 +50,4 @@ export function registerVerdictKeysCommands(verdictKeys: Command): void {
         print(options, views, () => keyTable(views))
       }),
     )
-}
-
-/** A table of signing keys, for people. */
-export function keyTable(views: readonly VerdictKeyView[]): string {
-  return listing(
-    ['KEY', 'ENVIRONMENT', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
-    views.map(({ kid, environment, state, signs_from, published_until }) => [
-      kid,
-      environment,
-      state,
-      signs_from,
-      published_until ?? '–',
-    ]),
-  )
 }

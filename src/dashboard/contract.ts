@@ -15,8 +15,8 @@ import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { InsightRoutes } from '../features/insight/console-routes.js'
 import type { RequestRoutes } from '../features/insight/requests/request-routes.js'
 import type { TrafficView, TrafficWindow } from '../features/insight/traffic/traffic-view.js'
-import type { OpenIdClientRoutes } from '../features/openid/console-routes.js'
-import type { PasskeyRoutes } from '../features/passkeys/console-routes.js'
+import type { OpenIdClientRoutes } from '../features/openid/console/console-routes.js'
+import type { PasskeyRoutes } from '../features/passkeys/console/console-routes.js'
 import type { PolicyRoutes } from '../features/policies/console-routes.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type * as bodies from './bodies.js'
@@ -31,8 +31,8 @@ export type {
   NewOpenIdClientSecret,
   OpenIdClientList,
   OpenIdClientView,
-} from '../features/openid/console-routes.js'
-export type { PasskeySettingsView, PasskeyView } from '../features/passkeys/console-routes.js'
+} from '../features/openid/console/console-routes.js'
+export type { PasskeySettingsView, PasskeyView } from '../features/passkeys/console/console-routes.js'
 export type {
   CheckedPolicy,
   PolicyChangeView,

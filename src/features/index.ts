@@ -3,27 +3,32 @@
  * loads none of them: a command that needs no feature starts without.
  */
 import type { Table } from '../storage/table.js'
+import { CAPTURE_SESSIONS } from './capture-sessions/own.js'
 import type { Feature, ListedFeature } from './feature.js'
 import { INSIGHT } from './insight/own.js'
+import { OPENID } from './openid/own.js'
+import { PASSKEYS } from './passkeys/own.js'
+import { POLICIES } from './policies/own.js'
 
 export const FEATURES: readonly ListedFeature[] = [
   {
     name: 'capture-sessions',
+    ...CAPTURE_SESSIONS,
     load: async () => (await import('./capture-sessions/feature.js')).captureSessions,
   },
-  { name: 'policies', load: async () => (await import('./policies/feature.js')).policies },
+  { name: 'policies', ...POLICIES, load: async () => (await import('./policies/feature.js')).policies },
   {
     name: 'displayed-actions',
     load: async () => (await import('./displayed-actions/feature.js')).displayedActions,
   },
-  { name: 'passkeys', load: async () => (await import('./passkeys/feature.js')).passkeys },
+  { name: 'passkeys', ...PASSKEYS, load: async () => (await import('./passkeys/feature.js')).passkeys },
   {
     name: 'learning-references',
     load: async () => (await import('./learning-references/feature.js')).learningReferences,
   },
   { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },
   { name: 'epoch-keys', load: async () => (await import('./epoch-keys/feature.js')).epochKeys },
-  { name: 'openid', load: async () => (await import('./openid/feature.js')).openid },
+  { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
   { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
 ]

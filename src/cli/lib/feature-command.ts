@@ -6,6 +6,10 @@ import type { Config } from '../../config/config.js'
 export interface FeatureCommand {
   /** Name and arguments, in the syntax of commander. */
   readonly usage: string
+  /** The command under which it stands, such as `tenant`; by default it stands on its own. */
+  readonly parent?: string
+  /** The command behind which help and documents show it; by default it is the last. */
+  readonly after?: string
   readonly description: string
   /** Imports the file that defines the command's options and work. Called only for the command that is run. */
   load(): Promise<(command: Command, host: CommandHost) => void>
@@ -13,6 +17,8 @@ export interface FeatureCommand {
 
 /** The parts of the command line that a feature cannot import. */
 export interface CommandHost {
+  /** Reads the configuration. @throws ConfigError */
+  loadConfig(): Promise<Config>
   /** Opens the database for one command and closes it again. @throws CommandError database_missing, master_key_missing */
   withCore<T>(work: (core: AdministeredCore, config: Config) => Promise<T>): Promise<T>
 }

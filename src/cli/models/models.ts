@@ -12,11 +12,9 @@ import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { progressSteps } from '../lib/progress.js'
 import { type Cell, listing } from '../lib/style.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
-import { registerDriftCommand } from './models-drift.js'
 import { registerImportCommand } from './models-import.js'
 import { registerMigrateCommand } from './models-migrate.js'
 import { registerPullCommand } from './models-pull.js'
-import { registerShadowCommand } from './models-shadow.js'
 import { registerVerifyCommand } from './models-verify.js'
 import { makeDataFolder, npmCacheIn } from './prepare-models.js'
 
@@ -33,8 +31,6 @@ export function registerModelsCommands(models: Command): void {
   registerCalibrateCommand(models)
   registerVerifyCommand(models)
   registerMigrateCommand(models)
-  registerDriftCommand(models)
-  registerShadowCommand(models)
 
   models
     .command('list')

@@ -1,12 +1,14 @@
 /** `countersign tenant show | update | suspend | resume | delete`. */
+
 import type { Command } from 'commander'
 import { tenantErasureView } from '../../admin/views.js'
+import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { action, note, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { assertReached } from '../lib/pack-in-place.js'
 import { counted, fields } from '../lib/style.js'
 import { withCore } from '../with-core.js'
 import {
-  assertReached,
   type ContractOptions,
   describeSignedRate,
   operate,
@@ -68,7 +70,7 @@ export function registerTenantLifecycle(tenant: Command): void {
           )
         const rate = options.rateLimit === undefined ? null : parseRateLimit(options.rateLimit)
         const fmr = options.fmr === undefined || options.fmr === CONFIGURED ? null : parseFmr(options.fmr)
-        if (fmr !== null) await assertReached(fmr)
+        if (fmr !== null) await assertReached(fmr, loadConfig())
         const liveness =
           required === undefined || required === CONFIGURED ? null : await parseRequirement(required)
         const view = await operate(name, async ({ tenants }, found, config) => {

@@ -1,9 +1,8 @@
 /** Helpers that the commands on tenants share: they find the tenant and read the options of its contract. */
 
-import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { Administration } from '../../admin/administration.js'
 import { loadConfig } from '../../app/configuration.js'
-import { type Config, type Environment, modelPackDir, parseRate } from '../../config/config.js'
+import { type Config, type Environment, parseRate } from '../../config/config.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../../config/liveness-requirement.js'
 import { MINUTE_MS } from '../../lib/clock.js'
@@ -11,6 +10,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import { parseDuration } from '../lib/duration.js'
 import { UsageError } from '../lib/output.js'
+import { packInPlace } from '../lib/pack-in-place.js'
 import { withCore } from '../with-core.js'
 
 /** At most a day: a person who agreed yesterday is asked again. */
@@ -46,14 +46,6 @@ export function parseRateLimit(text: string): number {
   } catch (error) {
     throw new UsageError('invalid_option', (error as Error).message)
   }
-}
-
-/** Checks a rate against the installed pack. Without a pack there is nothing to check. @throws PackGradeError fmr_not_reached */
-export async function assertReached(fmr: number): Promise<void> {
-  const { assertFmrReached } = await import('../../../models/pack/pack-grade.js')
-  const config = loadConfig()
-  const pack = await packInPlace(config)
-  if (pack) assertFmrReached(pack, fmr, '--fmr', config.acceptPacks)
 }
 
 /** The false match rate that a tenant's verdicts are signed with. */
@@ -92,15 +84,6 @@ export async function parseRequirement(text: string): Promise<LivenessRequiremen
     assertLivenessServed(pack, required, '--require-liveness')
   }
   return required
-}
-
-/** The installed pack, or null where there is none yet. */
-async function packInPlace(config: Config): Promise<ModelPack | null> {
-  const { loadModelPack, ModelPackError } = await import('../../../models/pack/model-pack.js')
-  return loadModelPack(modelPackDir(config)).catch((error) => {
-    if (error instanceof ModelPackError && error.code === 'pack_not_found') return null
-    throw error
-  })
 }
 
 /** @returns minutes; null for `none` */

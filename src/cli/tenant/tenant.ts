@@ -1,22 +1,22 @@
 /** `countersign tenant`: tenants, their keys and their signing secrets. Commands change the database, and a running service sees it at once. */
+
 import type { Command } from 'commander'
 import { rotationView, secretView } from '../../admin/views.js'
+import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime, MINUTE_MS } from '../../lib/clock.js'
 import { LOGIN_LINK_MS } from '../../tenants/login-link.js'
 import { parseDuration } from '../lib/duration.js'
 import { action, note, type OutputOptions, print } from '../lib/output.js'
+import { assertReached } from '../lib/pack-in-place.js'
 import { fields, listing } from '../lib/style.js'
 import { registerTenantSessions } from '../operator/sessions.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
 import { withCore, withNewLedger } from '../with-core.js'
 import { createdTenantRows, createdTenantView, forSdk } from './created-tenant.js'
-import { registerTenantCapturePage } from './tenant-capture-page.js'
-import { registerTenantConsentText } from './tenant-consent-text.js'
 import { registerTenantKeys } from './tenant-keys.js'
 import { registerTenantLifecycle } from './tenant-lifecycle.js'
 import {
-  assertReached,
   type ContractOptions,
   describeSignedRate,
   operate,
@@ -27,7 +27,6 @@ import {
   parseRequirement,
   signedRate,
 } from './tenant-options.js'
-import { registerTenantPasskeys } from './tenant-passkeys.js'
 import { registerTenantPerson } from './tenant-person.js'
 import { signedRateView, tenantView } from './tenant-view.js'
 
@@ -64,7 +63,7 @@ export function registerTenantCommands(tenant: Command): void {
             ? { requireLiveness: await parseRequirement(options.requireLiveness) }
             : {}),
         }
-        if (contract.fmr !== undefined) await assertReached(contract.fmr)
+        if (contract.fmr !== undefined) await assertReached(contract.fmr, loadConfig())
         await withNewLedger(async (core, config) => {
           const created = await core.operations.tenants.create(
             name,
@@ -115,9 +114,6 @@ export function registerTenantCommands(tenant: Command): void {
     )
 
   registerTenantLifecycle(tenant)
-  registerTenantCapturePage(tenant)
-  registerTenantConsentText(tenant)
-  registerTenantPasskeys(tenant)
   registerTenantKeys(tenant)
   registerTenantSessions(tenant)
   registerTenantPerson(tenant)

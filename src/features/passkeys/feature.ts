@@ -1,6 +1,6 @@
 /** Passkeys: a second factor next to the face, bound to the same action. */
 import type { Feature } from '../feature.js'
-import { passkeyRoutes } from './console-routes.js'
+import { passkeyRoutes } from './console/console-routes.js'
 import {
   beginPasskeyAssertion,
   beginPasskeyAssertionDescription,

@@ -1,22 +1,18 @@
 /** `countersign policy`: what an approval of an action needs, for a tenant. A running service obeys a change from the next verdict on. */
 import type { Command } from 'commander'
-import type { Core } from '../admin/core.js'
-import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import type { Environment } from '../config/config.js'
-import { type ActionPolicy, type PolicyRule, ruleFor } from '../contract/action-policy.js'
-import { requirementsInWords } from '../contract/policy-words.js'
-import { checkedPolicy, parsePolicy } from '../features/policies/policy.js'
-import {
-  type PoliciesInForce,
-  PolicyOperations,
-  policiesInForce,
-} from '../features/policies/policy-operations.js'
-import { isoTime, systemClock } from '../lib/clock.js'
-import { action, CommandError, type OutputOptions, print } from './lib/output.js'
-import { readInput } from './lib/read-input.js'
-import { fields, listing } from './lib/style.js'
-import { assertReached } from './tenant/tenant-options.js'
-import { withCore } from './with-core.js'
+import type { Core } from '../../admin/core.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../cli/lib/feature-command.js'
+import { action, CommandError, type OutputOptions, print } from '../../cli/lib/output.js'
+import { assertReached } from '../../cli/lib/pack-in-place.js'
+import { readInput } from '../../cli/lib/read-input.js'
+import { fields, listing } from '../../cli/lib/style.js'
+import type { Environment } from '../../config/config.js'
+import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
+import { requirementsInWords } from '../../contract/policy-words.js'
+import { isoTime, systemClock } from '../../lib/clock.js'
+import { checkedPolicy, parsePolicy } from './policy.js'
+import { type PoliciesInForce, PolicyOperations, policiesInForce } from './policy-operations.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
 const SANDBOX: readonly Environment[] = ['sandbox']
@@ -25,7 +21,8 @@ interface SandboxOption extends OutputOptions {
   sandbox?: boolean
 }
 
-export function registerPolicyCommands(policy: Command): void {
+export function registerPolicyCommands(policy: Command, host: CommandHost): void {
+  const { withCore } = host
   policy
     .command('show <tenant> [hash]')
     .description('print the policy in force, or the version whose hash a verdict or an audit entry names')
@@ -59,8 +56,8 @@ export function registerPolicyCommands(policy: Command): void {
     .action(
       action(async (name: string, options: SandboxOption & { file: string }) => {
         const { policy: given } = parsePolicy((await readInput(options.file)).toString())
-        await assertRatesReached(given)
-        await change(name, given, options)
+        await assertRatesReached(given, host)
+        await change(name, given, options, host)
       }),
     )
 
@@ -69,7 +66,7 @@ export function registerPolicyCommands(policy: Command): void {
     .description('take the policy out of force, in production and in the sandbox')
     .option('--sandbox', 'in the sandbox only')
     .option('--json', 'print JSON')
-    .action(action(async (name: string, options: SandboxOption) => change(name, null, options)))
+    .action(action(async (name: string, options: SandboxOption) => change(name, null, options, host)))
 
   policy
     .command('check <tenant>')
@@ -135,7 +132,12 @@ export function registerPolicyCommands(policy: Command): void {
 
 const operationsOf = (core: Core) => new PolicyOperations({ ...core, clock: systemClock })
 
-async function change(name: string, value: ActionPolicy | null, options: SandboxOption): Promise<void> {
+async function change(
+  name: string,
+  value: ActionPolicy | null,
+  options: SandboxOption,
+  { withCore }: CommandHost,
+): Promise<void> {
   const environments = options.sandbox ? SANDBOX : BOTH
   const view = await withCore(async (core) => {
     const tenant = await core.tenancy.findLive(name)
@@ -164,8 +166,9 @@ function environmentOf({ sandbox }: SandboxOption): Environment {
 }
 
 /** A rate that the installed pack does not reach would refuse every approval. @throws PackGradeError fmr_not_reached */
-async function assertRatesReached({ rules }: ActionPolicy): Promise<void> {
-  for (const { require } of rules) if (require.max_fmr !== undefined) await assertReached(require.max_fmr)
+async function assertRatesReached({ rules }: ActionPolicy, host: CommandHost): Promise<void> {
+  for (const { require } of rules)
+    if (require.max_fmr !== undefined) await assertReached(require.max_fmr, await host.loadConfig())
 }
 
 /** The action: JSON, or the text itself where it is none, since an action may be a string. @throws CommandError file_unreadable */

@@ -1,8 +1,8 @@
 /** `countersign policy`. */
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkedPolicy } from '../../src/features/policies/policy.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { checkedPolicy } from '../../../src/features/policies/policy.js'
+import { type Workplace, workplace } from '../../support/command.js'
 
 const LARGE = {
   name: 'large',

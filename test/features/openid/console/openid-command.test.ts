@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { type Workplace, workplace } from '../../../support/command.js'
 
 let place: Workplace
 beforeEach(async () => {

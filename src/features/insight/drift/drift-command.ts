@@ -1,17 +1,17 @@
 /** `countersign models drift`: compares the latest verifies of tenants with those of the month before and with the calibration. */
 import type { Command } from 'commander'
-import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { type Config, followingPackDirs, modelPackDir } from '../../config/config.js'
-import type { DriftComparison, DriftState } from '../../features/insight/drift/drift-report.js'
-import { type DriftView, type DriftViewParts, driftViews } from '../../features/insight/drift/drift-view.js'
-import { restartDrift } from '../../features/insight/drift/restart-drift.js'
-import { isoTime, systemClock } from '../../lib/clock.js'
-import type { TenantRecord } from '../../storage/records.js'
-import { tenantModels } from '../../tenants/tenant-models.js'
-import { action, type OutputOptions, print } from '../lib/output.js'
-import { type Cell, listing } from '../lib/style.js'
-import { withCore } from '../with-core.js'
+import { loadModelPack, type ModelPack } from '../../../../models/pack/model-pack.js'
+import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { action, type OutputOptions, print } from '../../../cli/lib/output.js'
+import { type Cell, listing } from '../../../cli/lib/style.js'
+import { type Config, followingPackDirs, modelPackDir } from '../../../config/config.js'
+import { isoTime, systemClock } from '../../../lib/clock.js'
+import type { TenantRecord } from '../../../storage/records.js'
+import { tenantModels } from '../../../tenants/tenant-models.js'
+import type { DriftComparison, DriftState } from './drift-report.js'
+import { type DriftView, type DriftViewParts, driftViews } from './drift-view.js'
+import { restartDrift } from './restart-drift.js'
 
 interface DriftOptions extends OutputOptions {
   restart?: boolean
@@ -28,17 +28,13 @@ const STATE_CELLS: Record<DriftState, Cell> = {
   alarm: { text: 'alarm', style: 'red' },
 }
 
-export function registerDriftCommand(models: Command): void {
-  models
-    .command('drift [tenant]')
-    .description(
-      'compare the latest verifications, of one tenant or all, with the month before and the calibration',
-    )
+export function registerDriftCommand(drift: Command, { withCore }: CommandHost): void {
+  drift
     .option('--restart', 'compare with verifications from now on only, after a change that you know of')
     .option('--json', 'print JSON, with the histograms and every day')
     .action(
       action(async (name: string | undefined, options: DriftOptions) => {
-        if (options.restart) return restart(name, options)
+        if (options.restart) return restart(name, options, withCore)
         const views = await withCore(async ({ store, tenancy }, config) => {
           const packs = await packsOf(config)
           const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
@@ -56,7 +52,11 @@ export function registerDriftCommand(models: Command): void {
     )
 }
 
-async function restart(name: string | undefined, options: OutputOptions): Promise<void> {
+async function restart(
+  name: string | undefined,
+  options: OutputOptions,
+  withCore: CommandHost['withCore'],
+): Promise<void> {
   const since = await withCore(async ({ operations, tenancy }) => {
     const tenant = name === undefined ? null : await tenancy.findLive(name)
     const now = systemClock.now()

@@ -1,20 +1,20 @@
 /** The routes for the settings by which a tenant uses passkeys, and for the passkeys of a user. */
 import Type from 'typebox'
-import { TenantOperations } from '../../admin/tenant-operations.js'
-import { passkeySettingsView } from '../../admin/views.js'
-import { userId } from '../../api/schemas.js'
-import type { ConsoleTable } from '../../dashboard/lib/route.js'
-import { environment, userQuestion } from '../../dashboard/lib/user-question.js'
-import type { TenantRecord } from '../../storage/records.js'
+import { TenantOperations } from '../../../admin/tenant-operations.js'
+import { passkeySettingsView } from '../../../admin/views.js'
+import { userId } from '../../../api/schemas.js'
+import type { ConsoleTable } from '../../../dashboard/lib/route.js'
+import { environment, userQuestion } from '../../../dashboard/lib/user-question.js'
+import type { TenantRecord } from '../../../storage/records.js'
 import {
   REGISTRATION_POLICIES,
   type RegistrationPolicy,
   SYNCED_POLICIES,
   type SyncedPolicy,
-} from '../../tenants/passkey-settings.js'
-import type { FeatureHost } from '../feature.js'
-import { PasskeyOperations } from './passkey-operations.js'
-import type { inspectedPasskeyView } from './passkey-views.js'
+} from '../../../tenants/passkey-settings.js'
+import type { FeatureHost } from '../../feature.js'
+import { PasskeyOperations } from '../passkey-operations.js'
+import type { inspectedPasskeyView } from '../passkey-views.js'
 
 /** The routes, as the pages see them. */
 export interface PasskeyRoutes {

@@ -1,8 +1,8 @@
 /** `countersign tenant passkeys`. */
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { maker } from '../support/attestations.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { maker } from '../../../support/attestations.js'
+import { type Workplace, workplace } from '../../../support/command.js'
 
 let place: Workplace
 const attesting = maker()

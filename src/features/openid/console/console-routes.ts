@@ -1,12 +1,12 @@
 /** The routes for a tenant's applications at the OpenID provider. */
 import Type from 'typebox'
-import type { Environment } from '../../config/config.js'
-import { asSecret, type ConsoleTable, type Secret } from '../../dashboard/lib/route.js'
-import { environment } from '../../dashboard/lib/user-question.js'
-import { isoTime } from '../../lib/clock.js'
-import type { FeatureHost } from '../feature.js'
-import type { OpenIdClient } from './openid-clients.js'
-import { OpenIdOperations } from './openid-operations.js'
+import type { Environment } from '../../../config/config.js'
+import { asSecret, type ConsoleTable, type Secret } from '../../../dashboard/lib/route.js'
+import { environment } from '../../../dashboard/lib/user-question.js'
+import { isoTime } from '../../../lib/clock.js'
+import type { FeatureHost } from '../../feature.js'
+import type { OpenIdClient } from '../openid-clients.js'
+import { OpenIdOperations } from '../openid-operations.js'
 
 /** The routes, as the pages see them. */
 export interface OpenIdClientRoutes {

@@ -1,12 +1,12 @@
 /** `countersign tenant consent-text`. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { loadConfig } from '../../src/app/configuration.js'
-import { openCore } from '../../src/app/core.js'
-import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import type { StoreTransaction } from '../../src/storage/store.js'
-import { type Workplace, workplace } from '../support/command.js'
+import type { Core } from '../../../src/admin/core.js'
+import { loadConfig } from '../../../src/app/configuration.js'
+import { openCore } from '../../../src/app/core.js'
+import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import { type Workplace, workplace } from '../../support/command.js'
 
 const TEXT = 'We compare your face.\nFor payments only.'
 const sha256 = createHash('sha256').update(TEXT).digest()

@@ -2,12 +2,11 @@
 import type { Command } from 'commander'
 import { capturePageView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../cli/lib/feature-command.js'
+import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
+import { readInput } from '../../cli/lib/read-input.js'
+import { fields } from '../../cli/lib/style.js'
 import { type CapturePageSettings, capturePageSettings } from '../../tenants/capture-page-settings.js'
-import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
-import { readInput } from '../lib/read-input.js'
-import { fields } from '../lib/style.js'
-import { withCore } from '../with-core.js'
-import { operate } from './tenant-options.js'
 
 interface CapturePageOptions extends OutputOptions {
   company?: string
@@ -22,10 +21,8 @@ interface CapturePageOptions extends OutputOptions {
 /** Value that removes a setting. */
 const NONE = 'none'
 
-export function registerTenantCapturePage(tenant: Command): void {
-  tenant
-    .command('capture-page <tenant>')
-    .description("show or change a tenant's settings of the hosted capture page; others stay")
+export function registerTenantCapturePage(page: Command, { withCore }: CommandHost): void {
+  page
     .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
     .option(
       '--return-origin <origins...>',
@@ -48,7 +45,8 @@ export function registerTenantCapturePage(tenant: Command): void {
         const view =
           !isChange && logo === undefined
             ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
-            : await operate(name, async ({ tenants }, found) => {
+            : await withCore(async ({ tenancy, operations: { tenants } }) => {
+                const found = await tenancy.findLive(name)
                 // Read the logo first: a logo that is refused must leave the other settings unchanged.
                 const withLogo =
                   logo === undefined ? found : await tenants.setCaptureLogo(found, COMMAND_LINE, logo)

@@ -1,15 +1,15 @@
 /** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict. */
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import type { Core } from '../admin/core.js'
-import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import {
-  ENTRA_CLOUDS,
-  entraRedirectUri,
-  entraTenant,
-  entraUserId,
-} from '../features/openid/entra/entra-tenant.js'
-import { messageRule } from '../features/openid/keycloak/keycloak-realm.js'
+import type { Core } from '../../../admin/core.js'
+import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { action, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { fields, listing } from '../../../cli/lib/style.js'
+import { isoTime, systemClock } from '../../../lib/clock.js'
+import type { TenantRecord } from '../../../storage/records.js'
+import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
+import { messageRule } from '../keycloak/keycloak-realm.js'
 import {
   DEFAULT_ACR,
   HAND_OVERS,
@@ -18,14 +18,9 @@ import {
   OPENID_PROFILES,
   type OpenIdClient,
   type OpenIdProfile,
-} from '../features/openid/openid-clients.js'
-import { OpenIdOperations } from '../features/openid/openid-operations.js'
-import { isoTime, systemClock } from '../lib/clock.js'
-import type { TenantRecord } from '../storage/records.js'
-import { action, type OutputOptions, print, UsageError } from './lib/output.js'
-import { fields, listing } from './lib/style.js'
-import { registerOpenIdKeysCommands } from './openid-keys.js'
-import { withCore } from './with-core.js'
+} from '../openid-clients.js'
+import { OpenIdOperations } from '../openid-operations.js'
+import { registerOpenIdKeysCommands } from './openid-keys-command.js'
 
 interface AddOptions extends OutputOptions {
   profile: OpenIdProfile | 'generic' | 'keycloak' | 'entra'
@@ -45,8 +40,14 @@ interface AddOptions extends OutputOptions {
   metadataUrl?: string
 }
 
-export function registerOpenIdCommands(openid: Command): void {
-  registerOpenIdKeysCommands(openid)
+export function registerOpenIdCommands(openid: Command, host: CommandHost): void {
+  const { withCore } = host
+  /** Works on the applications of a tenant that is not deleted. @throws TenancyError */
+  const operate = <T>(
+    name: string,
+    work: (operations: OpenIdOperations, tenant: TenantRecord) => Promise<T>,
+  ) => withCore(async (core) => work(operationsOf(core), await core.tenancy.findLive(name)))
+  registerOpenIdKeysCommands(openid, host)
 
   openid
     .command('add <tenant> <name>')
@@ -167,14 +168,6 @@ export function registerOpenIdCommands(openid: Command): void {
 }
 
 const operationsOf = (core: Core) => new OpenIdOperations({ ...core, clock: systemClock })
-
-/** Works on the applications of a tenant that is not deleted. @throws TenancyError */
-function operate<T>(
-  name: string,
-  work: (operations: OpenIdOperations, tenant: TenantRecord) => Promise<T>,
-): Promise<T> {
-  return withCore(async (core) => work(operationsOf(core), await core.tenancy.findLive(name)))
-}
 
 /** @throws UsageError */
 function profileIn({

@@ -1,9 +1,9 @@
 /** `countersign models drift --restart`, for one tenant and for all. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadConfig } from '../../src/app/configuration.js'
-import { openCore } from '../../src/app/core.js'
-import { isoTime } from '../../src/lib/clock.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { loadConfig } from '../../../../src/app/configuration.js'
+import { openCore } from '../../../../src/app/core.js'
+import { isoTime } from '../../../../src/lib/clock.js'
+import { type Workplace, workplace } from '../../../support/command.js'
 
 const TENANTS = ['acme', 'beta'] as const
 type Tenant = (typeof TENANTS)[number]

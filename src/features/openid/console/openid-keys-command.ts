@@ -1,14 +1,14 @@
 /** `countersign openid keys`: lists and rotates the keys that sign ID tokens. */
 import { type Command, Option } from 'commander'
-import { verdictKeyViews } from '../admin/views.js'
-import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import type { Environment } from '../config/config.js'
-import { OpenIdKeyRotation } from '../features/openid/openid-key-rotation.js'
-import { systemClock } from '../lib/clock.js'
-import type { Store } from '../storage/store.js'
-import { action, type OutputOptions, print } from './lib/output.js'
-import { keyTable } from './verdict-keys.js'
-import { withCore } from './with-core.js'
+import { verdictKeyViews } from '../../../admin/views.js'
+import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { keyTable } from '../../../cli/lib/key-table.js'
+import { action, type OutputOptions, print } from '../../../cli/lib/output.js'
+import type { Environment } from '../../../config/config.js'
+import { systemClock } from '../../../lib/clock.js'
+import type { Store } from '../../../storage/store.js'
+import { OpenIdKeyRotation } from '../openid-key-rotation.js'
 
 interface RotateOptions extends OutputOptions {
   environment?: Environment
@@ -17,7 +17,7 @@ interface RotateOptions extends OutputOptions {
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
 
-export function registerOpenIdKeysCommands(openid: Command): void {
+export function registerOpenIdKeysCommands(openid: Command, { withCore }: CommandHost): void {
   const keys = openid.command('keys').description('list and rotate the keys that sign ID tokens')
 
   keys

@@ -2,20 +2,19 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { passkeySettingsView } from '../../admin/views.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { passkeySettingsView } from '../../../admin/views.js'
+import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { action, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { fields } from '../../../cli/lib/style.js'
 import {
   PASSKEY_DEFAULTS,
   type PasskeySettings,
   passkeySettings,
   REGISTRATION_POLICIES,
   SYNCED_POLICIES,
-} from '../../tenants/passkey-settings.js'
-import { certificatesOf } from '../../tenants/pem.js'
-import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
-import { fields } from '../lib/style.js'
-import { withCore } from '../with-core.js'
-import { operate } from './tenant-options.js'
+} from '../../../tenants/passkey-settings.js'
+import { certificatesOf } from '../../../tenants/pem.js'
 
 interface PasskeyOptions extends OutputOptions {
   rpId?: string
@@ -31,10 +30,8 @@ interface PasskeyOptions extends OutputOptions {
 /** Value that empties a list. */
 const NONE = 'none'
 
-export function registerTenantPasskeys(tenant: Command): void {
-  tenant
-    .command('passkeys <tenant>')
-    .description('show or change how a tenant uses passkeys; other settings stay')
+export function registerTenantPasskeys(passkeys: Command, { withCore }: CommandHost): void {
+  passkeys
     .option('--rp-id <domain>', 'domain to which the passkeys belong, such as bank.example')
     .option('--origin <origins...>', 'origins of the pages that use passkeys; replaces the earlier ones')
     .option(
@@ -62,15 +59,16 @@ export function registerTenantPasskeys(tenant: Command): void {
         const view =
           Object.keys(named).length === 0
             ? await withCore(async ({ tenancy }) => passkeySettingsView(await tenancy.find(name)))
-            : await operate(name, async ({ tenants }, found) =>
-                passkeySettingsView(
+            : await withCore(async ({ tenancy, operations: { tenants } }) => {
+                const found = await tenancy.findLive(name)
+                return passkeySettingsView(
                   await tenants.setPasskeys(
                     found,
                     COMMAND_LINE,
                     await changed(passkeySettings(found), options),
                   ),
-                ),
-              )
+                )
+              })
         print(options, view, () =>
           view.rp_id === null
             ? `${view.name} uses no passkeys.`

@@ -1,12 +1,12 @@
 /** `countersign models shadow`: the counts of a candidate, as the service keeps them, by tenant and day. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { tablesOf } from '../../src/features/index.js'
-import type { ShadowCounts } from '../../src/features/insight/shadow/shadow-counts.js'
-import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
-import { DAY_MS } from '../../src/lib/clock.js'
-import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { tablesOf } from '../../../../src/features/index.js'
+import type { ShadowCounts } from '../../../../src/features/insight/shadow/shadow-counts.js'
+import { shadowWriter } from '../../../../src/features/insight/shadow/shadow-table.js'
+import { DAY_MS } from '../../../../src/lib/clock.js'
+import { SqliteStore } from '../../../../src/storage/sqlite/sqlite-store.js'
+import { type Workplace, workplace } from '../../../support/command.js'
 
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS
 const COUNTS: ShadowCounts = {

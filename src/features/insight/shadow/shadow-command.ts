@@ -1,11 +1,11 @@
 /** `countersign models shadow`: prints what the candidate in shadow would have decided, by tenant and day. */
 import type { Command } from 'commander'
-import type { Histogram } from '../../features/insight/histogram.js'
-import { type ShadowView, shadowViews } from '../../features/insight/shadow/shadow-view.js'
-import { DAY_MS, systemClock } from '../../lib/clock.js'
-import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
-import { type Cell, listing } from '../lib/style.js'
-import { withCore } from '../with-core.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { action, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { type Cell, listing } from '../../../cli/lib/style.js'
+import { DAY_MS, systemClock } from '../../../lib/clock.js'
+import type { Histogram } from '../histogram.js'
+import { type ShadowView, shadowViews } from './shadow-view.js'
 
 interface TenantShadow extends ShadowView {
   tenant: string
@@ -14,10 +14,8 @@ interface TenantShadow extends ShadowView {
 /** The counts are kept for 100 days. */
 const MOST_DAYS = 100
 
-export function registerShadowCommand(models: Command): void {
-  models
-    .command('shadow [tenant]')
-    .description('show what the candidate in shadow would have decided, for one tenant or all, by day')
+export function registerShadowCommand(shadow: Command, { withCore }: CommandHost): void {
+  shadow
     .option('--days <days>', 'days to show, 1 to 100, with today', '30')
     .option('--json', 'print JSON, with histograms of the scores')
     .action(

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { type Workplace, workplace } from '../../support/command.js'
 
 let place: Workplace
 beforeAll(async () => {

@@ -1,0 +1,14 @@
+/** The commands of passkeys, which are known without loading them. */
+import type { OwnParts } from '../feature.js'
+
+export const PASSKEYS: OwnParts = {
+  commands: [
+    {
+      parent: 'tenant',
+      after: 'consent-text',
+      usage: 'passkeys <tenant>',
+      description: 'show or change how a tenant uses passkeys; other settings stay',
+      load: async () => (await import('./console/passkeys-command.js')).registerTenantPasskeys,
+    },
+  ],
+}
