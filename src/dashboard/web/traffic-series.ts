@@ -1,5 +1,5 @@
 /** Converts the steps of a window into the series of the charts. */
-import type { CallKind } from '../../features/insight/traffic/latency-counts.js'
+import type { CallKind } from '../../contract/call-kinds.js'
 import type { Environment, TrafficSlot, TrafficView } from '../contract.js'
 import type { Series } from './base/chart.js'
 

@@ -1,7 +1,7 @@
 /** `countersign tenant consent-text`: shows the texts to which people have agreed on the hosted capture page. */
 import type { Command } from 'commander'
 import { consentTextsOf } from '../../admin/consent-texts.js'
-import { consentTextView } from '../../admin/views.js'
+import { consentTextView } from '../../admin/user-views.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
 import { listing } from '../../cli/lib/style.js'

@@ -1,6 +1,6 @@
 /** The overview of a tenant: requests, verdicts, latencies, scores, and the rest of the rate limit. */
 import { useMemo, useState } from 'preact/hooks'
-import { CALL_KINDS, type CallKind } from '../../../features/insight/traffic/latency-counts.js'
+import { CALL_KINDS, type CallKind } from '../../../contract/call-kinds.js'
 import {
   type Environment,
   type KeyView,

@@ -1,4 +1,5 @@
 /** Counts durations in classes, whose counts can be added up. Percentiles are exact to a fortieth. */
+import type { CallKind } from '../../../contract/call-kinds.js'
 
 /** How many durations fell into each class, by the number of the class. */
 export type LatencyCounts = Record<string, number>
@@ -31,10 +32,6 @@ export function percentilesOf(counts: LatencyCounts): Percentiles {
     return MIN_MS * RATIO ** Number(number)
   }) as Percentiles
 }
-
-/** Kinds of calls whose latencies are reported apart: a challenge of 40 frames takes many times as long as a photo. */
-export const CALL_KINDS = ['verify', 'verify_challenge', 'enroll', 'enroll_challenge', 'other'] as const
-export type CallKind = (typeof CALL_KINDS)[number]
 
 /** @param isChallenge whether the images were the frames of a challenge */
 export function callKindOf({ endpoint, isChallenge }: { endpoint: string; isChallenge: boolean }): CallKind {
