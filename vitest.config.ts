@@ -67,6 +67,7 @@ const maxWorkers = Math.min(availableParallelism() + 1, MAX_WORKERS)
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/remembered-scrypt.ts'],
     pool: 'forks',
     // Only a test that stands still meets these: on two busy cores the start of a process takes ten seconds.
     testTimeout: 60_000,

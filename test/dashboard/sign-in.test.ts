@@ -14,6 +14,7 @@ import { loginToken, request, signIn } from '../support/dashboard.js'
 import { oidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
+import { forgetHashes } from '../support/remembered-scrypt.js'
 import { startService, type TestService } from '../support/service.js'
 
 const MINUTE_MS = 60_000
@@ -195,6 +196,7 @@ describe('a new password', () => {
     const signIn = new SignIn(parts, new Sessions(parts))
     const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
     for (const change of ['reset', 'removed'] as const) {
+      forgetHashes()
       const signingIn = signIn.byCredentials({ name: operator.name, password }, guest)
       const outcome = signingIn.catch((error) => error.code)
       await new Promise(setImmediate)

@@ -2,11 +2,12 @@
  * Entra ID, simulated after Microsoft's reference for providers of external authentication methods: its keys and metadata, the form that
  * it posts through the browser, and the checks that it makes of an answer. It was never compared with the real one.
  */
-import { createHash, generateKeyPairSync, type KeyObject, randomUUID, X509Certificate } from 'node:crypto'
+import { createHash, type KeyObject, randomUUID, X509Certificate } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { DAY_MS, type ManualClock, SECOND_MS } from '../../src/lib/clock.js'
+import { rsaKey } from './rsa-keys.js'
 
 const HOST = 'https://login.microsoftonline.com'
 export const ENTRA_REDIRECT = `${HOST}/common/federation/externalauthprovider`
@@ -275,5 +276,5 @@ function subjectOf(oid: string): string {
 }
 
 function newKey(): SigningKey {
-  return { kid: randomUUID(), ...generateKeyPairSync('rsa', { modulusLength: 2048 }) }
+  return { kid: randomUUID(), ...rsaKey() }
 }

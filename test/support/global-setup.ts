@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { isBuilt } from '../../scripts/build-state.mjs'
 import { buildBaseline } from '../../tools/pack-builders/baseline/build-baseline.js'
+import { keepFilesInMemory } from './memory-folder.js'
 import { MODELS_DIR } from './models-dir.js'
 import { PostgresOnDemand } from './postgres-on-demand.js'
 
@@ -23,7 +24,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     )
   await buildBaseline({ outDir: join(MODELS_DIR, 'baseline') })
   project.provide('modelsDir', MODELS_DIR)
+  // Campaigns and browsers write more than fits.
+  const removeFiles = ['rules', 'postgres'].includes(project.name) ? keepFilesInMemory() : () => {}
   const postgres = await PostgresOnDemand.listen()
   project.provide('postgresPort', postgres.port)
-  return () => postgres.close()
+  return async () => {
+    await postgres.close()
+    removeFiles()
+  }
 }

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
+import { exportJWK, jwtVerify, SignJWT } from 'jose'
+import { rsaKey } from './rsa-keys.js'
 
 /** State of a request, as Keycloak's store of device codes has it. `forgotten` is the end of a request that was reported twice. */
 type State = 'pending' | 'approved' | 'denied' | 'forgotten'
@@ -42,13 +43,13 @@ export class Keycloak {
   private constructor(
     private server: Server,
     readonly port: number,
-    private readonly keys: Awaited<ReturnType<typeof generateKeyPair>>,
+    private readonly keys: ReturnType<typeof rsaKey>,
     private readonly now: () => number,
     readonly name: string,
   ) {}
 
   static async start(now: () => number, name = 'bank'): Promise<Keycloak> {
-    const keys = await generateKeyPair('RS256', { extractable: true })
+    const keys = rsaKey()
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const keycloak = new Keycloak(server, (server.address() as AddressInfo).port, keys, now, name)

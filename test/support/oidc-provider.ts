@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, SignJWT } from 'jose'
+import { rsaKey } from './rsa-keys.js'
 
 export interface OidcProvider {
   issuer: string
@@ -15,7 +16,7 @@ export interface OidcProvider {
 
 /** @param client who may ask, and with which secret */
 export async function oidcProvider(client: { id: string; secret: string }): Promise<OidcProvider> {
-  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const { publicKey, privateKey } = rsaKey()
   const codes = new Map<string, URLSearchParams>()
   const server = createServer(async (request, response) => {
     const url = new URL(request.url!, provider.issuer)

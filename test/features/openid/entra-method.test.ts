@@ -1,5 +1,5 @@
 /** The external authentication method of Entra ID: a simulated Entra ID asks, a person goes through the capture page, Entra ID checks the answer. */
-import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
@@ -18,6 +18,7 @@ import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { openIdOperations, refusalsOf } from '../../support/openid-application.js'
 import { confirmAt } from '../../support/openid-browser.js'
+import { rsaKey } from '../../support/rsa-keys.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 let running: TestService
@@ -68,7 +69,7 @@ const send = (ask: EntraAsk, browser = new EntraBrowser()) => browser.post(`${is
 const codes = async () => (await refusalsOf(running, tenant.id)).map(({ code }) => code)
 
 /** A key that Entra ID does not publish. */
-const otherKey = () => ({ kid: randomUUID(), ...generateKeyPairSync('rsa', { modulusLength: 2048 }) })
+const otherKey = () => ({ kid: randomUUID(), ...rsaKey() })
 
 /** Goes from the request to the form that the browser posts back. */
 async function signIn(ask: EntraAsk, browser = new EntraBrowser()): Promise<EntraStand> {

@@ -1,6 +1,5 @@
 /** Keycloak asks for a person by its HTTP authentication channel: a simulated realm, the real service, and a person at the capture page. */
-
-import { generateKeyPair, SignJWT } from 'jose'
+import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { type Callback, CallbackBook } from '../../../src/features/openid/keycloak/callback-book.js'
@@ -14,6 +13,7 @@ import { plain } from '../../support/images.js'
 import { Keycloak } from '../../support/keycloak.js'
 import { openIdOperations } from '../../support/openid-application.js'
 import { operationsOf } from '../../support/operations.js'
+import { rsaKey } from '../../support/rsa-keys.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 const ACR = 'urn:countersign:acr:face-active'
@@ -282,7 +282,7 @@ describe('a request that is not the realm’s', () => {
 
   async function forged(alg: 'RS256' | 'HS256'): Promise<string> {
     const seconds = Math.floor(running.clock.now() / 1000)
-    const key = alg === 'HS256' ? new Uint8Array(32) : (await generateKeyPair('RS256')).privateKey
+    const key = alg === 'HS256' ? new Uint8Array(32) : rsaKey().privateKey
     return new SignJWT({ typ: 'Bearer', azp: 'shop' })
       .setProtectedHeader({ alg, kid: 'realm-key' })
       .setIssuer(keycloak.issuer)

@@ -2,15 +2,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '../../../src/http/free-port.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { leash } from '../../support/leash.js'
+import { rsaKey } from '../../support/rsa-keys.js'
 
 const CLIENT_ID = 'oic_bank'
-const published = await generateKeyPair('RS256', { extractable: true })
-const another = await generateKeyPair('RS256', { extractable: true })
+const published = rsaKey()
+const another = rsaKey()
 
 let signer = published
 /** The last pushed request, with the state and the nonce of the sign-in. */

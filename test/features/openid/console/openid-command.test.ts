@@ -1,8 +1,8 @@
 /** `countersign openid`: registers, lists and removes applications, and never shows a secret twice. */
-import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Workplace, workplace } from '../../../support/command.js'
+import { rsaKey } from '../../../support/rsa-keys.js'
 
 let place: Workplace
 beforeEach(async () => {
@@ -83,7 +83,7 @@ describe('openid', () => {
   )
 
   it('pins only public keys of Entra ID, each with its id', async () => {
-    const jwk = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
+    const jwk = rsaKey().privateKey.export({ format: 'jwk' })
     const { d: _, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...publicJwk } = jwk
     const add = async (key: object) => {
       writeFileSync(place.path('keys.json'), JSON.stringify({ keys: [key] }))
