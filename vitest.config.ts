@@ -15,6 +15,7 @@ const CAMPAIGNS = [
   'test/client/examples.test.ts',
   'test/client/language-examples.test.ts',
   'test/faults/**/*.test.ts',
+  'test/features/insight/drift/quiet-months.test.ts',
   'test/fuzz/campaign.test.ts',
   'test/generated-clients.test.ts',
   'test/hostile/**/*.test.ts',
