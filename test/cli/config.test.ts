@@ -212,16 +212,9 @@ describe('config check', () => {
   it.each(['COUNTERSIGN', 'COUNTERSIGN_OPENID'])(
     'reports that %s_TLS_CERT and its key do not belong together, as doctor does',
     async (prefix) => {
-      const pair = (name: string) =>
-        execFileSync(
-          'openssl',
-          ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '30', '-subj', '/CN=localhost'].concat([
-            ...['-keyout', place.path(`${name}.key`), '-out', place.path(`${name}.pem`)],
-          ]),
-          { stdio: 'ignore' },
-        )
-      pair('one')
-      pair('other')
+      const certificates = new CertificateMaker(place.dataDir)
+      certificates.authority('one')
+      certificates.authority('other')
       const env = {
         [`${prefix}_TLS_CERT`]: place.path('one.pem'),
         [`${prefix}_TLS_KEY`]: place.path('other.key'),
