@@ -62,8 +62,8 @@ const CONTRACT = [
 ]
 
 const MAX_WORKERS = 8
-// A quarter of a file's time is waiting for processes that start; each worker takes half a gigabyte.
-const maxWorkers = Math.min(availableParallelism() + 1, MAX_WORKERS)
+// A file waits for more than half of its time: for its engine, for processes that start, for time that passes. Each worker takes half a gigabyte.
+const maxWorkers = Math.min(2 * availableParallelism() + 1, MAX_WORKERS)
 
 export default defineConfig({
   test: {

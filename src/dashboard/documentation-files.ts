@@ -1,4 +1,4 @@
-/** The built documentation, at /docs of the admin listener. It is read once, and served without a session, as the probes are. */
+/** The built documentation, at /docs of the admin listener. It is read once a process, and served without a session, as the probes are. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
@@ -17,8 +17,15 @@ const TYPES: Record<string, string> = {
   '.webp': 'image/webp',
 }
 
+let files: Map<string, Reply> | undefined
+
 /** Returns the replies by path: pages without `.html`, their assets, and the examples and settings that pages link to. */
-export function documentationFiles(): Map<string, Reply> {
+export function documentationFiles(): ReadonlyMap<string, Reply> {
+  files ??= readFiles()
+  return files
+}
+
+function readFiles(): Map<string, Reply> {
   const folder = packageFile('dist', 'site')
   const files = new Map<string, Reply>()
   if (!existsSync(folder)) return files

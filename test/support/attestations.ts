@@ -37,7 +37,14 @@ export function maker(name = 'Maker'): Maker {
     `/CN=${name}`,
   )
   const root = readFileSync(at('ca.pem'), 'utf8')
+  const made = new Map<string, Attestation>()
   const attest = (aaguid: string | null = MODEL, days = 60): Attestation => {
+    const name = `${aaguid} ${days}`
+    const attestation = made.get(name) ?? issue(aaguid, days)
+    made.set(name, attestation)
+    return attestation
+  }
+  const issue = (aaguid: string | null, days: number): Attestation => {
     const model = aaguid && `1.3.6.1.4.1.45724.1.1.4=DER:0410${aaguid.replaceAll('-', '')}\n`
     writeFileSync(at('leaf.ext'), `basicConstraints=critical,CA:FALSE\n${model ?? ''}`)
     const subject = `/C=SE/O=${name}/OU=Authenticator Attestation/CN=Key`

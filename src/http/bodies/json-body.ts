@@ -31,12 +31,21 @@ type InputDescription = Pick<EndpointDescription, 'body' | 'bodyOptional' | 'que
  */
 export const MAX_JSON_BYTES = 32_768
 
+/** Production and sandbox have the same endpoints, and compiling their schemas takes much of the time of a start. */
+const validators = new WeakMap<TSchema, Validator>()
+
+function validatorOf(schema: TSchema): Validator {
+  const validator = validators.get(schema) ?? Compile(schema)
+  validators.set(schema, validator)
+  return validator
+}
+
 /** Compiles the endpoint's schemas once. The parser throws DomainError unsupported_media_type, malformed_json, invalid_request. */
 export function inputParser(endpoint: InputDescription): InputParser {
   const parseParameters = parameterParser(endpoint)
   if (!endpoint.body) return bodilessParser(endpoint, parseParameters)
   const schema = withPathParameters(endpoint.body, endpoint)
-  const validator = Compile(schema)
+  const validator = validatorOf(schema)
   const binaryPaths = base64Paths(endpoint.body)
   return (body, contentType, query, pathParameters) => {
     const parameters = parseParameters(query, pathParameters)
