@@ -11,7 +11,7 @@ type Callback = (error: null, stdout: string, stderr: string) => void
 
 /** How the code of a trial begins (`addon-trial.ts`). */
 const TRIAL = 'const failures = {}'
-/** What it prints where every part loads. */
+/** The output of a trial in which every part loads. */
 const ALL_LOAD = '{}'
 
 /** All files of a worker share which trials went well. */
