@@ -13,7 +13,6 @@ import type { ActivityReader, ActivityWriter } from './readers-and-writers/activ
 import type { AgeingReader, AgeingWriter } from './readers-and-writers/ageing-store.js'
 import type { DriftReader, DriftWriter } from './readers-and-writers/drift-store.js'
 import type { ModelReader, ModelWriter } from './readers-and-writers/model-store.js'
-import type { OpenIdReader, OpenIdWriter } from './readers-and-writers/openid-store.js'
 import type { PolicyReader, PolicyWriter } from './readers-and-writers/policy-store.js'
 import type { RequestReader, RequestWriter } from './readers-and-writers/request-store.js'
 import type { WebhookReader, WebhookWriter } from './readers-and-writers/webhook-store.js'
@@ -63,8 +62,7 @@ export interface StoreReader
     PolicyReader,
     ActivityReader,
     ModelReader,
-    AgeingReader,
-    OpenIdReader {
+    AgeingReader {
   /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: ReadConnection) => Own): Own
   tenantById(id: string): Promise<TenantRecord | undefined>
@@ -217,8 +215,7 @@ export interface StoreTransaction
     PolicyWriter,
     ActivityWriter,
     ModelWriter,
-    AgeingWriter,
-    OpenIdWriter {
+    AgeingWriter {
   /** Statements of a feature on its own tables, which may write. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: Connection) => Own): Own
   insertTenant(tenant: TenantRecord): Promise<void>

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
+import { callbackWriter } from '../../src/features/openid/openid-tables.js'
 import type { Connection } from '../../src/storage/connection.js'
 import { tablesWith } from '../../src/storage/endings.js'
 import { postgresConnection } from '../../src/storage/postgres/postgres-connection.js'
@@ -341,10 +342,11 @@ async function work(database: Connection, many: number): Promise<void> {
   await tx.activity(blindIndex)
   await tx.retentionSince('ten_7')
   await tx.policyVersion('ten_7', 'h')
-  const [due] = await tx.dueOpenIdCallbacks(AT, 20)
-  expect(await tx.insertOpenIdCallback({ ...due!, request: bytes('request new') })).toBe(true)
-  expect(await tx.takeOpenIdCallback(due!, AT)).toBe(true)
-  await tx.setOpenIdCallbackNext({ ...due!, attempts: 1 }, null)
+  const callbacks = tx.statements(callbackWriter)
+  const [due] = await callbacks.due(AT, 20)
+  expect(await callbacks.insert({ ...due!, request: bytes('request new') })).toBe(true)
+  expect(await callbacks.take(due!, AT)).toBe(true)
+  await callbacks.setNext({ ...due!, attempts: 1 }, null)
   expect((await tx.newestDrift('ten_7', 'm@1'))?.tenantId).toBe('ten_7')
   const counted = { tenantId: 'ten_7', model: 'm@1', at: 6, counts: '{}', blocks: '[]' }
   await tx.driftAt('ten_7', 'm@1', 6)

@@ -8,6 +8,12 @@ import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
 import { tablesOf } from '../../src/features/index.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
+import {
+  callbackWriter,
+  openIdClientWriter,
+  openIdKeyWriter,
+  openIdStateWriter,
+} from '../../src/features/openid/openid-tables.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'
@@ -124,18 +130,18 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ atTime: 1_890_000_000_001, finishingAt: 1_790_000_000_001 },
     })
     const openIdRow = { sealed: Buffer.from([0, 255, 92, 39]), environment: 'sandbox' as const }
-    await tx.insertOpenIdKey({
+    await tx.statements(openIdKeyWriter).insert({
       ...{ ...openIdRow, id: 'oik_a', publishedAt: 1_790_000_000_001 },
       ...{ signsFrom: 1_790_000_000_001, goneAt: null },
     })
-    await tx.putOpenIdClient({
+    await tx.statements(openIdClientWriter).put({
       ...{ ...openIdRow, id: 'oic_a', tenantId: 'ten_a', keyId: 'key_a', createdAt: 1_790_000_000_001 },
     })
-    await tx.putOpenIdState({
+    await tx.statements(openIdStateWriter).put({
       ...{ lookup: Buffer.from([0, 255, 92, 39]), blindIndex: Buffer.from([1]), grantId: null },
       ...{ sealed: Buffer.from([0, 255, 92, 39]), expiresAt: 1_990_000_000_001, usedAt: null },
     })
-    await tx.insertOpenIdCallback({
+    await tx.statements(callbackWriter).insert({
       ...{ request: Buffer.from([0, 255, 92, 39]), tenantId: 'ten_a', sessionId: 'cap_open', attempts: 2 },
       blindIndex: Buffer.from([0, 255, 92, 39]),
       ...{ sealed: Buffer.from([0, 255, 92, 39]), nextAt: null, expiresAt: 1_990_000_000_001 },

@@ -7,12 +7,13 @@ import { openWithAny, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { Clock } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
-import type { OpenIdClientRecord, TenantRecord } from '../../storage/records.js'
+import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import { safeOrigin } from '../../tenants/safe-origin.js'
 import type { Tenancy } from '../../tenants/tenancy.js'
 import { type EntraTenant, entraRedirectUri } from './entra/entra-tenant.js'
 import { assertKeycloakRealm, type KeycloakRealm } from './keycloak/keycloak-realm.js'
+import { type OpenIdClientRecord, openIdClientReader, openIdClientWriter } from './openid-tables.js'
 
 interface OpenIdClientSettings {
   name: string
@@ -108,7 +109,7 @@ export class OpenIdClients {
     const settings: OpenIdClientSettings = { ...asked, secret }
     const sealed = seal(this.keys.secrets.current, Buffer.from(JSON.stringify(settings)), id)
     const record = { id, tenantId: tenant.id, environment, keyId: key.id, sealed, createdAt: now }
-    await tx.putOpenIdClient(record)
+    await tx.statements(openIdClientWriter).put(record)
     return { ...settings, record }
   }
 
@@ -117,18 +118,20 @@ export class OpenIdClients {
     const client = (await this.of(tx, tenant.id)).find(({ record }) => record.id === id)
     if (!client)
       throw new OpenIdClientError('client_not_found', `Tenant ${tenant.name} has no application ${id}.`)
-    await tx.deleteOpenIdClient(tenant.id, id)
+    await tx.statements(openIdClientWriter).delete(tenant.id, id)
     await this.tenancy.revokeNamedKey(tx, tenant, client.record.environment, keyName(client.name))
     return client
   }
 
   async of(store: StoreReader, tenantId: string): Promise<OpenIdClient[]> {
-    return (await store.openIdClients(tenantId)).map((record) => this.opened(record))
+    return (await store.statements(openIdClientReader).ofTenant(tenantId)).map((record) =>
+      this.opened(record),
+    )
   }
 
   /** @returns null for an id that is no application's */
   async find(store: StoreReader, id: string): Promise<OpenIdClient | null> {
-    const record = await store.openIdClient(id)
+    const record = await store.statements(openIdClientReader).byId(id)
     return record ? this.opened(record) : null
   }
 

@@ -9,9 +9,9 @@ import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { isGone } from '../../keys/verdict-key-ring.js'
 import { type Clock, DAY_MS, HOUR_MS, isoTime } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
-import type { VerdictKeyRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import { newOpenIdKey } from './openid-keys.js'
+import { type OpenIdKeyRecord, openIdKeyWriter } from './openid-tables.js'
 
 /** Time between the publication of a key and its first signature, as Microsoft's reference of external methods asks for. */
 export const OPENID_ANNOUNCED_MS = 2 * DAY_MS
@@ -58,18 +58,19 @@ export class OpenIdKeyRotation {
       signsFrom: isEmergency ? now : now + OPENID_ANNOUNCED_MS,
     })
     await this.audited.runForAll(actor, async (tx) => {
-      const present = (await tx.openIdKeys()).filter(
+      const table = tx.statements(openIdKeyWriter)
+      const present = (await table.all()).filter(
         (key) => key.environment === environment && !isGone(key, now),
       )
       // The first key of an environment follows on none, and signs at once.
       const next = present.length === 0 ? { ...made, signsFrom: now } : made
-      if (isEmergency) await tx.deleteOpenIdKeys(environment)
+      if (isEmergency) await table.deleteOf(environment)
       else {
         assertNoneWaits(present, now)
         for (const { id, goneAt } of present)
-          if (goneAt === null) await tx.setOpenIdKeyEnd(id, next.signsFrom + OPENID_RETIRED_KEPT_MS)
+          if (goneAt === null) await table.setEnd(id, next.signsFrom + OPENID_RETIRED_KEPT_MS)
       }
-      await tx.insertOpenIdKey(next)
+      await table.insert(next)
       return {
         result: undefined,
         facts: {
@@ -85,7 +86,7 @@ export class OpenIdKeyRotation {
 }
 
 /** @throws OpenIdKeyError openid_key_waits */
-function assertNoneWaits(records: readonly VerdictKeyRecord[], now: number): void {
+function assertNoneWaits(records: readonly OpenIdKeyRecord[], now: number): void {
   const waiting = records.find(({ signsFrom }) => signsFrom > now)
   if (waiting)
     throw new OpenIdKeyError(

@@ -8,8 +8,8 @@ import { selfSignedCertificate } from '../../crypto/self-signed-certificate.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { isGone, signingKeyId } from '../../keys/verdict-key-ring.js'
 import { type Clock, DAY_MS } from '../../lib/clock.js'
-import type { VerdictKeyRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
+import { type OpenIdKeyRecord, openIdKeyReader, openIdKeyWriter } from './openid-tables.js'
 
 /** A private key as the provider takes it. */
 export interface OpenIdJwk extends JsonWebKey {
@@ -41,9 +41,10 @@ export class OpenIdKeys {
     const now = this.clock.now()
     const record = await newOpenIdKey(this.keys, environment, { publishedAt: now, signsFrom: now })
     await this.store.transaction('installation', async (tx) => {
-      const others = await tx.openIdKeys()
+      const table = tx.statements(openIdKeyWriter)
+      const others = await table.all()
       // Another service may have made it meanwhile.
-      if (!others.some((key) => key.environment === environment)) await tx.insertOpenIdKey(record)
+      if (!others.some((key) => key.environment === environment)) await table.insert(record)
     })
     return this.present(environment)
   }
@@ -51,7 +52,7 @@ export class OpenIdKeys {
   /** Reads the rows each time: a rotation holds at once in every service. */
   private async present(environment: Environment): Promise<OpenIdJwk[]> {
     const now = this.clock.now()
-    const all = await this.store.read.openIdKeys()
+    const all = await this.store.read.statements(openIdKeyReader).all()
     const ids = new Set(all.map(({ id }) => id))
     for (const id of this.opened.keys()) if (!ids.has(id)) this.opened.delete(id)
     const records = all.filter((record) => record.environment === environment && !isGone(record, now))
@@ -61,7 +62,7 @@ export class OpenIdKeys {
       .map((record) => this.jwkOf(record))
   }
 
-  private jwkOf(record: VerdictKeyRecord): OpenIdJwk {
+  private jwkOf(record: OpenIdKeyRecord): OpenIdJwk {
     const { id, sealed } = record
     const known = this.opened.get(id)
     if (known?.sealed.equals(sealed)) return known.jwk
@@ -75,8 +76,8 @@ export class OpenIdKeys {
 export async function newOpenIdKey(
   { secrets }: Pick<ServiceKeys, 'secrets'>,
   environment: Environment,
-  times: Pick<VerdictKeyRecord, 'publishedAt' | 'signsFrom'>,
-): Promise<VerdictKeyRecord> {
+  times: Pick<OpenIdKeyRecord, 'publishedAt' | 'signsFrom'>,
+): Promise<OpenIdKeyRecord> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS })
   const id = prefixedId('oik', times.publishedAt)
   const content = Buffer.from(JSON.stringify(privateKey.export({ format: 'jwk' })))
@@ -84,7 +85,7 @@ export async function newOpenIdKey(
 }
 
 /** Follows from the key and its row, so that every service publishes the same certificate. */
-function certificateOf(key: JsonWebKey, { id, publishedAt }: VerdictKeyRecord): string {
+function certificateOf(key: JsonWebKey, { id, publishedAt }: OpenIdKeyRecord): string {
   const serial = createHash('sha256').update(id).digest().subarray(0, SERIAL_BYTES)
   // A serial number is positive and has no leading zeros.
   serial[0] = (serial[0]! & 0x3f) | 0x40

@@ -1,7 +1,9 @@
-/** The commands of the OpenID provider, which are known without loading it. */
+/** The tables and commands of the OpenID provider, which are known without loading it. */
 import type { OwnParts } from '../feature.js'
+import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEY, OPENID_STATE } from './openid-tables.js'
 
 export const OPENID: OwnParts = {
+  tables: [OPENID_KEY, OPENID_CLIENT, OPENID_STATE, OPENID_CALLBACK],
   commands: [
     {
       after: 'policy',

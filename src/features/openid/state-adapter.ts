@@ -8,11 +8,11 @@ import { type Adapter, type AdapterPayload, errors } from 'oidc-provider'
 import { openWithAny, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
-import type { OpenIdStateRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import type { TemplateVault } from '../../users/template-vault.js'
 import { namedPerson } from './named-person.js'
 import type { OpenIdClients } from './openid-clients.js'
+import { type OpenIdStateRecord, openIdStateReader, openIdStateWriter } from './openid-tables.js'
 
 export interface StateAdapterParts {
   store: Store
@@ -36,7 +36,7 @@ export class StateAdapter implements Adapter {
     if (this.kind.endsWith(' Session'))
       states.push(await this.sealed(uidName(payload.uid!), { jti: id }, expiresIn))
     await this.parts.store.transaction('rows', async (tx) => {
-      for (const state of states) await tx.putOpenIdState(state)
+      for (const state of states) await tx.statements(openIdStateWriter).put(state)
     })
   }
 
@@ -45,14 +45,15 @@ export class StateAdapter implements Adapter {
     const state = await this.sealed(id, payload, expiresIn)
     // The lock of rows holds no row that is not there yet: two claims at the same time, also on two nodes, need the stronger one.
     return this.parts.store.transaction('installation', async (tx) => {
-      const earlier = this.opened(id, await tx.openIdState(state.lookup))
-      if (!earlier) await tx.putOpenIdState(state)
+      const table = tx.statements(openIdStateWriter)
+      const earlier = this.opened(id, await table.find(state.lookup))
+      if (!earlier) await table.put(state)
       return earlier
     })
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    return this.opened(id, await this.parts.store.read.openIdState(this.digest(id)))
+    return this.opened(id, await this.parts.store.read.statements(openIdStateReader).find(this.digest(id)))
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
@@ -79,7 +80,9 @@ export class StateAdapter implements Adapter {
   /** @returns false where the state was used before, or is gone */
   useOnce(id: string): Promise<boolean> {
     const { store, clock } = this.parts
-    return store.transaction('rows', (tx) => tx.useOpenIdState(this.digest(id), clock.now()))
+    return store.transaction('rows', (tx) =>
+      tx.statements(openIdStateWriter).use(this.digest(id), clock.now()),
+    )
   }
 
   /**
@@ -89,7 +92,7 @@ export class StateAdapter implements Adapter {
    */
   async destroy(id: string): Promise<void> {
     const isDeleted = await this.parts.store.transaction('rows', (tx) =>
-      tx.deleteOpenIdState(this.digest(id)),
+      tx.statements(openIdStateWriter).delete(this.digest(id)),
     )
     if (!isDeleted && this.kind.endsWith(' Interaction'))
       throw new errors.SessionNotFound('interaction session not found')
@@ -97,7 +100,7 @@ export class StateAdapter implements Adapter {
 
   async revokeByGrantId(grantId: string): Promise<void> {
     const digest = digestOf(`grant ${grantId}`)
-    await this.parts.store.transaction('rows', (tx) => tx.deleteOpenIdGrant(digest))
+    await this.parts.store.transaction('rows', (tx) => tx.statements(openIdStateWriter).deleteGrant(digest))
   }
 
   private async sealed(id: string, payload: AdapterPayload, expiresIn: number): Promise<OpenIdStateRecord> {

@@ -202,7 +202,7 @@ export class SqliteStore implements Store {
       await copyDatabase(this.database.name, partial, { progress }).catch((error) => {
         throw unwritable(error, file)
       })
-      const separated = separateKeys(partial, keysFile)
+      const separated = separateKeys(partial, keysFile, this.tables)
       moveIntoPlace(partial, file)
       return separated
     } catch (error) {

@@ -48,7 +48,6 @@ import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { driftReader, driftWriter } from './drift-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
-import { openIdReader, openIdWriter } from './openid-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
 import { policyReader, policyWriter } from './policy-statements.js'
 import { requestReader, requestWriter } from './request-statements.js'
@@ -225,7 +224,6 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
     ...policyReader(database),
     ...modelReader(database),
     ...ageingReader(database),
-    ...openIdReader(database),
     ...activityReader(database),
     ...passkeyReader(database),
     ...driftReader(database),
@@ -427,7 +425,6 @@ export function storeTransaction(
     ...policyWriter(database),
     ...modelWriter(database),
     ...ageingWriter(database),
-    ...openIdWriter(database),
     ...activityWriter(database),
     ...passkeyWriter(database),
     ...driftWriter(database),

@@ -6,6 +6,7 @@ import { type Callback, CallbackBook } from '../../../src/features/openid/keyclo
 import { UNKNOWN_OUTCOME_MS } from '../../../src/features/openid/keycloak/callback-sender.js'
 import type { KeycloakRealm } from '../../../src/features/openid/keycloak/keycloak-realm.js'
 import type { NewOpenIdClient, OpenIdClient } from '../../../src/features/openid/openid-clients.js'
+import { callbackReader } from '../../../src/features/openid/openid-tables.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { Visitor } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
@@ -441,7 +442,7 @@ describe('a result', () => {
       const book = new CallbackBook(core.keys, core.vault)
       const changed = await vi.waitFor(async () => {
         running.clock.advance(1000)
-        const [record] = await core.store.read.dueOpenIdCallbacks(running.clock.now(), 1)
+        const [record] = await core.store.read.statements(callbackReader).due(running.clock.now(), 1)
         const callback = { ...(await book.opened(core.store.read, record!)), ...changes }
         const blindIndex = record!.blindIndex!
         const owner = { sessionId: link.session_id!, blindIndex, dataKey: null }

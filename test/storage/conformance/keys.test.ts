@@ -1,6 +1,8 @@
 /** Tests of the service's own keys in every store, and of everything that is sealed under them. */
 import { describe, expect, it } from 'vitest'
-import { TABLES } from '../../../src/storage/endings.js'
+import { tablesOf } from '../../../src/features/index.js'
+import { openIdClientWriter, openIdKeyWriter } from '../../../src/features/openid/openid-tables.js'
+import { tablesWith } from '../../../src/storage/endings.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -72,8 +74,8 @@ overStores((stores) => {
             signingSecret(`kid_${id}`, { validUntil: i === 0 ? null : AT + 100 + i }),
           )
           await tx.insertVerdictKey(verdictKey(`vky_${id}`))
-          await tx.insertOpenIdKey(verdictKey(`oik_${id}`))
-          await tx.putOpenIdClient({
+          await tx.statements(openIdKeyWriter).insert(verdictKey(`oik_${id}`))
+          await tx.statements(openIdClientWriter).put({
             ...{ id: `oic_${id}`, tenantId: 'ten_a', environment: 'sandbox', keyId: 'key_a' },
             ...{ sealed: bytes(`sealed oic_${id}`), createdAt: AT },
           })
@@ -115,7 +117,9 @@ overStores((stores) => {
       },
       webhook_delivery: { del_a: 'sealed del_a', del_b: 'sealed del_b', del_C: 'sealed del_C' },
     }
-    const KINDS = TABLES.filter(({ sealing }) => sealing).map(({ name }) => name)
+    const KINDS = tablesWith(tablesOf())
+      .filter(({ sealing }) => sealing)
+      .map(({ name }) => name)
 
     /** Reads all rows of a kind page by page. */
     async function pages(kind: string, limit: number): Promise<Record<string, string>> {

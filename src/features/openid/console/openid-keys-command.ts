@@ -9,6 +9,7 @@ import type { Environment } from '../../../config/config.js'
 import { systemClock } from '../../../lib/clock.js'
 import type { Store } from '../../../storage/store.js'
 import { OpenIdKeyRotation } from '../openid-key-rotation.js'
+import { openIdKeyReader } from '../openid-tables.js'
 
 interface RotateOptions extends OutputOptions {
   environment?: Environment
@@ -56,5 +57,5 @@ export function registerOpenIdKeysCommands(openid: Command, { withCore }: Comman
 
 /** The provider's keys have rows of the same form as those of verdicts. */
 async function viewsOf({ read }: Pick<Store, 'read'>) {
-  return verdictKeyViews(await read.openIdKeys(), systemClock.now())
+  return verdictKeyViews(await read.statements(openIdKeyReader).all(), systemClock.now())
 }

@@ -6,12 +6,12 @@ import type { Environment } from '../../../config/config.js'
 import type { InternalApi } from '../../../http/internal-api.js'
 import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js'
 import { type Clock, isoTime } from '../../../lib/clock.js'
-import type { OpenIdCallbackRecord } from '../../../storage/records.js'
 import type { Store } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
 import { isSubscribedTo, type Outbox } from '../../../webhooks/outbox.js'
 import { type AskedAcr, askedAcr, captureFields } from '../asked-acr.js'
 import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
+import { type CallbackRecord, callbackReader } from '../openid-tables.js'
 import type { RefusalCode, Refusals } from '../refusals.js'
 import { callAs, refusalBy } from '../sign-in.js'
 import type { CallbackBook } from './callback-book.js'
@@ -178,7 +178,7 @@ export class AuthenticationChannel {
     if (!isTold) throw new ChannelRefusal(422, 'link_not_deliverable')
   }
 
-  private async reserved({ client, realm, request }: Known): Promise<OpenIdCallbackRecord> {
+  private async reserved({ client, realm, request }: Known): Promise<CallbackRecord> {
     const { store, book } = this.parts
     const { tenantId } = client.record
     const reserved = await store.transaction({ tenantId, serializationKey: request.id }, (tx) =>
@@ -192,7 +192,7 @@ export class AuthenticationChannel {
    * Queues the link for the tenant's backend and the callback in one transaction: Keycloak gets its 201 only after that.
    * @returns false where the person has too many open requests: then nobody gets the link
    */
-  private sendLink(reserved: OpenIdCallbackRecord, asked: Asked, link: Link): Promise<boolean> {
+  private sendLink(reserved: CallbackRecord, asked: Asked, link: Link): Promise<boolean> {
     const { store, clock, book, outbox, vault } = this.parts
     const { client, request, token, userId, action } = asked
     const { id: clientId, tenantId, environment } = client.record
@@ -201,7 +201,7 @@ export class AuthenticationChannel {
     const callback = { clientId, token, userId, requestedBy, action, asked: asked.asked, expiresAt }
     const blindIndex = vault.blindIndex(tenantId, environment, userId)
     return store.transaction({ tenantId }, async (tx) => {
-      if ((await tx.openCallbacksOf(blindIndex, clock.now())) >= MAX_OPEN) return false
+      if ((await tx.statements(callbackReader).countOpen(blindIndex, clock.now())) >= MAX_OPEN) return false
       const user = await tx.subjectWithoutReference(blindIndex)
       // The person was erased meanwhile, and the session with the person: Keycloak waits in vain.
       if (!user && environment === 'production') return true

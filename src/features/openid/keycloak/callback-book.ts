@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto'
 import { openWithAny, sealFor } from '../../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
-import type { OpenIdCallbackRecord } from '../../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
 import type { AskedAcr } from '../asked-acr.js'
+import { type CallbackRecord, callbackWriter } from '../openid-tables.js'
 import type { RealmRequest } from './realm-token.js'
 
 /** A request, as it was when the session began. */
@@ -41,11 +41,11 @@ export class CallbackBook {
     tenantId: string,
     issuer: string,
     { id, expiresAt }: RealmRequest,
-  ): Promise<OpenIdCallbackRecord | null> {
+  ): Promise<CallbackRecord | null> {
     const request = createHash('sha256')
       .update(JSON.stringify([issuer, id]))
       .digest()
-    const record: OpenIdCallbackRecord = {
+    const record: CallbackRecord = {
       request,
       tenantId,
       sessionId: null,
@@ -55,7 +55,7 @@ export class CallbackBook {
       sealed: Buffer.alloc(0),
       expiresAt: expiresAt + KEPT_MS,
     }
-    return (await tx.insertOpenIdCallback(record)) ? record : null
+    return (await tx.statements(callbackWriter).insert(record)) ? record : null
   }
 
   /**
@@ -64,17 +64,17 @@ export class CallbackBook {
    */
   async enqueue(
     tx: StoreTransaction,
-    reserved: OpenIdCallbackRecord,
+    reserved: CallbackRecord,
     { sessionId, blindIndex, dataKey }: { sessionId: string; blindIndex: Buffer; dataKey: Buffer | null },
     callback: Callback,
     now: number,
   ): Promise<void> {
     const text = Buffer.from(JSON.stringify(callback))
     const sealed = sealFor(dataKey, this.keys.secrets.current, text, contextOf(reserved))
-    await tx.putOpenIdCallback({ ...reserved, sessionId, blindIndex, sealed, nextAt: now })
+    await tx.statements(callbackWriter).put({ ...reserved, sessionId, blindIndex, sealed, nextAt: now })
   }
 
-  async opened(store: StoreReader, record: OpenIdCallbackRecord): Promise<Callback> {
+  async opened(store: StoreReader, record: CallbackRecord): Promise<Callback> {
     const user = record.blindIndex && (await store.subjectWithoutReference(record.blindIndex))
     const { current, others } = this.keys.secrets
     // Services of an earlier version seal under the key of the service.
@@ -85,6 +85,6 @@ export class CallbackBook {
   }
 }
 
-function contextOf({ request }: OpenIdCallbackRecord): string {
+function contextOf({ request }: CallbackRecord): string {
   return `openid-callback ${request.toString('hex')}`
 }

@@ -11,12 +11,12 @@ import type { InternalApi } from '../../../http/internal-api.js'
 import { type Clock, SECOND_MS } from '../../../lib/clock.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
 import { VERSION } from '../../../lib/version.js'
-import type { OpenIdCallbackRecord } from '../../../storage/records.js'
 import type { Store } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
 import type { Outbox } from '../../../webhooks/outbox.js'
 import { satisfies } from '../asked-acr.js'
 import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
+import { type CallbackRecord, callbackReader, callbackWriter } from '../openid-tables.js'
 import type { Refusal, Refusals } from '../refusals.js'
 import { callAs, refusalByResult, verdictIn } from '../sign-in.js'
 import { type Callback, CallbackBook } from './callback-book.js'
@@ -74,14 +74,14 @@ export class CallbackSender {
 
   private async sendDue(): Promise<void> {
     const { store, clock, log } = this.parts
-    const due = await store.read.dueOpenIdCallbacks(clock.now(), MAX_AT_ONCE)
+    const due = await store.read.statements(callbackReader).due(clock.now(), MAX_AT_ONCE)
     const reports = due.map((record) =>
       this.report(record).catch((err) => log.warn({ err }, 'a callback to Keycloak could not be attempted')),
     )
     await Promise.all(reports)
   }
 
-  private async report(record: OpenIdCallbackRecord): Promise<void> {
+  private async report(record: CallbackRecord): Promise<void> {
     const { store, clock, clients } = this.parts
     const callback = await this.book.opened(store.read, record)
     const client = await clients.find(store.read, callback.clientId)
@@ -91,7 +91,9 @@ export class CallbackSender {
     if (result === 'unavailable') return this.next(record, clock.now() + NOT_SENT_MS)
     // Committed before the attempt, so that a process that is killed during it leaves an outcome that is unknown.
     const nextAt = clock.now() + UNKNOWN_OUTCOME_MS
-    const isTaken = await store.transaction('rows', (tx) => tx.takeOpenIdCallback(record, nextAt))
+    const isTaken = await store.transaction('rows', (tx) =>
+      tx.statements(callbackWriter).take(record, nextAt),
+    )
     if (!isTaken) return
     const taken = { ...record, attempts: record.attempts + 1 }
     if (result.refused && taken.attempts === 1) {
@@ -108,7 +110,7 @@ export class CallbackSender {
 
   /** @returns null where Keycloak is to wait in vain: the person did not finish in time, or was erased */
   private async resultOf(
-    { sessionId }: OpenIdCallbackRecord,
+    { sessionId }: CallbackRecord,
     { userId, action, asked }: Callback,
     client: OpenIdClient,
   ): Promise<Result | null | 'unavailable'> {
@@ -164,7 +166,7 @@ export class CallbackSender {
   }
 
   private async reportDisowned(
-    { sessionId, tenantId }: OpenIdCallbackRecord,
+    { sessionId, tenantId }: CallbackRecord,
     { userId, requestedBy = '' }: Callback,
     { record: { environment }, name }: OpenIdClient,
   ): Promise<void> {
@@ -182,8 +184,8 @@ export class CallbackSender {
     })
   }
 
-  private next(record: OpenIdCallbackRecord, nextAt: number | null): Promise<void> {
-    return this.parts.store.transaction('rows', (tx) => tx.setOpenIdCallbackNext(record, nextAt))
+  private next(record: CallbackRecord, nextAt: number | null): Promise<void> {
+    return this.parts.store.transaction('rows', (tx) => tx.statements(callbackWriter).setNext(record, nextAt))
   }
 
   private refused(

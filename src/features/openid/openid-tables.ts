@@ -1,0 +1,253 @@
+/** The tables of the OpenID provider with their statements: its keys, its applications, what it remembers of a sign-in, and callbacks. */
+import type { Environment } from '../../config/config.js'
+import type { Connection, ReadConnection } from '../../storage/connection.js'
+import {
+  blindIndex,
+  bytes,
+  declareTable,
+  environment,
+  integer,
+  ofTenant,
+  type Row,
+  text,
+} from '../../storage/table.js'
+
+/** Keys that sign ID tokens, in the form of those that sign verdicts. */
+export const OPENID_KEY = declareTable({
+  name: 'openid_key',
+  columns: {
+    /** The `kid` of the signatures. */
+    id: text,
+    environment,
+    /** The key as a JWK, or its public half and the place of the private one. */
+    sealed: bytes,
+    publishedAt: integer,
+    signsFrom: integer,
+    /** When the key leaves the published set; null until a next key is published. */
+    goneAt: integer.orNull,
+  },
+  key: ['id'],
+  hasRowId: true,
+  atErasure: 'kept',
+  atTenantEnd: 'kept',
+  expires: { at: 'goneAt' },
+  isCopied: true,
+  sealedUnder: { key: 'secrets', column: 'sealed' },
+})
+export type OpenIdKeyRecord = Row<typeof OPENID_KEY>
+
+export function openIdKeyReader(database: ReadConnection) {
+  const all = database.prepare<[], OpenIdKeyRecord>(
+    `SELECT ${OPENID_KEY.fields} FROM openid_key ORDER BY signs_from, id`,
+  )
+  return {
+    /** The keys in the order in which they begin to sign. */
+    all: async () => all.all(),
+  }
+}
+
+export function openIdKeyWriter(database: Connection) {
+  const insert = database.prepare(OPENID_KEY.insert)
+  const setEnd = database.prepare('UPDATE openid_key SET gone_at = ? WHERE id = ?')
+  const deleteOf = database.prepare('DELETE FROM openid_key WHERE environment = ?')
+  return {
+    ...openIdKeyReader(database),
+    insert: async (key: OpenIdKeyRecord) => void insert.run(key),
+    setEnd: async (id: string, goneAt: number) => void setEnd.run(goneAt, id),
+    deleteOf: async (environment: Environment) => void deleteOf.run(environment),
+  }
+}
+
+/** Applications that may ask the OpenID provider for a verdict. */
+export const OPENID_CLIENT = declareTable({
+  name: 'openid_client',
+  columns: {
+    id: text,
+    tenantId: ofTenant,
+    environment,
+    /** API key in whose name the provider calls the API for this client. */
+    keyId: text,
+    /** Sealed JSON of the client's settings. */
+    sealed: bytes,
+    createdAt: integer,
+  },
+  key: ['id'],
+  indexes: {
+    openid_client_of_tenant: '(tenant_id)',
+  },
+  hasRowId: true,
+  atErasure: 'kept',
+  atTenantEnd: 'deleted',
+  expires: null,
+  isCopied: true,
+  sealedUnder: { key: 'secrets', column: 'sealed' },
+})
+export type OpenIdClientRecord = Row<typeof OPENID_CLIENT>
+
+export function openIdClientReader(database: ReadConnection) {
+  const select = `SELECT ${OPENID_CLIENT.fields} FROM openid_client`
+  const sql = {
+    byId: database.prepare<[string], OpenIdClientRecord>(`${select} WHERE id = ?`),
+    ofTenant: database.prepare<[string], OpenIdClientRecord>(
+      `${select} WHERE tenant_id = ? ORDER BY created_at, id`,
+    ),
+  }
+  return {
+    byId: async (id: string) => sql.byId.get(id),
+    /** Clients of a tenant, oldest first. */
+    ofTenant: async (tenantId: string) => sql.ofTenant.all(tenantId),
+  }
+}
+
+export function openIdClientWriter(database: Connection) {
+  const put = database.prepare(OPENID_CLIENT.replace)
+  const deleteOne = database.prepare('DELETE FROM openid_client WHERE tenant_id = ? AND id = ?')
+  return {
+    /** Inserts the client, or replaces its settings. */
+    put: async (client: OpenIdClientRecord) => void put.run(client),
+    /** @returns whether there was such a client of the tenant */
+    delete: async (tenantId: string, id: string) => (await deleteOne.run(tenantId, id)).changes === 1,
+  }
+}
+
+/** State of the OpenID provider between two requests of one sign-in: a pushed request, an interaction, a code. */
+export const OPENID_STATE = declareTable({
+  name: 'openid_state',
+  columns: {
+    /** SHA-256 of kind and id: a copy of the database has no code that could be redeemed. */
+    lookup: bytes,
+    /** SHA-256 of the grant with which it is deleted; null for none. */
+    grantId: bytes.orNull,
+    /** Blind index of the user whom it names, and with whom it is erased; null for none. */
+    blindIndex: bytes.orNull.named('user_lookup'),
+    /** Sealed under a key made of the id, which the database does not hold. */
+    sealed: bytes,
+    expiresAt: integer,
+    /** When a code or a pushed request was used; null before. */
+    usedAt: integer.orNull,
+  },
+  key: ['lookup'],
+  indexes: {
+    openid_state_grant: '(grant_id) WHERE grant_id IS NOT NULL',
+    openid_state_user: '(user_lookup) WHERE user_lookup IS NOT NULL',
+    openid_state_expiry: '(expires_at)',
+  },
+  hasRowId: true,
+  atErasure: 'deleted',
+  atTenantEnd: 'kept',
+  expires: { at: 'expiresAt' },
+  isCopied: true,
+  isInBackups: false,
+  sealedUnder: 'own key',
+})
+export type OpenIdStateRecord = Row<typeof OPENID_STATE>
+
+export function openIdStateReader(database: ReadConnection) {
+  const find = database.prepare<[Buffer], OpenIdStateRecord>(
+    `SELECT ${OPENID_STATE.fields} FROM openid_state WHERE lookup = ?`,
+  )
+  return { find: async (lookup: Buffer) => find.get(lookup) }
+}
+
+export function openIdStateWriter(database: Connection) {
+  const sql = {
+    put: database.prepare(OPENID_STATE.replace),
+    use: database.prepare('UPDATE openid_state SET used_at = ? WHERE lookup = ? AND used_at IS NULL'),
+    delete: database.prepare('DELETE FROM openid_state WHERE lookup = ?'),
+    deleteGrant: database.prepare('DELETE FROM openid_state WHERE grant_id = ?'),
+  }
+  return {
+    ...openIdStateReader(database),
+    put: async (state: OpenIdStateRecord) => void sql.put.run(state),
+    /** Marks it as used. @returns whether it was unused before */
+    use: async (lookup: Buffer, at: number) => (await sql.use.run(at, lookup)).changes === 1,
+    /** @returns whether there was such a state */
+    delete: async (lookup: Buffer) => (await sql.delete.run(lookup)).changes === 1,
+    deleteGrant: async (grantId: Buffer) => void sql.deleteGrant.run(grantId),
+  }
+}
+
+/** A request of an identity provider whose result is reported to that provider. */
+export const OPENID_CALLBACK = declareTable({
+  name: 'openid_callback',
+  columns: {
+    /** SHA-256 of the provider and of the id of its request: no request is taken twice. */
+    request: bytes,
+    tenantId: text,
+    /** Capture session whose end is reported; null where no person was asked. */
+    sessionId: text.orNull,
+    /** Blind index of the user with whom it is erased; null where no person was asked. */
+    blindIndex: blindIndex.orNull,
+    /** Sealed JSON of what was asked and where the result goes. */
+    sealed: bytes,
+    /** Attempts to report the result so far. */
+    attempts: integer,
+    /** When the result may be reported next; null where nothing is left to report. */
+    nextAt: integer.orNull,
+    expiresAt: integer,
+  },
+  key: ['request'],
+  indexes: {
+    openid_callback_next: '(next_at) WHERE next_at IS NOT NULL',
+    openid_callback_session: '(session_id) WHERE session_id IS NOT NULL',
+    openid_callback_user: '(lookup) WHERE lookup IS NOT NULL',
+    openid_callback_of_tenant: '(tenant_id)',
+    openid_callback_expiry: '(expires_at)',
+  },
+  hasRowId: true,
+  atErasure: 'deleted',
+  atTenantEnd: 'deleted',
+  expires: { at: 'expiresAt' },
+  isCopied: true,
+  isInBackups: false,
+  sealedUnder: 'data key',
+})
+export type CallbackRecord = Row<typeof OPENID_CALLBACK>
+
+export function callbackReader(database: ReadConnection) {
+  const sql = {
+    // A look-up for each callback: PostgreSQL would read every session for a NOT EXISTS.
+    due: database.prepare<[number, number], CallbackRecord>(
+      `SELECT ${OPENID_CALLBACK.fields} FROM openid_callback WHERE next_at <= ?
+       AND coalesce((SELECT status FROM capture_session WHERE id = openid_callback.session_id), 'gone') <> 'open'
+       ORDER BY next_at LIMIT ?`,
+    ),
+    open: database.prepare<[Buffer, number], { count: number }>(
+      `SELECT count(*) AS count FROM capture_session JOIN openid_callback ON openid_callback.session_id = capture_session.id
+       WHERE capture_session.lookup = ? AND capture_session.status = 'open' AND openid_callback.expires_at > ?`,
+    ),
+  }
+  return {
+    /** Callbacks that are due and whose session is no longer open, those that wait longest first. */
+    due: async (now: number, limit: number) => sql.due.all(now, limit),
+    /** @returns number of callbacks in force whose session is open and asks this user */
+    countOpen: async (blindIndex: Buffer, now: number) =>
+      Number((await sql.open.get(blindIndex, now))!.count),
+  }
+}
+
+export function callbackWriter(database: Connection) {
+  const sql = {
+    insert: database.prepare(`${OPENID_CALLBACK.insert} ON CONFLICT DO NOTHING`),
+    put: database.prepare(OPENID_CALLBACK.replace),
+    take: database.prepare(
+      `UPDATE openid_callback SET attempts = @attempts + 1, next_at = @nextAt
+       WHERE request = @request AND attempts = @attempts AND next_at IS NOT NULL`,
+    ),
+    setNext: database.prepare(
+      'UPDATE openid_callback SET next_at = @nextAt WHERE request = @request AND attempts = @attempts',
+    ),
+  }
+  return {
+    ...callbackReader(database),
+    /** @returns false where the request is known already */
+    insert: async (callback: CallbackRecord) => (await sql.insert.run(callback)).changes === 1,
+    put: async (callback: CallbackRecord) => void sql.put.run(callback),
+    /** Counts an attempt. @returns false where another process has counted it, or nothing is left to report */
+    take: async ({ request, attempts }: CallbackRecord, nextAt: number) =>
+      (await sql.take.run({ request, attempts, nextAt })).changes === 1,
+    /** Sets when the result may be reported next, unless another attempt was counted; null where nothing is left to report. */
+    setNext: async ({ request, attempts }: CallbackRecord, nextAt: number | null) =>
+      void sql.setNext.run({ request, attempts, nextAt }),
+  }
+}

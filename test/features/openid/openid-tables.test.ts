@@ -1,0 +1,190 @@
+/** Tests of how every store keeps the state of the OpenID provider. */
+import { describe, expect, it } from 'vitest'
+import {
+  type CallbackRecord,
+  callbackReader,
+  callbackWriter,
+  type OpenIdStateRecord,
+  openIdClientReader,
+  openIdClientWriter,
+  openIdKeyReader,
+  openIdKeyWriter,
+  openIdStateReader,
+  openIdStateWriter,
+} from '../../../src/features/openid/openid-tables.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import { AT, bytes, captureSession, tenant, verdictKey } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+const state = (name: string, fields: Partial<OpenIdStateRecord> = {}): OpenIdStateRecord => ({
+  ...{ lookup: bytes(name), grantId: null, blindIndex: null, sealed: bytes(`sealed ${name}`) },
+  ...{ expiresAt: AT, usedAt: null, ...fields },
+})
+
+const callback = (name: string, fields: Partial<CallbackRecord> = {}): CallbackRecord => ({
+  ...{ request: bytes(name), tenantId: 'ten_a', sessionId: null, sealed: bytes(`sealed ${name}`) },
+  ...{ blindIndex: null, attempts: 0, nextAt: AT, expiresAt: AT + 10, ...fields },
+})
+
+overStores((stores) => {
+  const read = () => stores.store.read
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
+
+  describe('the state of the OpenID provider', () => {
+    it('is found by its name, and replaced by a later one', async () => {
+      await write((tx) => tx.statements(openIdStateWriter).put(state('session')))
+      const later = state('session', { blindIndex: bytes('ada'), sealed: bytes('later') })
+      await write((tx) => tx.statements(openIdStateWriter).put(later))
+      expect(await read().statements(openIdStateReader).find(bytes('session'))).toEqual(later)
+      expect(await read().statements(openIdStateReader).find(bytes('other'))).toBeUndefined()
+    })
+
+    it('is used once', async () => {
+      await write((tx) => tx.statements(openIdStateWriter).put(state('code')))
+      expect(await write((tx) => tx.statements(openIdStateWriter).use(bytes('code'), AT + 1))).toBe(true)
+      expect(await write((tx) => tx.statements(openIdStateWriter).use(bytes('code'), AT + 2))).toBe(false)
+      expect((await read().statements(openIdStateReader).find(bytes('code')))?.usedAt).toBe(AT + 1)
+    })
+
+    it('is deleted by its name, with its grant or its user, and when its time is over', async () => {
+      const grantId = bytes('grant')
+      await write(async (tx) => {
+        await tx.statements(openIdStateWriter).put(state('a'))
+        await tx.statements(openIdStateWriter).put(state('b', { grantId }))
+        await tx.statements(openIdStateWriter).put(state('c', { grantId }))
+        await tx.statements(openIdStateWriter).put(state('d', { expiresAt: AT + 1 }))
+        await tx
+          .statements(openIdStateWriter)
+          .put(state('e', { expiresAt: AT + 1, blindIndex: bytes('eve') }))
+        expect(await tx.statements(openIdStateWriter).delete(bytes('a'))).toBe(true)
+        expect(await tx.statements(openIdStateWriter).delete(bytes('a'))).toBe(false)
+        await tx.statements(openIdStateWriter).deleteGrant(grantId)
+        await tx.eraseSubject(bytes('eve'))
+      })
+      const left = async () =>
+        (
+          await Promise.all(
+            ['a', 'b', 'c', 'd', 'e'].map((name) => read().statements(openIdStateReader).find(bytes(name))),
+          )
+        ).map((found) => found !== undefined)
+      expect(await left()).toEqual([false, false, false, true, false])
+      await write((tx) => tx.deleteExpired(AT + 1))
+      expect(await left()).toEqual([false, false, false, false, false])
+    })
+  })
+
+  describe('a key of the OpenID provider', () => {
+    it('is removed with the others of its environment, and with no other', async () => {
+      await write(async (tx) => {
+        await tx.statements(openIdKeyWriter).insert({ ...verdictKey('oik_a'), environment: 'sandbox' })
+        await tx.statements(openIdKeyWriter).insert({ ...verdictKey('oik_b'), environment: 'production' })
+        await tx.statements(openIdKeyWriter).deleteOf('sandbox')
+      })
+      expect((await read().statements(openIdKeyReader).all()).map(({ id }) => id)).toEqual(['oik_b'])
+    })
+  })
+
+  describe('an application of the OpenID provider', () => {
+    const client = { id: 'oic_a', tenantId: 'ten_a', environment: 'sandbox', keyId: 'key_a' } as const
+
+    it('is removed only by its own tenant', async () => {
+      const rows = { ...client, sealed: bytes('sealed'), createdAt: AT }
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.statements(openIdClientWriter).put(rows)
+        expect(await tx.statements(openIdClientWriter).delete('ten_b', 'oic_a')).toBe(false)
+      })
+      expect(await read().statements(openIdClientReader).ofTenant('ten_a')).toEqual([rows])
+      expect(await write((tx) => tx.statements(openIdClientWriter).delete('ten_a', 'oic_a'))).toBe(true)
+      expect(await read().statements(openIdClientReader).byId('oic_a')).toBeUndefined()
+    })
+  })
+
+  describe('a callback to an identity provider', () => {
+    const due = async (now: number) =>
+      (await read().statements(callbackReader).due(now, 10)).map(({ request }) => request.toString())
+
+    it('is stored once for each request, and replaced only on purpose', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        expect(await tx.statements(callbackWriter).insert(callback('one', { nextAt: null }))).toBe(true)
+        expect(await tx.statements(callbackWriter).insert(callback('one'))).toBe(false)
+      })
+      expect(await due(AT)).toEqual([])
+      await write((tx) => tx.statements(callbackWriter).put(callback('one')))
+      expect(await read().statements(callbackReader).due(AT, 10)).toEqual([callback('one')])
+    })
+
+    it('is due at its time, and not while its session is open', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.putCaptureSession(captureSession('open'))
+        await tx.putCaptureSession(captureSession('over', { status: 'completed' }))
+        await tx.statements(callbackWriter).insert(callback('of an open session', { sessionId: 'cap_open' }))
+        await tx.statements(callbackWriter).insert(callback('of one that is over', { sessionId: 'cap_over' }))
+        await tx.statements(callbackWriter).insert(callback('later', { nextAt: AT + 1 }))
+        await tx.statements(callbackWriter).insert(callback('never', { nextAt: null }))
+      })
+      expect(await due(AT - 1)).toEqual([])
+      expect(await due(AT)).toEqual(['of one that is over'])
+      expect(await due(AT + 1)).toEqual(['of one that is over', 'later'])
+    })
+
+    it('counts for a user while its session is open and its own time is not over', async () => {
+      const blindIndex = bytes('ada')
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.putCaptureSession(captureSession('open', { blindIndex }))
+        await tx.putCaptureSession(captureSession('over', { blindIndex, status: 'completed' }))
+        await tx.putCaptureSession(captureSession('of another', { blindIndex: bytes('bob') }))
+        for (const name of ['open', 'over', 'of another'])
+          await tx.statements(callbackWriter).insert(callback(name, { sessionId: `cap_${name}` }))
+      })
+      expect(
+        await read()
+          .statements(callbackReader)
+          .countOpen(blindIndex, AT + 9),
+      ).toBe(1)
+      expect(
+        await read()
+          .statements(callbackReader)
+          .countOpen(blindIndex, AT + 10),
+      ).toBe(0)
+    })
+
+    it('is taken by one process only, and not after it was reported', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.statements(callbackWriter).insert(callback('one'))
+      })
+      const take = (attempts: number) =>
+        write((tx) => tx.statements(callbackWriter).take(callback('one', { attempts }), AT + 5))
+      expect([await take(0), await take(0)]).toEqual([true, false])
+      expect(
+        await read()
+          .statements(callbackReader)
+          .due(AT + 5, 10),
+      ).toEqual([callback('one', { attempts: 1, nextAt: AT + 5 })])
+      await write((tx) => tx.statements(callbackWriter).setNext(callback('one'), null))
+      expect(await due(AT + 5)).toEqual(['one'])
+      await write((tx) => tx.statements(callbackWriter).setNext(callback('one', { attempts: 1 }), null))
+      expect([await take(1), await due(AT + 9)]).toEqual([false, []])
+    })
+
+    it('goes with its user, its tenant and its time', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.insertTenant(tenant('b'))
+        await tx.statements(callbackWriter).insert(callback('erased', { blindIndex: bytes('ada') }))
+        await tx.statements(callbackWriter).insert(callback('other tenant', { tenantId: 'ten_b' }))
+        await tx.statements(callbackWriter).insert(callback('expired', { expiresAt: AT }))
+        await tx.statements(callbackWriter).insert(callback('left'))
+      })
+      await write((tx) => tx.eraseSubject(bytes('ada')))
+      await write((tx) => tx.closeTenant('ten_b', AT))
+      await write((tx) => tx.deleteExpired(AT))
+      expect(await due(AT)).toEqual(['left'])
+    })
+  })
+})
