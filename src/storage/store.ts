@@ -9,14 +9,13 @@ import { CodedError } from '../lib/errors.js'
 import type { Connection, ReadConnection } from './connection.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
-import type { ActivityReader, ActivityWriter } from './readers-and-writers/activity-store.js'
 import type { AgeingReader, AgeingWriter } from './readers-and-writers/ageing-store.js'
 import type { DriftReader, DriftWriter } from './readers-and-writers/drift-store.js'
 import type { ModelReader, ModelWriter } from './readers-and-writers/model-store.js'
-import type { PolicyReader, PolicyWriter } from './readers-and-writers/policy-store.js'
 import type { RequestReader, RequestWriter } from './readers-and-writers/request-store.js'
 import type { WebhookReader, WebhookWriter } from './readers-and-writers/webhook-store.js'
 import type {
+  ActivityRecord,
   AgedReferenceRecord,
   ApiKeyRecord,
   AuditEnd,
@@ -59,8 +58,6 @@ export interface StoreReader
   extends WebhookReader,
     RequestReader,
     DriftReader,
-    PolicyReader,
-    ActivityReader,
     ModelReader,
     AgeingReader {
   /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
@@ -118,6 +115,8 @@ export interface StoreReader
   ): Promise<CaptureHistory>
   /** All that a verdict looks at again within its transaction. @param last position of a history, after which later captures come */
   standing(blindIndex: Buffer, last: number): Promise<Standing | undefined>
+  /** When the user was last used; undefined where nothing was noted. */
+  activity(blindIndex: Buffer): Promise<ActivityRecord | undefined>
   /** The passkeys of a subject, oldest first. */
   passkeysOf(subjectId: string): Promise<PasskeyRecord[]>
   /** How many passkeys a subject has. */
@@ -212,8 +211,6 @@ export interface StoreTransaction
     WebhookWriter,
     RequestWriter,
     DriftWriter,
-    PolicyWriter,
-    ActivityWriter,
     ModelWriter,
     AgeingWriter {
   /** Statements of a feature on its own tables, which may write. @param make prepares them @returns what `make` returned */

@@ -8,6 +8,9 @@ import { describe, expect, it } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import { callbackWriter } from '../../src/features/openid/openid-tables.js'
+import { approvalReader, approvalWriter } from '../../src/features/policies/approval-table.js'
+import { policyReader } from '../../src/features/policies/policy-table.js'
+import { retentionReader, retentionWriter } from '../../src/features/policies/retention-table.js'
 import type { Connection } from '../../src/storage/connection.js'
 import { tablesWith } from '../../src/storage/endings.js'
 import { postgresConnection } from '../../src/storage/postgres/postgres-connection.js'
@@ -332,16 +335,18 @@ async function work(database: Connection, many: number): Promise<void> {
   await tx.challenge('cha_7')
   await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
   await tx.useChallenge('cha_7', AT)
-  expect(await tx.approval('ver_7')).toBeDefined()
-  await tx.useApproval('ver_7', AT)
-  await tx.policyHash('ten_7', 'production')
-  expect(await tx.unusedUsers('ten_7', AT + many / 2, 50)).toHaveLength(50)
-  await tx.setNotice(bytes('lookup 9'), AT)
-  expect(await tx.noticedUsers('ten_7', AT, 50)).toHaveLength(1)
-  await tx.noteUserUse({ blindIndex, tenantId: 'ten_7', sealed: bytes('s'), usedAt: AT }, AT)
+  expect(await tx.statements(approvalReader).one('ver_7')).toBeDefined()
+  await tx.statements(approvalWriter).use('ver_7', AT)
+  await tx.statements(policyReader).hashInForce('ten_7', 'production')
+  expect(await tx.statements(retentionReader).unused('ten_7', AT + many / 2, 50)).toHaveLength(50)
+  await tx.statements(retentionWriter).setNotice(bytes('lookup 9'), AT)
+  expect(await tx.statements(retentionReader).noticed('ten_7', AT, 50)).toHaveLength(1)
+  await tx
+    .statements(retentionWriter)
+    .noteUse({ blindIndex, tenantId: 'ten_7', sealed: bytes('s'), usedAt: AT }, AT)
   await tx.activity(blindIndex)
-  await tx.retentionSince('ten_7')
-  await tx.policyVersion('ten_7', 'h')
+  await tx.statements(retentionReader).since('ten_7')
+  await tx.statements(policyReader).version('ten_7', 'h')
   const callbacks = tx.statements(callbackWriter)
   const [due] = await callbacks.due(AT, 20)
   expect(await callbacks.insert({ ...due!, request: bytes('request new') })).toBe(true)

@@ -14,6 +14,9 @@ import {
   openIdKeyWriter,
   openIdStateWriter,
 } from '../../src/features/openid/openid-tables.js'
+import { approvalWriter } from '../../src/features/policies/approval-table.js'
+import { policyWriter } from '../../src/features/policies/policy-table.js'
+import { retentionWriter } from '../../src/features/policies/retention-table.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'
@@ -164,16 +167,16 @@ export async function populate(place: Workplace): Promise<Populated> {
     await tx.putCaptureLogo({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
     })
-    await tx.keepPolicyVersion({
+    await tx.statements(policyWriter).keep({
       ...{ tenantId: 'ten_a', hash: 'a'.repeat(64), policy: '{"rules":[]}', firstSetAt: 1_790_000_000_001 },
     })
-    await tx.setPolicyHash('ten_a', 'production', 'a'.repeat(64))
-    await tx.insertApproval({
+    await tx.statements(policyWriter).putInForce('ten_a', 'production', 'a'.repeat(64))
+    await tx.statements(approvalWriter).insert({
       ...{ id: 'ver_a', tenantId: 'ten_a', environment: 'production', blindIndex: Buffer.from([0, 255, 92]) },
       ...{ binding: Buffer.from([0, 255, 92, 39]), policyHash: 'a'.repeat(64) },
       ...{ createdAt: 1_790_000_000_001, expiresAt: 1_890_000_000_001, usedAt: null },
     })
-    await tx.noteUserUse(
+    await tx.statements(retentionWriter).noteUse(
       {
         ...{
           blindIndex: Buffer.from([0, 255, 92]),
@@ -184,7 +187,7 @@ export async function populate(place: Workplace): Promise<Populated> {
       },
       0,
     )
-    await tx.setRetentionSince('ten_a', 1_790_000_000_001)
+    await tx.statements(retentionWriter).setSince('ten_a', 1_790_000_000_001)
     await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
     await tx.insertDashboardSession(session('hash of a session'))
     await tx.putSecondFactor({

@@ -5,7 +5,9 @@ import type { ActionPolicy } from '../../src/contract/action-policy.js'
 import { type PolicyChange, PolicyOperations } from '../../src/features/policies/policy-operations.js'
 import type { TestService } from './service.js'
 
-type Running = Pick<TestService, 'service' | 'clock'>
+interface Running extends Pick<TestService, 'clock'> {
+  service: Pick<TestService['service'], 'core'>
+}
 
 export function policyOperations({ service, clock }: Running): PolicyOperations {
   return new PolicyOperations({ ...service.core, clock })

@@ -11,6 +11,8 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { dataKeyWrapping } from '../../src/crypto/epoch-key.js'
 import { openedBy } from '../../src/crypto/sealed-box.js'
 import { tablesOf } from '../../src/features/index.js'
+import { approvalWriter } from '../../src/features/policies/approval-table.js'
+import { retentionWriter } from '../../src/features/policies/retention-table.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import type { Subject } from '../../src/users/template-vault.js'
@@ -282,7 +284,7 @@ async function keepRareRows(
   await store.transaction({ tenantId: tenant.id }, async (tx) => {
     await vault.putFollowing(tx, subject, reference.id, 'other@1', content)
     await vault.putAged(tx, { ...subject, reference }, content)
-    await tx.insertApproval({
+    await tx.statements(approvalWriter).insert({
       ...{
         id: `ver_${environment}`,
         tenantId: tenant.id,
@@ -292,10 +294,12 @@ async function keepRareRows(
       },
       ...{ binding: Buffer.alloc(32), createdAt: now, expiresAt: now + 60_000, usedAt: null },
     })
-    await tx.noteUserUse(
-      { blindIndex, tenantId: tenant.id, sealed: vault.sealUserId(subject, userId), usedAt: now },
-      now,
-    )
+    await tx
+      .statements(retentionWriter)
+      .noteUse(
+        { blindIndex, tenantId: tenant.id, sealed: vault.sealUserId(subject, userId), usedAt: now },
+        now,
+      )
   })
 }
 

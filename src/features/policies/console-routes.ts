@@ -8,10 +8,11 @@ import type { AuditEntry } from '../../dashboard/lib/audit-contract.js'
 import { newestMatching, parseAuditFilter } from '../../dashboard/lib/audit-query.js'
 import type { ConsoleTable } from '../../dashboard/lib/route.js'
 import { isoTime } from '../../lib/clock.js'
-import type { PolicyVersionRecord, TenantRecord } from '../../storage/records.js'
+import type { TenantRecord } from '../../storage/records.js'
 import type { FeatureHost } from '../feature.js'
 import { PolicyError, type PolicyVersion, parsePolicy } from './policy.js'
 import { PolicyOperations, policiesInForce } from './policy-operations.js'
+import { type PolicyVersionRecord, policyReader } from './policy-table.js'
 
 /** The routes, as the pages see them. */
 export interface PolicyRoutes {
@@ -97,7 +98,7 @@ export const policyRoutes = (host: PolicyHost): ConsoleTable<PolicyRoutes> => ({
     async answer({ tenant, request }) {
       const { read } = host.store
       const inForce = policiesInForce(tenant)
-      const versions = await read.policyVersions(tenant.id)
+      const versions = await read.statements(policyReader).versions(tenant.id)
       const { entries } = await newestMatching(
         read,
         tenant.id,

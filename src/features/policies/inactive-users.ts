@@ -13,6 +13,8 @@ import type { ActivityRecord } from '../../storage/records.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
 import { ownerOf } from '../../users/template-vault.js'
 import { policyBook } from './policy-book.js'
+import { policyReader } from './policy-table.js'
+import { retentionReader, retentionWriter } from './retention-table.js'
 
 /** Name of the actor in audit entries. */
 const RETENTION: Actor = { name: 'retention', requestId: null }
@@ -48,18 +50,18 @@ export class InactiveUsers {
   }
 
   private async runFor(tenantId: string, terms: Terms, isOn: () => boolean): Promise<void> {
-    const { read } = this.parts.store
+    const retention = this.parts.store.read.statements(retentionReader)
     const now = this.parts.clock.now()
     const noticeUntil = now - (terms.inactiveMs - terms.noticeMs)
     // Nobody has been unused for long enough before the policy itself is that old.
     const isNoticeDue = terms.since <= noticeUntil
     const steps = [
       {
-        due: () => read.noticedUsers(tenantId, now - terms.noticeMs, USERS_AT_ONCE),
+        due: () => retention.noticed(tenantId, now - terms.noticeMs, USERS_AT_ONCE),
         take: (user: ActivityRecord) => this.erase(tenantId, user.blindIndex),
       },
       {
-        due: async () => (isNoticeDue ? read.unusedUsers(tenantId, noticeUntil, USERS_AT_ONCE) : []),
+        due: async () => (isNoticeDue ? retention.unused(tenantId, noticeUntil, USERS_AT_ONCE) : []),
         take: (user: ActivityRecord) => this.announce(tenantId, user.blindIndex),
       },
     ]
@@ -80,7 +82,7 @@ export class InactiveUsers {
     return this.step(tenantId, blindIndex, async (tx, user, terms, now) => {
       if (user.noticeAt !== null || user.usedAt > now - (terms.inactiveMs - terms.noticeMs)) return null
       const eraseAt = isoTime(now + terms.noticeMs)
-      await tx.setNotice(blindIndex, now)
+      await tx.statements(retentionWriter).setNotice(blindIndex, now)
       const subject = await this.parts.vault.find(tx, blindIndex, user.userId)
       if (!subject) return null
       await this.parts.outbox.put(tx, {
@@ -100,7 +102,7 @@ export class InactiveUsers {
       if (user.noticeAt === null || user.noticeAt > now - terms.noticeMs) return null
       if (Math.max(user.usedAt, terms.since) > now - terms.inactiveMs) {
         // The policy has changed since the notice: another one comes when it is due.
-        await tx.setNotice(blindIndex, null)
+        await tx.statements(retentionWriter).setNotice(blindIndex, null)
         return DONE
       }
       const { userId } = user
@@ -148,8 +150,8 @@ export class InactiveUsers {
 
   /** @returns null where the policy in force erases nobody */
   private async termsOf(store: Store['read'], tenantId: string): Promise<Terms | null> {
-    const hash = await store.policyHash(tenantId, 'production')
-    const since = await store.retentionSince(tenantId)
+    const hash = await store.statements(policyReader).hashInForce(tenantId, 'production')
+    const since = await store.statements(retentionReader).since(tenantId)
     if (hash === null || since === null) return null
     const { retention } = await policyBook(this.parts.store).read(store, tenantId, hash)
     if (!retention) return null

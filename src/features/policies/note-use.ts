@@ -3,6 +3,7 @@ import { DAY_MS } from '../../lib/clock.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import type { UserCall } from '../../verification/call.js'
+import { retentionWriter } from './retention-table.js'
 
 /** Shortest time between two notes of one user: a note is a write, and policies count in days. */
 const NOTE_INTERVAL_MS = DAY_MS
@@ -17,8 +18,7 @@ export async function noteUse(
 ): Promise<void> {
   if (environment !== 'production') return
   const sealed = vault.sealUserId(subject, user.id)
-  await tx.noteUserUse(
-    { blindIndex: user.blindIndex, tenantId: tenant.id, sealed, usedAt: at },
-    at - NOTE_INTERVAL_MS,
-  )
+  await tx
+    .statements(retentionWriter)
+    .noteUse({ blindIndex: user.blindIndex, tenantId: tenant.id, sealed, usedAt: at }, at - NOTE_INTERVAL_MS)
 }

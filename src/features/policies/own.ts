@@ -1,7 +1,11 @@
-/** The commands of policies, which are known without loading them. */
+/** The tables and commands of policies, which are known without loading them. */
 import type { OwnParts } from '../feature.js'
+import { APPROVAL } from './approval-table.js'
+import { POLICY_VERSION } from './policy-table.js'
+import { RETENTION_START } from './retention-table.js'
 
 export const POLICIES: OwnParts = {
+  tables: [POLICY_VERSION, APPROVAL, RETENTION_START],
   commands: [
     {
       after: 'user',

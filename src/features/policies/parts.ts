@@ -10,6 +10,7 @@ import { policyHashIn } from './policy-book.js'
 import { assertCaptureMeets } from './policy-check.js'
 import { type ApprovalInput, PolicyCondition } from './policy-condition.js'
 import { policyServices } from './policy-services.js'
+import { policyReader } from './policy-table.js'
 import { needsSecondApprover } from './second-approval.js'
 
 const EVERYWHERE = ['jwt', 'audit', 'kept', 'refused'] as const
@@ -66,7 +67,9 @@ export const verifyPart: VerifyPart<PolicyCondition> = {
     return {
       prepare: (call) => conditionOf(store.read, call, policyHashIn(call.tenant, environment)),
       async renew(tx, call, standing) {
-        const hash = standing ? standing.policyHash : await tx.policyHash(call.tenant.id, environment)
+        const hash = standing
+          ? standing.policyHash
+          : await tx.statements(policyReader).hashInForce(call.tenant.id, environment)
         return conditionOf(tx, call, hash)
       },
       async onVerdict(tx, call, verdict, condition, { verificationId, at }) {

@@ -5,6 +5,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import type { Store, StoreReader } from '../../storage/store.js'
 import type { UserCall } from '../../verification/call.js'
 import { parsePolicy, policyHashOf } from './policy.js'
+import { policyReader } from './policy-table.js'
 
 /** Policies in memory; the oldest makes room. */
 const MAX_CACHED = 256
@@ -32,14 +33,10 @@ export class PolicyBook {
   private readonly cache = new Map<string, ActionPolicy>()
 
   /** @throws Error where the database holds no policy with this hash, or another text than the one that was set */
-  async read(
-    store: Pick<StoreReader, 'policyVersion'>,
-    tenantId: string,
-    hash: string,
-  ): Promise<ActionPolicy> {
+  async read(store: Pick<StoreReader, 'statements'>, tenantId: string, hash: string): Promise<ActionPolicy> {
     const known = this.cache.get(hash)
     if (known) return known
-    const version = await store.policyVersion(tenantId, hash)
+    const version = await store.statements(policyReader).version(tenantId, hash)
     if (!version) throw new Error(`tenant ${tenantId} has no policy ${hash}`)
     if (policyHashOf(version.policy) !== hash)
       throw new Error(`the policy ${hash} of tenant ${tenantId} was changed in the database`)
@@ -51,7 +48,7 @@ export class PolicyBook {
 
   /** @param hash of the policy; null for none @returns null where the tenant has no policy */
   async ruleFor(
-    store: Pick<StoreReader, 'policyVersion'>,
+    store: Pick<StoreReader, 'statements'>,
     { input, tenant }: Pick<UserCall<{ action?: unknown }>, 'input' | 'tenant'>,
     hash: string | null,
   ): Promise<RuleInForce | null> {

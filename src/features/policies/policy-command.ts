@@ -13,6 +13,7 @@ import { requirementsInWords } from '../../contract/policy-words.js'
 import { isoTime, systemClock } from '../../lib/clock.js'
 import { checkedPolicy, parsePolicy } from './policy.js'
 import { type PoliciesInForce, PolicyOperations, policiesInForce } from './policy-operations.js'
+import { policyReader } from './policy-table.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
 const SANDBOX: readonly Environment[] = ['sandbox']
@@ -108,12 +109,14 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
         const views = await withCore(async ({ tenancy, store }) => {
           const tenant = await tenancy.find(name)
           const inForce = policiesInForce(tenant)
-          return (await store.read.policyVersions(tenant.id)).map(({ hash, firstSetAt, policy: text }) => ({
-            policy_hash: hash,
-            first_set_at: isoTime(firstSetAt),
-            in_force: BOTH.filter((environment) => inForce[environment] === hash),
-            rules: (JSON.parse(text) as ActionPolicy).rules.length,
-          }))
+          return (await store.read.statements(policyReader).versions(tenant.id)).map(
+            ({ hash, firstSetAt, policy: text }) => ({
+              policy_hash: hash,
+              first_set_at: isoTime(firstSetAt),
+              in_force: BOTH.filter((environment) => inForce[environment] === hash),
+              rules: (JSON.parse(text) as ActionPolicy).rules.length,
+            }),
+          )
         })
         print(options, views, () =>
           listing(

@@ -6,10 +6,12 @@ import type { Environment } from '../../config/config.js'
 import type { ActionPolicy } from '../../contract/action-policy.js'
 import type { Clock } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
-import type { PolicyVersionRecord, TenantRecord } from '../../storage/records.js'
+import type { TenantRecord } from '../../storage/records.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
 import { checkedPolicy } from './policy.js'
 import { policyHashIn } from './policy-book.js'
+import { type PolicyVersionRecord, policyReader, policyWriter } from './policy-table.js'
+import { retentionReader, retentionWriter } from './retention-table.js'
 
 export class PolicyOperationError extends CodedError<'policy_not_found' | 'services_outdated'> {
   override readonly name = 'PolicyOperationError'
@@ -57,11 +59,11 @@ export class PolicyOperations {
       const previous = policiesInForce((await tx.tenantById(tenantId))!)
       if (version) {
         const { hash, text: policy } = version
-        await tx.keepPolicyVersion({ tenantId, hash, policy, firstSetAt: this.clock.now() })
+        await tx.statements(policyWriter).keep({ tenantId, hash, policy, firstSetAt: this.clock.now() })
       }
       if (environments.includes('production')) await this.startRetention(tx, tenantId, version?.policy)
       for (const environment of environments)
-        await tx.setPolicyHash(tenantId, environment, version?.hash ?? null)
+        await tx.statements(policyWriter).putInForce(tenantId, environment, version?.hash ?? null)
       const now = policiesInForce((await tx.tenantById(tenantId))!)
       return { result: { previous, now }, facts: { event: 'policy_changed', ...now, previous } }
     })
@@ -73,14 +75,17 @@ export class PolicyOperations {
     tenantId: string,
     policy: ActionPolicy | undefined,
   ): Promise<void> {
-    if (!policy?.retention) await tx.setRetentionSince(tenantId, null)
-    else if ((await tx.retentionSince(tenantId)) === null)
-      await tx.setRetentionSince(tenantId, this.clock.now())
+    const { setSince } = tx.statements(retentionWriter)
+    if (!policy?.retention) await setSince(tenantId, null)
+    else if ((await tx.statements(retentionReader).since(tenantId)) === null)
+      await setSince(tenantId, this.clock.now())
   }
 
   /** @param hash whole, or its first 8 digits or more @throws PolicyOperationError policy_not_found */
   async version({ id, name }: TenantRecord, hash: string): Promise<PolicyVersionRecord> {
-    const found = (await this.store.read.policyVersions(id)).filter((one) => one.hash.startsWith(hash))
+    const found = (await this.store.read.statements(policyReader).versions(id)).filter((one) =>
+      one.hash.startsWith(hash),
+    )
     if (hash.length < MIN_HASH_DIGITS || found.length !== 1)
       throw new PolicyOperationError('policy_not_found', `Tenant ${name} has no policy ${hash}.`)
     return found[0]!

@@ -12,6 +12,7 @@ import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { comparedTemplate, type TemplateRecord, templateOf } from '../../users/templates.js'
 import type { BiometricProvider, Comparison } from '../../verification/biometric-provider.js'
 import type { UserCall } from '../../verification/call.js'
+import { approvalReader, approvalWriter } from './approval-table.js'
 import type { RuleInForce } from './policy-book.js'
 
 type ApprovalCall = Pick<
@@ -43,7 +44,7 @@ export class SecondApproval {
    * @returns none where it counts, where the request names none, and where the rule asks for none
    */
   async faultsOf(
-    store: Pick<StoreReader, 'approval'>,
+    store: Pick<StoreReader, 'statements'>,
     call: ApprovalCall,
     { hash, rule }: RuleInForce,
     at: number,
@@ -51,7 +52,7 @@ export class SecondApproval {
     const { input, tenant, environment, user } = call
     const required = rule.require.second_approver
     if (!required || input.approval_id === undefined) return []
-    const found = await store.approval(input.approval_id)
+    const found = await store.statements(approvalReader).one(input.approval_id)
     if (found?.tenantId !== tenant.id || found.environment !== environment)
       return fault('names no approval that waits for a second person')
     if (found.blindIndex.equals(user.blindIndex)) return fault('is an approval of the same user')
@@ -80,7 +81,7 @@ export class SecondApproval {
     if (unmet.length > 0) return { unmet }
     // The sandbox knows no faces: there each user id is another person.
     if (call.environment === 'production') {
-      const { blindIndex } = (await tx.approval(id))!
+      const { blindIndex } = (await tx.statements(approvalReader).one(id))!
       const faces = await this.facesOf(tx, blindIndex, face.provider)
       if (faces.length === 0)
         return {
@@ -88,7 +89,7 @@ export class SecondApproval {
         }
       if (this.shows(faces, face)) return { reason: 'same_person' }
     }
-    return { unmet: (await tx.useApproval(id, at)) ? [] : fault('has been used') }
+    return { unmet: (await tx.statements(approvalWriter).use(id, at)) ? [] : fault('has been used') }
   }
 
   /** The embeddings, of the model that decides, as which the user's reference was enrolled and which it has become. */
@@ -126,7 +127,7 @@ export class SecondApproval {
     { verificationId, at }: { verificationId: string; at: number },
   ): Promise<void> {
     const { within_minutes: windowMinutes } = rule.require.second_approver!
-    await tx.insertApproval({
+    await tx.statements(approvalWriter).insert({
       id: verificationId,
       tenantId: call.tenant.id,
       environment: call.environment,

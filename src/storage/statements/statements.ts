@@ -6,6 +6,7 @@ import type { Environment } from '../../config/config.js'
 import type { Connection } from '../connection.js'
 import { EXPIRED_AT_ONCE, endings } from '../endings.js'
 import type {
+  ActivityRecord,
   AgedReferenceRecord,
   ApiKeyRecord,
   AuditRecord,
@@ -26,6 +27,7 @@ import type {
 import type { StoreReader, StoreTransaction } from '../store.js'
 import { joined, type Table } from '../table.js'
 import {
+  ACTIVITY,
   AGED_REFERENCE,
   API_KEY,
   AUDIT,
@@ -41,7 +43,6 @@ import {
   SUBJECT,
   TENANT,
 } from '../tables/index.js'
-import { activityReader, activityWriter } from './activity-statements.js'
 import { ageingReader, ageingWriter } from './ageing-statements.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
@@ -49,7 +50,6 @@ import { driftReader, driftWriter } from './drift-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
-import { policyReader, policyWriter } from './policy-statements.js'
 import { requestReader, requestWriter } from './request-statements.js'
 import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
@@ -149,6 +149,9 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
        LEFT JOIN capture ON capture.subject_id = subject.id AND capture.rowid > ?
        WHERE subject.lookup = ? ORDER BY capture.rowid`,
     ),
+    activity: database.prepare<[Buffer], ActivityRecord>(
+      `SELECT ${ACTIVITY.fields} FROM user_activity WHERE lookup = ?`,
+    ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
       'brief',
@@ -221,10 +224,8 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
     ...verificationReader(database),
     ...dashboardReader(database),
     ...keysReader(database, tables),
-    ...policyReader(database),
     ...modelReader(database),
     ...ageingReader(database),
-    ...activityReader(database),
     ...passkeyReader(database),
     ...driftReader(database),
     ...requestReader(database),
@@ -287,6 +288,7 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
       )
       return { id, failures, lockedUntil, disabledAt, policyHash, captures }
     },
+    activity: async (blindIndex) => sql.activity.get(blindIndex),
     challenge: async (id) => sql.challenge.get(id),
     captureSession: async (id) => sql.captureSession.get(id),
     unreportedExpiredCaptureSessions: async (until, limit) =>
@@ -422,10 +424,8 @@ export function storeTransaction(
     ...verificationWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase, tables),
-    ...policyWriter(database),
     ...modelWriter(database),
     ...ageingWriter(database),
-    ...activityWriter(database),
     ...passkeyWriter(database),
     ...driftWriter(database),
     ...requestWriter(database),

@@ -204,3 +204,28 @@ export const SANDBOX_VERIFICATION = declareTable({
   sealedUnder: 'nothing',
 })
 export type SandboxVerificationRecord = Row<typeof SANDBOX_VERIFICATION>
+
+/** When a production user was last enrolled or approved. Erased with the user. */
+export const ACTIVITY = declareTable({
+  name: 'user_activity',
+  columns: {
+    blindIndex,
+    tenantId: ofTenant,
+    /** The user's id, sealed under the user's data key, so that a notice of the erasure can name the user. */
+    sealed: bytes,
+    usedAt: integer,
+    /** When the erasure of the user was announced; null while it is not, and after every use. */
+    noticeAt: integer.orNull,
+  },
+  key: ['blindIndex'],
+  indexes: {
+    user_activity_unused: '(tenant_id, used_at) WHERE notice_at IS NULL',
+    user_activity_noticed: '(tenant_id, notice_at) WHERE notice_at IS NOT NULL',
+  },
+  atErasure: 'deleted',
+  atTenantEnd: 'deleted',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'data key',
+})
+export type ActivityRecord = Row<typeof ACTIVITY>

@@ -5,6 +5,7 @@ import type { Environment } from '../../../src/config/config.js'
 import type { PolicyRequirements, PolicyRule } from '../../../src/contract/action-policy.js'
 import { canonicalJson } from '../../../src/contract/canonical-json.js'
 import { policyHashOf } from '../../../src/features/policies/policy.js'
+import { policyReader } from '../../../src/features/policies/policy-table.js'
 import { DAY_MS, MINUTE_MS } from '../../../src/lib/clock.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
@@ -457,7 +458,7 @@ describe('a change of the policy', () => {
     })
     await setPolicy(null)
     const { store, tenancy } = running.service.core
-    const hashes = (await store.read.policyVersions(tenant.id)).map(({ hash }) => hash)
+    const hashes = (await store.read.statements(policyReader).versions(tenant.id)).map(({ hash }) => hash)
     expect(hashes).toEqual(expect.arrayContaining([one, two]))
     const { policy } = await policyOperations(running).version(await tenancy.find(tenant.id), one)
     expect(policyHashOf(policy)).toBe(one)

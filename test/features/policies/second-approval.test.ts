@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { NO_EPOCHS } from '../../../src/crypto/epoch-key.js'
+import type { ApprovalRecord } from '../../../src/features/policies/approval-table.js'
 import { needsSecondApprover, SecondApproval } from '../../../src/features/policies/second-approval.js'
 import { ManualClock, MINUTE_MS } from '../../../src/lib/clock.js'
-import type { ApprovalRecord } from '../../../src/storage/records.js'
 import { type Subject, TemplateVault } from '../../../src/users/template-vault.js'
 
 const AT = Date.UTC(2026, 5, 1)
@@ -25,18 +25,18 @@ const provider = {
 
 let kept: ApprovalRecord | undefined
 let first: Subject | null
-const tx = {
-  approval: async (id: string) => (kept?.id === id ? kept : undefined),
-  insertApproval: async (record: ApprovalRecord) => {
+const statements = {
+  one: async (id: string) => (kept?.id === id ? kept : undefined),
+  insert: async (record: ApprovalRecord) => {
     kept = record
   },
-  useApproval: async (_id: string, at: number) => {
+  use: async (_id: string, at: number) => {
     if (kept!.usedAt !== null) return false
     kept!.usedAt = at
     return true
   },
 }
-const store = tx as never
+const store = { statements: () => statements } as never
 const approving = new SecondApproval({
   actionBinding: vault.actionBinding.bind(vault),
   openReference: vault.openReference.bind(vault),
@@ -137,7 +137,7 @@ describe('the use of an approval', () => {
   })
 
   it('is refused where a request that ran at the same time was faster', async () => {
-    const late = { ...tx, useApproval: async () => false } as never
+    const late = { statements: () => ({ ...statements, use: async () => false }) } as never
     expect(await approving.use(late, second(), inForce(), faceFound(2), AT)).toEqual(issues('has been used'))
   })
 

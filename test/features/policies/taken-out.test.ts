@@ -1,5 +1,7 @@
 /** A service without this feature: the contract decides, even for a tenant whose policy is in the database. */
 import { expect, it } from 'vitest'
+import { loadConfig } from '../../../src/app/configuration.js'
+import { openCore } from '../../../src/app/core.js'
 import { FEATURES } from '../../../src/features/index.js'
 import { base64, face } from '../../support/faces.js'
 import { setPolicy } from '../../support/policies.js'
@@ -10,10 +12,13 @@ it('decides by the contract, and reads no policy, where it is taken out', async 
   try {
     const tenant = await running.tenant()
     const production = await running.production(tenant)
-    await setPolicy(running, tenant.id, {
+    // A service that has the feature makes its tables, as does a command.
+    const core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: running.dataDir }))
+    await setPolicy({ service: { core }, clock: running.clock }, tenant.id, {
       rules: [{ name: 'strict', require: { min_photos: 2, second_approver: { within_minutes: 5 } } }],
       retention: { inactive_days: 2, notice_days: 1 },
     })
+    await core.store.close()
     // Each read of the policy would fail from now on.
     await running.database.query("UPDATE policy_version SET policy = 'broken'")
     const enrolled = await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })

@@ -1,5 +1,6 @@
 /** Tests of users in every store: references, captures, challenges, kept responses, and their erasure. */
 import { describe, expect, it } from 'vitest'
+import { policyWriter } from '../../../src/features/policies/policy-table.js'
 import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -57,8 +58,8 @@ overStores((stores) => {
       const lockout = { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 }
       await write(async (tx) => {
         for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        await tx.setPolicyHash('ten_a', 'production', '01')
-        await tx.setPolicyHash('ten_a', 'sandbox', '02')
+        await tx.statements(policyWriter).putInForce('ten_a', 'production', '01')
+        await tx.statements(policyWriter).putInForce('ten_a', 'sandbox', '02')
         await tx.insertSubject(subject('ada', lockout))
         await tx.insertSubject(subject('box', { environment: 'sandbox' }))
         await tx.insertSubject(subject('out', { tenantId: 'ten_b' }))

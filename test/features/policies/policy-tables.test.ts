@@ -1,6 +1,15 @@
 /** Tests of how every store keeps policies, and approvals that wait for a second person. */
 import { describe, expect, it } from 'vitest'
-import type { ApprovalRecord, PolicyVersionRecord } from '../../../src/storage/records.js'
+import {
+  type ApprovalRecord,
+  approvalReader,
+  approvalWriter,
+} from '../../../src/features/policies/approval-table.js'
+import {
+  type PolicyVersionRecord,
+  policyReader,
+  policyWriter,
+} from '../../../src/features/policies/policy-table.js'
 import { AT, bytes, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -16,6 +25,8 @@ const approval = (changes: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
 
 overStores((stores) => {
   const read = () => stores.store.read
+  const policies = () => read().statements(policyReader)
+  const approvals = () => read().statements(approvalReader)
   const insertTenants = () =>
     stores.store.transaction('installation', async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
@@ -28,28 +39,28 @@ overStores((stores) => {
       const other = version({ tenantId: 'ten_b' })
       await stores.store.transaction('installation', async (tx) => {
         for (const one of [version(), second, other, version({ firstSetAt: AT + 9 })])
-          await tx.keepPolicyVersion(one)
+          await tx.statements(policyWriter).keep(one)
       })
-      expect(await read().policyVersions('ten_a')).toEqual([second, version()])
-      expect(await read().policyVersion('ten_a', '01')).toEqual(version())
-      expect(await read().policyVersion('ten_b', '02')).toBeUndefined()
+      expect(await policies().versions('ten_a')).toEqual([second, version()])
+      expect(await policies().version('ten_a', '01')).toEqual(version())
+      expect(await policies().version('ten_b', '02')).toBeUndefined()
     })
 
     it('are in force for one tenant and environment', async () => {
       await insertTenants()
       await stores.store.transaction({ tenantId: 'ten_a' }, async (tx) => {
-        await tx.setPolicyHash('ten_a', 'production', '01')
-        await tx.setPolicyHash('ten_a', 'sandbox', '02')
-        expect(await tx.policyHash('ten_a', 'production')).toBe('01')
+        await tx.statements(policyWriter).putInForce('ten_a', 'production', '01')
+        await tx.statements(policyWriter).putInForce('ten_a', 'sandbox', '02')
+        expect(await tx.statements(policyReader).hashInForce('ten_a', 'production')).toBe('01')
       })
-      expect(await read().policyHash('ten_a', 'sandbox')).toBe('02')
-      expect(await read().policyHash('ten_b', 'production')).toBeNull()
-      expect(await read().policyHash('ten_c', 'production')).toBeNull()
+      expect(await policies().hashInForce('ten_a', 'sandbox')).toBe('02')
+      expect(await policies().hashInForce('ten_b', 'production')).toBeNull()
+      expect(await policies().hashInForce('ten_c', 'production')).toBeNull()
       expect(await read().tenantById('ten_a')).toMatchObject({ policyHash: '01', sandboxPolicyHash: '02' })
       await stores.store.transaction({ tenantId: 'ten_a' }, (tx) =>
-        tx.setPolicyHash('ten_a', 'production', null),
+        tx.statements(policyWriter).putInForce('ten_a', 'production', null),
       )
-      expect(await read().policyHash('ten_a', 'production')).toBeNull()
+      expect(await policies().hashInForce('ten_a', 'production')).toBeNull()
     })
   })
 
@@ -63,14 +74,14 @@ overStores((stores) => {
         approval({ id: 'ver_4', tenantId: 'ten_b', blindIndex: bytes('eve'), expiresAt: AT + 9_000_000 }),
       ]
       await stores.store.transaction('installation', async (tx) => {
-        for (const one of kept) await tx.insertApproval(one)
-        expect(await tx.useApproval('ver_1', AT + 5)).toBe(true)
-        expect(await tx.useApproval('ver_1', AT + 6)).toBe(false)
-        expect(await tx.useApproval('ver_0', AT + 6)).toBe(false)
+        for (const one of kept) await tx.statements(approvalWriter).insert(one)
+        expect(await tx.statements(approvalWriter).use('ver_1', AT + 5)).toBe(true)
+        expect(await tx.statements(approvalWriter).use('ver_1', AT + 6)).toBe(false)
+        expect(await tx.statements(approvalWriter).use('ver_0', AT + 6)).toBe(false)
       })
-      expect(await read().approval('ver_1')).toEqual(approval({ usedAt: AT + 5 }))
+      expect(await approvals().one('ver_1')).toEqual(approval({ usedAt: AT + 5 }))
       const left = async () => {
-        const found = await Promise.all(kept.map(({ id }) => read().approval(id)))
+        const found = await Promise.all(kept.map(({ id }) => approvals().one(id)))
         return found.flatMap((one) => one?.id ?? [])
       }
       await stores.store.transaction({ tenantId: 'ten_a' }, (tx) => tx.eraseSubject(bytes('ada')))
@@ -84,15 +95,15 @@ overStores((stores) => {
 
     it('are used by one of many that try at once, even over two connections', async () => {
       await insertTenants()
-      await stores.store.transaction('installation', (tx) => tx.insertApproval(approval()))
+      await stores.store.transaction('installation', (tx) => tx.statements(approvalWriter).insert(approval()))
       const both = [stores.store, await stores.open()]
       const used = await Promise.all(
         Array.from({ length: 32 }, (_, i) =>
-          both[i % 2]!.transaction('rows', (tx) => tx.useApproval('ver_1', AT + i)),
+          both[i % 2]!.transaction('rows', (tx) => tx.statements(approvalWriter).use('ver_1', AT + i)),
         ),
       )
       expect(used.filter(Boolean)).toHaveLength(1)
-      expect((await read().approval('ver_1'))?.usedAt).toBe(AT + used.indexOf(true))
+      expect((await approvals().one('ver_1'))?.usedAt).toBe(AT + used.indexOf(true))
     })
   })
 })

@@ -1,0 +1,62 @@
+/** The table of approvals that wait for a second person, and its statements. */
+import type { Connection, ReadConnection } from '../../storage/connection.js'
+import {
+  blindIndex,
+  bytes,
+  declareTable,
+  environment,
+  integer,
+  LATE_MS,
+  ofTenant,
+  type Row,
+  text,
+} from '../../storage/table.js'
+
+/** A user's approval of an action that needs a second person, until that person's verdict uses it up. */
+export const APPROVAL = declareTable({
+  name: 'approval',
+  columns: {
+    /** Verification id of the first person's verdict. */
+    id: text,
+    tenantId: ofTenant,
+    environment,
+    /** Blind index of the first person, whose erasure deletes the approval. */
+    blindIndex,
+    /** HMAC of the action. */
+    binding: bytes,
+    /** Hash of the policy under which the first person approved. */
+    policyHash: text,
+    createdAt: integer,
+    expiresAt: integer,
+    /** When a verdict used the approval; null while it can be used. */
+    usedAt: integer.orNull,
+  },
+  key: ['id'],
+  indexes: {
+    approval_expiry: '(expires_at)',
+    approval_user: '(lookup)',
+  },
+  atErasure: 'deleted',
+  atTenantEnd: 'deleted',
+  expires: { at: 'expiresAt', keptMs: LATE_MS },
+  isCopied: true,
+  sealedUnder: 'nothing',
+})
+export type ApprovalRecord = Row<typeof APPROVAL>
+
+export function approvalReader(database: ReadConnection) {
+  const one = database.prepare<[string], ApprovalRecord>(
+    `SELECT ${APPROVAL.fields} FROM approval WHERE id = ?`,
+  )
+  return { one: async (id: string) => one.get(id) }
+}
+
+export function approvalWriter(database: Connection) {
+  const insert = database.prepare(APPROVAL.insert)
+  const use = database.prepare('UPDATE approval SET used_at = ? WHERE id = ? AND used_at IS NULL')
+  return {
+    insert: async (approval: ApprovalRecord) => void insert.run(approval),
+    /** Marks the approval as used. @returns whether it was unused before */
+    use: async (id: string, at: number) => (await use.run(at, id)).changes === 1,
+  }
+}

@@ -1,0 +1,67 @@
+/** The table of policies that erase users whom nobody uses, and the statements on when production users were last used. */
+import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { declareTable, integer, ofTenant } from '../../storage/table.js'
+import { ACTIVITY, type ActivityRecord } from '../../storage/tables/users.js'
+
+/** Since when a tenant's policy erases users that nobody uses. */
+export const RETENTION_START = declareTable({
+  name: 'retention_start',
+  columns: {
+    tenantId: ofTenant,
+    since: integer,
+  },
+  key: ['tenantId'],
+  atErasure: 'kept',
+  atTenantEnd: 'deleted',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'nothing',
+})
+
+export function retentionReader(database: ReadConnection) {
+  const select = `SELECT ${ACTIVITY.fields} FROM user_activity WHERE tenant_id = ?`
+  const sql = {
+    since: database.prepare<[string], { since: number }>(
+      'SELECT since FROM retention_start WHERE tenant_id = ?',
+    ),
+    unused: database.prepare<[string, number, number], ActivityRecord>(
+      `${select} AND notice_at IS NULL AND used_at <= ? ORDER BY used_at LIMIT ?`,
+    ),
+    noticed: database.prepare<[string, number, number], ActivityRecord>(
+      `${select} AND notice_at IS NOT NULL AND notice_at <= ? ORDER BY notice_at LIMIT ?`,
+    ),
+  }
+  return {
+    /** Since when the tenant's policy erases users without interruption; null where it does not. */
+    since: async (tenantId: string) => (await sql.since.get(tenantId))?.since ?? null,
+    /** Users without a notice who were last used at `until` or before, the longest unused first. */
+    unused: async (tenantId: string, until: number, limit: number) => sql.unused.all(tenantId, until, limit),
+    /** Users whose erasure was announced at `until` or before, the earliest first. */
+    noticed: async (tenantId: string, until: number, limit: number) =>
+      sql.noticed.all(tenantId, until, limit),
+  }
+}
+
+export function retentionWriter(database: Connection) {
+  const sql = {
+    setSince: database.prepare(RETENTION_START.replace),
+    deleteSince: database.prepare('DELETE FROM retention_start WHERE tenant_id = ?'),
+    note: database.prepare(
+      `INSERT INTO user_activity (lookup, tenant_id, sealed, used_at)
+       VALUES (@blindIndex, @tenantId, @sealed, @usedAt)
+       ON CONFLICT (lookup) DO UPDATE SET sealed = excluded.sealed, used_at = excluded.used_at, notice_at = NULL
+       WHERE user_activity.used_at <= @unlessSince OR user_activity.notice_at IS NOT NULL`,
+    ),
+    setNotice: database.prepare('UPDATE user_activity SET notice_at = ? WHERE lookup = ?'),
+  }
+  return {
+    /** @param since null where the policy does not erase users */
+    setSince: async (tenantId: string, since: number | null) =>
+      void (since === null ? sql.deleteSince.run(tenantId) : sql.setSince.run({ tenantId, since })),
+    /** Notes a use, unless one after `unlessSince` is stored. A use ends a notice in any case. */
+    noteUse: async (use: Omit<ActivityRecord, 'noticeAt'>, unlessSince: number) =>
+      void sql.note.run({ ...use, unlessSince }),
+    /** @param at null to take a notice back */
+    setNotice: async (blindIndex: Buffer, at: number | null) => void sql.setNotice.run(at, blindIndex),
+  }
+}
