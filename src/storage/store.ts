@@ -54,12 +54,7 @@ import type {
 } from './records.js'
 import type { Table } from './table.js'
 
-export interface StoreReader
-  extends WebhookReader,
-    RequestReader,
-    DriftReader,
-    ModelReader,
-    AgeingReader {
+export interface StoreReader extends WebhookReader, RequestReader, DriftReader, ModelReader, AgeingReader {
   /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: ReadConnection) => Own): Own
   tenantById(id: string): Promise<TenantRecord | undefined>
