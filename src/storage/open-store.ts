@@ -104,7 +104,7 @@ export async function masterKeysOf(config: DatabaseConfig): Promise<string[]> {
  */
 export async function waitsForDisk(config: DatabaseConfig): Promise<boolean | null> {
   if (!isPostgres(config)) return null
-  const { waitsForDisk } = await import('./postgres/postgres-durability.js')
+  const { waitsForDisk } = await import('./postgres/postgres-store.js')
   return advised(config, () => waitsForDisk(config.database, postgresOptions(config)))
 }
 

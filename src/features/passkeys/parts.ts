@@ -3,7 +3,6 @@ import Type from 'typebox'
 import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { PASSKEY_ERRORS, PASSKEY_REFUSALS } from './passkey-errors.js'
 import { type PasskeyUse, passkeyOptions } from './passkey-options.js'
 import { openAssertion, type ProvenPasskey, provePossession, requiredSettings } from './passkey-proof.js'
 import {
@@ -17,6 +16,8 @@ import {
   challengeId,
   creationOptionsSchema,
   nonce,
+  PASSKEY_ERRORS,
+  PASSKEY_REFUSALS,
   passkeyName,
   passkeySchema,
   provenPasskey,

@@ -1,8 +1,9 @@
-/** Schemas of passkeys: the answers of authenticators, the options for browsers, and the passkeys of a user as callers see them. */
+/** Schemas of passkeys: the answers of authenticators, the options for browsers, and the passkeys of a user as callers see them; and the errors of authenticators' answers. */
 
 import Type from 'typebox'
 import type { Topic } from '../../api/endpoint.js'
 import { NONCE_LENGTH, nullable, time } from '../../api/schemas.js'
+import type { ErrorCode } from '../../contract/error-codes.js'
 
 export const PASSKEYS: Topic = {
   name: 'passkeys',
@@ -183,3 +184,18 @@ export const provenPasskey = Type.Object(
     description: 'The passkey that has signed for this action. Null where no `passkey_assertion` was sent.',
   },
 )
+
+/** Refusals of a passkey that use its challenge up, like a capture that the engine refuses. */
+export const PASSKEY_REFUSALS = [
+  'passkey_not_found',
+  'passkey_invalid',
+  'passkey_challenge_mismatch',
+  'passkey_origin_not_allowed',
+  'passkey_rp_mismatch',
+  'passkey_user_not_verified',
+  'passkey_counter_reversed',
+  'passkey_became_synced',
+  'passkey_not_allowed',
+] as const satisfies readonly ErrorCode[]
+
+export const PASSKEY_ERRORS = ['passkeys_unavailable', ...PASSKEY_REFUSALS] as const

@@ -92,6 +92,22 @@ export async function postgresSchemas(
   }))
 }
 
+/**
+ * Asks the server whether it waits for its disk, which no session can enforce.
+ * @throws ConfigError; StoreOpenError when the server cannot be used or reached
+ */
+export async function waitsForDisk(url: string, options: PostgresOptions = {}): Promise<boolean> {
+  const access = accessOf(url, options)
+  return opening(access.target, async () => {
+    const { rows } = await withClient(access, (client) =>
+      client.query<{ waits: boolean }>(
+        `SELECT current_setting('fsync')::boolean AND current_setting('full_page_writes')::boolean AS waits`,
+      ),
+    )
+    return rows[0]!.waits
+  })
+}
+
 /** Reads the ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
 export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
   const access = accessOf(url, options)

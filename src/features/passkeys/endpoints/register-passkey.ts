@@ -5,13 +5,14 @@ import { CHALLENGE_ERRORS, type EndpointDescription, type UserEndpoint } from '.
 import { userId, userPath } from '../../../api/schemas.js'
 import { spendChallenges } from '../../../api/spend-challenge.js'
 import { DomainError } from '../../../lib/domain-error.js'
-import { PASSKEY_ERRORS, PASSKEY_REFUSALS } from '../passkey-errors.js'
 import { requiredSettings } from '../passkey-proof.js'
 import { type RegistrationInput, registeredContent, storePasskey } from '../passkey-registration.js'
 import {
   challengeId,
   nonce,
   PASSKEY_BODY_BYTES,
+  PASSKEY_ERRORS,
+  PASSKEY_REFUSALS,
   PASSKEYS,
   passkeyName,
   passkeySchema,
