@@ -10,9 +10,7 @@ import type { Connection, ReadConnection } from './connection.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type { AgeingReader, AgeingWriter } from './readers-and-writers/ageing-store.js'
-import type { DriftReader, DriftWriter } from './readers-and-writers/drift-store.js'
 import type { ModelReader, ModelWriter } from './readers-and-writers/model-store.js'
-import type { RequestReader, RequestWriter } from './readers-and-writers/request-store.js'
 import type { WebhookReader, WebhookWriter } from './readers-and-writers/webhook-store.js'
 import type {
   ActivityRecord,
@@ -48,13 +46,11 @@ import type {
   Standing,
   SubjectRecord,
   TenantRecord,
-  TrafficRecord,
-  TrafficResolution,
   VerdictKeyRecord,
 } from './records.js'
 import type { Table } from './table.js'
 
-export interface StoreReader extends WebhookReader, RequestReader, DriftReader, ModelReader, AgeingReader {
+export interface StoreReader extends WebhookReader, ModelReader, AgeingReader {
   /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: ReadConnection) => Own): Own
   tenantById(id: string): Promise<TenantRecord | undefined>
@@ -187,9 +183,6 @@ export interface StoreReader extends WebhookReader, RequestReader, DriftReader, 
   personLink(hash: Buffer, now: number): Promise<PersonLinkRecord | undefined>
   /** When `countersign backup` last succeeded; null for never. */
   lastBackupAt(): Promise<number | null>
-  /** Counted intervals from `since` on, oldest first. */
-  traffic(tenantId: string, resolution: TrafficResolution, since: number): Promise<TrafficRecord[]>
-  trafficAt(tenantId: string, resolution: TrafficResolution, at: number): Promise<TrafficRecord | undefined>
   /**
    * The model packs that made the references of an environment, and the number of references of each.
    * @param besides pattern of SQL's LIKE: references next to which a template of such a model is kept are not counted
@@ -204,8 +197,6 @@ export interface StoreReader extends WebhookReader, RequestReader, DriftReader, 
 export interface StoreTransaction
   extends StoreReader,
     WebhookWriter,
-    RequestWriter,
-    DriftWriter,
     ModelWriter,
     AgeingWriter {
   /** Statements of a feature on its own tables, which may write. @param make prepares them @returns what `make` returned */
@@ -224,6 +215,8 @@ export interface StoreTransaction
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** @param at null to resume */
   setSuspended(tenantId: string, at: number | null): Promise<void>
+  /** Sets the time from which the verifies of a tenant are compared. */
+  setDriftSince(tenantId: string, since: number): Promise<void>
   /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
   closeTenant(tenantId: string, at: number): Promise<void>
   insertApiKey(key: ApiKeyRecord): Promise<void>
@@ -367,8 +360,6 @@ export interface StoreTransaction
     hash: Buffer,
     proof: Pick<SessionRecord, 'authenticatedAt' | 'secondFactorAt'>,
   ): Promise<void>
-  /** Inserts the counts of an interval, or replaces them. */
-  putTraffic(traffic: TrafficRecord): Promise<void>
   /**
    * Deletes rows that time ends, as `endings.ts` says. Limits the number of rows, because other writers wait meanwhile, and leaves out
    * rows that another transaction holds.

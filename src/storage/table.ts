@@ -125,8 +125,11 @@ interface Declaration<Own extends Columns> {
   expires: Expiry<keyof Own & string> | ReadonlyArray<Expiry<keyof Own & string>> | null
   /** Whether `countersign migrate-store` takes the rows along. */
   isCopied: boolean
-  /** False where rows are worthless in a restore, such as sign-ins that were under way: a backup leaves them out. Default: true. */
-  isInBackups?: boolean
+  /**
+   * SQL that a backup runs on its copy, in which an erasure reaches only what is sealed under a data key: it removes what the service's key
+   * seals about users, and what is worthless in a restore, such as sign-ins that were under way. Default: nothing.
+   */
+  atBackup?: string
   /**
    * The key under which bytes are sealed. Under the `data key` of the user they are lost with the user in every copy. An `own key` is not in
    * the database. A change of the working keys leaves both as they are. `nothing`: no field is secret.
@@ -151,7 +154,7 @@ export interface Table<Own extends object = object> {
   /** `at` is a column. */
   readonly expires: readonly Expiry[]
   readonly isCopied: boolean
-  readonly isInBackups: boolean
+  readonly atBackup: string | undefined
   /** Null where nothing is sealed under a key of the service. */
   readonly sealing: ServiceSealing | null
   readonly declared: Declaration<Columns>
@@ -191,7 +194,7 @@ export function declareTable<Own extends Columns>(declared: Declaration<Own>): T
       at: columnOf[expiry.at],
     })),
     isCopied: declared.isCopied,
-    isInBackups: declared.isInBackups ?? true,
+    atBackup: declared.atBackup,
     sealing: typeof sealedUnder === 'object' ? sealedUnder : null,
     declared: declared as unknown as Declaration<Columns>,
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { driftWriter } from '../../src/features/insight/drift/drift-table.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage } from '../support/browser.js'
 import { base64, face } from '../support/faces.js'
@@ -147,7 +148,7 @@ describe.skipIf(!CHROMIUM)('the page Models in Chromium', () => {
     const counts = { scores: {}, quality: {}, outcomes: { approved: 3 }, thresholds: {} }
     const at = running.clock.now() - (running.clock.now() % DAY_MS)
     await running.service.core.store.transaction('installation', (tx) =>
-      tx.putDrift({
+      tx.statements(driftWriter).put({
         ...{ tenantId: tenant.id, model: OLD, at, counts: JSON.stringify(counts) },
         blocks: JSON.stringify([{ at, counts }]),
       }),

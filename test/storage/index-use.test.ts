@@ -6,6 +6,7 @@ import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
+import { driftWriter } from '../../src/features/insight/drift/drift-table.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import { callbackWriter } from '../../src/features/openid/openid-tables.js'
 import { approvalReader, approvalWriter } from '../../src/features/policies/approval-table.js'
@@ -352,10 +353,11 @@ async function work(database: Connection, many: number): Promise<void> {
   expect(await callbacks.insert({ ...due!, request: bytes('request new') })).toBe(true)
   expect(await callbacks.take(due!, AT)).toBe(true)
   await callbacks.setNext({ ...due!, attempts: 1 }, null)
-  expect((await tx.newestDrift('ten_7', 'm@1'))?.tenantId).toBe('ten_7')
+  const drift = tx.statements(driftWriter)
+  expect((await drift.newest('ten_7', 'm@1'))?.tenantId).toBe('ten_7')
   const counted = { tenantId: 'ten_7', model: 'm@1', at: 6, counts: '{}', blocks: '[]' }
-  await tx.driftAt('ten_7', 'm@1', 6)
-  await tx.putDrift(counted)
+  await drift.at('ten_7', 'm@1', 6)
+  await drift.put(counted)
   const shadowed = { tenantId: 'ten_7', model: 'm@1', candidate: 'FMR 1e-05', at: 6 }
   await tx.statements(shadowWriter).at(shadowed)
   await tx.statements(shadowWriter).put({ ...shadowed, counts: '{}' })

@@ -1,11 +1,14 @@
 /** The settings, tables and commands of insight, which are known without loading it. */
 import type { OwnParts } from '../feature.js'
+import { DRIFT } from './drift/drift-table.js'
+import { REQUEST } from './requests/request-table.js'
 import { SHADOW_SETTINGS } from './shadow/shadow-settings.js'
 import { SHADOW } from './shadow/shadow-table.js'
+import { TRAFFIC } from './traffic/traffic-table.js'
 
 export const INSIGHT: OwnParts = {
   settings: SHADOW_SETTINGS,
-  tables: [SHADOW],
+  tables: [TRAFFIC, DRIFT, REQUEST, SHADOW],
   commands: [
     {
       parent: 'models',

@@ -137,7 +137,7 @@ export const OPENID_STATE = declareTable({
   atTenantEnd: 'kept',
   expires: { at: 'expiresAt' },
   isCopied: true,
-  isInBackups: false,
+  atBackup: 'DELETE FROM openid_state',
   sealedUnder: 'own key',
 })
 export type OpenIdStateRecord = Row<typeof OPENID_STATE>
@@ -199,7 +199,7 @@ export const OPENID_CALLBACK = declareTable({
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt' },
   isCopied: true,
-  isInBackups: false,
+  atBackup: 'DELETE FROM openid_callback',
   sealedUnder: 'data key',
 })
 export type CallbackRecord = Row<typeof OPENID_CALLBACK>

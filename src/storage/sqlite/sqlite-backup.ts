@@ -150,15 +150,8 @@ export function separateKeys(
           'INSERT INTO keys.subject_key (subject_id, wrapped) SELECT id, wrapped_key FROM subject ORDER BY id',
         )
         .run()
-      // An erasure reaches in a copy only what is sealed under a data key. What the service's key seals about users is left out.
-      database.exec(`
-        UPDATE subject SET wrapped_key = x'';
-        DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL;
-        UPDATE request_log SET sandbox_user = NULL WHERE sandbox_user IS NOT NULL;
-        UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
-          status = CASE status WHEN 'pending' THEN 'erased' ELSE status END
-          WHERE subject_id IS NULL AND sealed IS NOT NULL;`)
-      for (const { name, isInBackups } of tables) if (!isInBackups) database.exec(`DELETE FROM ${name}`)
+      database.exec("UPDATE subject SET wrapped_key = x''")
+      for (const { atBackup } of tables) if (atBackup) database.exec(atBackup)
       database.pragma(`application_id = ${BACKUP_APPLICATION_ID}`)
       return changes
     })

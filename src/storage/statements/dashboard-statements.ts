@@ -1,4 +1,4 @@
-/** The SQL of the dashboard: its people, sign-ins, sessions and charts. */
+/** The SQL of the dashboard: its people, sign-ins and sessions. */
 import type { Connection } from '../connection.js'
 import type {
   LoginLinkRecord,
@@ -6,7 +6,6 @@ import type {
   PersonRecord,
   SecondFactorRecord,
   SessionRecord,
-  TrafficRecord,
 } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
 import {
@@ -17,7 +16,6 @@ import {
   PERSON,
   PERSON_LINK,
   SECOND_FACTOR,
-  TRAFFIC,
 } from '../tables/index.js'
 
 type DashboardReader = Pick<
@@ -32,8 +30,6 @@ type DashboardReader = Pick<
   | 'dashboardSessions'
   | 'loginLink'
   | 'personLink'
-  | 'traffic'
-  | 'trafficAt'
 >
 type DashboardWriter = Pick<
   StoreTransaction,
@@ -53,7 +49,6 @@ type DashboardWriter = Pick<
   | 'deleteDashboardSession'
   | 'keepDashboardSession'
   | 'setSessionAuthenticated'
-  | 'putTraffic'
 >
 
 const NO_HASH = Buffer.alloc(0)
@@ -106,12 +101,6 @@ export function dashboardReader(database: Connection): DashboardReader {
       `SELECT ${SESSION_FIELDS} FROM ${SESSIONS} WHERE one.expires_at > ?
        ORDER BY coalesce(one.created_at, 0) DESC, one.hash`,
     ),
-    traffic: database.prepare<[string, string, number], TrafficRecord>(
-      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at`,
-    ),
-    trafficAt: database.prepare<[string, string, number], TrafficRecord>(
-      `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ? AND at = ?`,
-    ),
   }
   return {
     people: async (tenantId) => (tenantId === null ? sql.operators.all() : sql.people.all(tenantId)),
@@ -124,8 +113,6 @@ export function dashboardReader(database: Connection): DashboardReader {
     secondFactor: async (id) => sql.secondFactor.get(id),
     secondFactors: async () => sql.secondFactors.all(),
     dashboardSessions: async (now) => sql.dashboardSessions.all(now),
-    traffic: async (tenantId, resolution, since) => sql.traffic.all(tenantId, resolution, since),
-    trafficAt: async (tenantId, resolution, at) => sql.trafficAt.get(tenantId, resolution, at),
   }
 }
 
@@ -187,7 +174,6 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       'UPDATE dashboard_session SET authenticated_at = ?, second_factor_at = ? WHERE hash = ?',
     ),
     deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
-    putTraffic: database.prepare(TRAFFIC.replace),
   }
   return {
     insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
@@ -246,6 +232,5 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       void sql.keepSession.run(expiresAt, lastUsedAt, hash),
     setSessionAuthenticated: async (hash, { authenticatedAt, secondFactorAt }) =>
       void sql.setSessionAuthenticated.run(authenticatedAt, secondFactorAt, hash),
-    putTraffic: async (traffic) => void sql.putTraffic.run(traffic),
   }
 }

@@ -46,11 +46,9 @@ import {
 import { ageingReader, ageingWriter } from './ageing-statements.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
-import { driftReader, driftWriter } from './drift-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
 import { passkeyReader, passkeyWriter } from './passkey-statements.js'
-import { requestReader, requestWriter } from './request-statements.js'
 import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
@@ -227,8 +225,6 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
     ...modelReader(database),
     ...ageingReader(database),
     ...passkeyReader(database),
-    ...driftReader(database),
-    ...requestReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
@@ -344,6 +340,7 @@ export function storeTransaction(
     ),
     setProductionRevealed: database.prepare('UPDATE tenant SET production_revealed_at = ? WHERE id = ?'),
     setSuspended: database.prepare('UPDATE tenant SET suspended_at = ? WHERE id = ?'),
+    setDriftSince: database.prepare('UPDATE tenant SET drift_since = ? WHERE id = ?'),
     closeTenant: database.prepare(
       'UPDATE tenant SET deleted_at = @at, capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
     ),
@@ -427,8 +424,6 @@ export function storeTransaction(
     ...modelWriter(database),
     ...ageingWriter(database),
     ...passkeyWriter(database),
-    ...driftWriter(database),
-    ...requestWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
@@ -436,6 +431,7 @@ export function storeTransaction(
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
+    setDriftSince: async (tenantId, since) => void sql.setDriftSince.run(since, tenantId),
     closeTenant: async (id, at) => {
       sql.closeTenant.run({ id, at })
       sql.revokeApiKeysOfTenant.run({ id, at })

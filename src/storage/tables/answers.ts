@@ -28,6 +28,7 @@ export const IDEMPOTENCY = declareTable({
   atTenantEnd: 'kept',
   expires: { at: 'expiresAt' },
   isCopied: true,
+  atBackup: 'DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL',
   sealedUnder: { key: 'idempotency', column: 'sealed', when: 'subject_id IS NULL' },
 })
 export type IdempotencyRecord = Row<typeof IDEMPOTENCY>

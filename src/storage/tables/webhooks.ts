@@ -85,6 +85,8 @@ export const WEBHOOK_DELIVERY = declareTable({
     when: '(next_attempt_at IS NULL OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))',
   },
   isCopied: true,
+  atBackup: `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
+    status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE subject_id IS NULL AND sealed IS NOT NULL`,
   sealedUnder: { key: 'idempotency', column: 'sealed', when: 'subject_id IS NULL AND sealed IS NOT NULL' },
 })
 export type WebhookDeliveryRecord = Row<typeof WEBHOOK_DELIVERY>

@@ -1,6 +1,5 @@
-/** Tests of dashboard data in every store: operators, links, sessions and counted traffic. */
+/** Tests of dashboard data in every store: operators, links and sessions. */
 import { describe, expect, it } from 'vitest'
-import type { TrafficResolution } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, operator, session, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
@@ -240,30 +239,5 @@ overStores((stores) => {
       )
       expect(taken.filter((one) => one !== undefined)).toEqual([link])
     })
-  })
-
-  it('lists traffic from a time on (inclusive), oldest first, and replaces counts of the same interval', async () => {
-    const put = (at: number, counts: string, resolution: TrafficResolution = 'minute', tenantId = 'ten_a') =>
-      write((tx) => tx.putTraffic({ tenantId, resolution, at, counts }))
-    await write(async (tx) => {
-      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-    })
-    await put(AT + 2, '{"n":3}')
-    await put(AT, '{"n":1}')
-    await put(AT + 1, '{"n":2}')
-    await put(AT + 1, '{"n":20}')
-    await put(AT + 1, '{"n":5}', 'hour')
-    await put(AT + 1, '{"n":6}', 'minute', 'ten_b')
-    const listed = async (since: number) =>
-      (await read().traffic('ten_a', 'minute', since)).map(({ counts }) => counts)
-    expect(await listed(0)).toEqual(['{"n":1}', '{"n":20}', '{"n":3}'])
-    expect(await listed(AT + 1)).toEqual(['{"n":20}', '{"n":3}'])
-    expect(await read().trafficAt('ten_a', 'hour', AT + 1)).toEqual({
-      tenantId: 'ten_a',
-      resolution: 'hour',
-      at: AT + 1,
-      counts: '{"n":5}',
-    })
-    expect(await read().trafficAt('ten_a', 'hour', AT)).toBeUndefined()
   })
 })

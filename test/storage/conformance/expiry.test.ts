@@ -2,10 +2,8 @@
 
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { shadowReader, shadowWriter } from '../../../src/features/insight/shadow/shadow-table.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
-import type { TrafficResolution } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -47,10 +45,11 @@ overStores((stores) => {
   const insertMany = () =>
     fill(async (tx) => {
       await insertUser(tx, 'ada', NOW)
+      await tx.insertWebhookEndpoint(endpoint('end'))
       for (let i = 0; i < MANY; i++) {
         await tx.insertCapture(capture(`${i}`, { seenAt: AT - DAY_MS + i }))
         await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
-        await tx.putTraffic({ tenantId: 'ten_a', resolution: 'minute', at: i, counts: '{}' })
+        await tx.insertWebhookDelivery(delivery(`${i}`, 'end', { ...DELIVERED, expiresAt: NOW - i }))
       }
       await tx.insertIdempotencyRecord(keptResponse('in force', { expiresAt: NOW + 1, subjectId: null }))
     })
@@ -68,12 +67,12 @@ overStores((stores) => {
 
     it('deletes a limited number of rows at a time, and reports whether there may be more', async () => {
       await insertMany()
-      const traffic = async () => (await read().traffic('ten_a', 'minute', 0)).length
-      const left = [await traffic()]
-      while (await expire()) left.push(await traffic())
+      const deliveries = async () => (await read().webhookDeliveries('ten_a', MANY)).length
+      const left = [await deliveries()]
+      while (await expire()) left.push(await deliveries())
       expect(left.length).toBeGreaterThan(2)
       expect(left).toEqual(left.toSorted((a, b) => b - a))
-      expect(await traffic()).toBe(0)
+      expect(await deliveries()).toBe(0)
       expect((await newestCaptures(read(), 'sub_ada', 0, MANY)).map(({ seenAt }) => seenAt)).toEqual([NOW])
       for (let i = 0; i < MANY; i++) expect(await read().idempotencyRecord(bytes(`${i}`), 0)).toBeUndefined()
       expect(await read().idempotencyRecord(bytes('in force'), AT)).toBeDefined()
@@ -182,42 +181,6 @@ overStores((stores) => {
         (await read().webhookDeliveries(tenantId, 10)).map(({ id }) => id).sort()
       expect(await left('ten_a')).toEqual(['a later', 'a waiting'])
       expect(await left('ten_b')).toEqual(['b later'])
-    })
-
-    it('deletes counted minutes after two hours, and counted hours after eight days', async () => {
-      await fill(async (tx) => {
-        for (const resolution of ['minute', 'hour'] as const)
-          for (const keptMs of [8 * DAY_MS, 8 * DAY_MS - 1, 2 * HOUR_MS, 2 * HOUR_MS - 1])
-            await tx.putTraffic({ tenantId: 'ten_a', resolution, at: NOW - keptMs, counts: '{}' })
-      })
-      await expire()
-      const left = async (resolution: TrafficResolution) =>
-        (await read().traffic('ten_a', resolution, 0)).map(({ at }) => NOW - at)
-      expect(await left('minute')).toEqual([2 * HOUR_MS - 1])
-      expect(await left('hour')).toEqual([8 * DAY_MS - 1, 2 * HOUR_MS, 2 * HOUR_MS - 1])
-    })
-
-    it('deletes counted verifies after 100 days', async () => {
-      const keptMs = 100 * DAY_MS
-      await fill(async (tx) => {
-        for (const at of [NOW - keptMs, NOW - keptMs + 1])
-          await tx.putDrift({ tenantId: 'ten_a', model: 'm@1', at, counts: '{}', blocks: '[]' })
-      })
-      await expire()
-      expect((await read().drift('ten_a', 0)).map(({ at }) => at)).toEqual([NOW - keptMs + 1])
-    })
-
-    it('deletes the counts of a candidate after 100 days', async () => {
-      const keptMs = 100 * DAY_MS
-      const row = { tenantId: 'ten_a', model: 'm@1', candidate: 'FMR 1e-05', counts: '{}' }
-      await fill(async (tx) => {
-        for (const at of [NOW - keptMs, NOW - keptMs + 1])
-          await tx.statements(shadowWriter).put({ ...row, at })
-      })
-      await expire()
-      expect((await read().statements(shadowReader).since('ten_a', 0)).map(({ at }) => at)).toEqual([
-        NOW - keptMs + 1,
-      ])
     })
 
     it('never deletes tenants, users and keys because of their age', async () => {

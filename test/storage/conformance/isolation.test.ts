@@ -85,16 +85,6 @@ overStores((stores) => {
       expect(await read().people(null)).toHaveLength(1)
     })
 
-    it('adds up all counted traffic', async () => {
-      await fill()
-      const at = { tenantId: 'ten_a', resolution: 'minute', at: AT } as const
-      await atOnce(32, async (tx) => {
-        const present = await tx.trafficAt(at.tenantId, at.resolution, at.at)
-        await tx.putTraffic({ ...at, counts: `${Number(present?.counts ?? 0) + 1}` })
-      })
-      expect((await read().trafficAt('ten_a', 'minute', AT))?.counts).toBe('32')
-    })
-
     it('respects the limits of webhook endpoints and of waiting deliveries', async () => {
       await fill()
       await atOnce(12, async (tx, i) => {

@@ -1,7 +1,6 @@
 /** Tests of tenants, their keys and their signing secrets in every store. */
 
 import { describe, expect, it } from 'vitest'
-import { shadowReader, shadowWriter } from '../../../src/features/insight/shadow/shadow-table.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -116,6 +115,15 @@ overStores((stores) => {
       expect(await read().tenantById('ten_a')).toEqual(tenant('a'))
     })
 
+    it('keep the time from which their verifies are compared, each its own', async () => {
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        await tx.setDriftSince('ten_a', AT)
+      })
+      expect(await read().tenantById('ten_a')).toEqual(tenant('a', { driftSince: AT }))
+      expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
+    })
+
     it('are not created by a change of an unknown id', async () => {
       await write(async (tx) => {
         await tx.setSuspended('ten_nobody', AT)
@@ -127,7 +135,7 @@ overStores((stores) => {
   })
 
   describe('a closed tenant', () => {
-    it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks, challenges, traffic and counted verifies are deleted', async () => {
+    it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks and challenges are deleted', async () => {
       await write(async (tx) => {
         await tx.putPerson(operator('olga'))
         await tx.insertDashboardSession(session('op', { tenantId: null, personId: 'op_olga' }))
@@ -141,11 +149,6 @@ overStores((stores) => {
           await tx.insertDashboardSession(session(`session ${name}`, { tenantId }))
           await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
           await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
-          await tx.putTraffic({ tenantId, resolution: 'hour', at: AT, counts: '{}' })
-          await tx.putDrift({ tenantId, model: 'm@1', at: AT, counts: '{}', blocks: '[]' })
-          await tx
-            .statements(shadowWriter)
-            .put({ tenantId, model: 'm@1', candidate: 'FMR 1e-05', at: AT, counts: '{}' })
           await tx.insertChallenge(challenge(`cha_${name}`, { tenantId }))
           await tx.appendAudit(auditEntry(1, { tenantId }))
         }
@@ -162,19 +165,16 @@ overStores((stores) => {
         session: (await read().dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
         endpoints: (await read().webhookEndpoints(`ten_${name}`)).length,
         delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
-        traffic: (await read().traffic(`ten_${name}`, 'hour', 0)).length,
-        drift: (await read().drift(`ten_${name}`, 0)).length,
-        shadow: (await read().statements(shadowReader).since(`ten_${name}`, 0)).length,
         challenge: (await read().challenge(`cha_${name}`)) !== undefined,
         link: (await write((tx) => tx.takeLoginLink(bytes(`link ${name}`), AT))) !== undefined,
       })
       expect(await left('a')).toEqual({
         ...{ secrets: 0, session: false, endpoints: 0, delivery: false },
-        ...{ traffic: 0, drift: 0, shadow: 0, challenge: false, link: false },
+        ...{ challenge: false, link: false },
       })
       expect(await left('b')).toEqual({
         ...{ secrets: 2, session: true, endpoints: 1, delivery: true },
-        ...{ traffic: 1, drift: 1, shadow: 1, challenge: true, link: true },
+        ...{ challenge: true, link: true },
       })
       expect((await read().apiKeys('ten_b'))[0]).toEqual(apiKey('key_b', { tenantId: 'ten_b' }))
       expect(await read().dashboardSession(bytes('op'), AT)).toBeDefined()

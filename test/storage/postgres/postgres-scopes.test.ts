@@ -6,8 +6,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AuditLog } from '../../../src/audit/audit-log.js'
 import { newKeys } from '../../../src/crypto/service-keys.js'
 import { CaptureSessionEvents } from '../../../src/features/capture-sessions/capture-session-events.js'
+import { tablesOf } from '../../../src/features/index.js'
 import { RequestLog } from '../../../src/features/insight/requests/request-log.js'
+import { requestReader, requestWriter } from '../../../src/features/insight/requests/request-table.js'
 import { Traffic } from '../../../src/features/insight/traffic/traffic.js'
+import { trafficReader } from '../../../src/features/insight/traffic/traffic-table.js'
 import type { Observation } from '../../../src/http/observation/observation.js'
 import { AuditVerification } from '../../../src/jobs/audit-verification.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
@@ -83,14 +86,14 @@ async function holdTenant(): Promise<() => Promise<void>> {
 overPostgres(() => {
   beforeEach(async () => {
     database = await createDatabase()
-    holder = await openPostgresStore(database.url)
-    node = await openPostgresStore(database.url)
+    holder = await openPostgresStore(database.url, { tables: tablesOf() })
+    node = await openPostgresStore(database.url, { tables: tablesOf() })
     for (const name of ['held', 'a']) await fill(name)
     await holder.transaction('installation', async (tx) => {
       await tx.insertSubject(subject('grace', { environment: 'sandbox' }))
       await tx.noteSandboxUse({ blindIndex: bytes('grace'), tenantId: 'ten_a', at: AT, unlessSince: 0 })
       await tx.putCaptureSession(captureSession('ada', { expiresAt: AT }))
-      await tx.insertRequest({
+      await tx.statements(requestWriter).insert({
         ...{ requestId: OLD_REQUEST, tenantId: 'ten_a', environment: 'production', endpoint: 'verify' },
         ...{
           status: 200,
@@ -170,9 +173,10 @@ overPostgres(() => {
       expect(await read.idempotencyRecord(keptResponse('scope held').scope, 0)).toBeUndefined()
       expect(await read.subject(bytes('grace'))).toBeUndefined()
       expect((await read.captureSession('cap_ada'))?.expiryReportedAt).not.toBeNull()
-      expect(await read.traffic('ten_a', 'minute', 0)).toHaveLength(1)
-      expect((await read.requestsNamed('ten_a', OLD_REQUEST, 10)).length).toBe(0)
-      expect((await read.requestsNamed('ten_a', NEW_REQUEST, 10)).length).toBe(1)
+      expect(await read.statements(trafficReader).since('ten_a', 'minute', 0)).toHaveLength(1)
+      const requests = read.statements(requestReader)
+      expect((await requests.named('ten_a', OLD_REQUEST, 10)).length).toBe(0)
+      expect((await requests.named('ten_a', NEW_REQUEST, 10)).length).toBe(1)
       expect(await read.auditVerification()).toBeDefined()
       // The rows of the other node's transaction were left out.
       expect(await read.challenge('cha_held')).toBeDefined()

@@ -1,10 +1,10 @@
 /** Rows of counted verifies: how they are written, added to and read. */
-import type { DriftRecord } from '../../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../../storage/store.js'
 import { countsOf } from '../histogram.js'
 import { withVerifies } from './drift-blocks.js'
 import { addDriftCounts, noDriftCounts } from './drift-counts.js'
 import { type CountedPeriod, type DriftHistory, MONTH_MS, startOfPeriod, WEEK_MS } from './drift-report.js'
+import { type DriftRecord, driftReader, driftWriter } from './drift-table.js'
 
 /**
  * Adds verifies to the row of their period and to the blocks of the newest row, which other services add to as well: the caller's
@@ -16,24 +16,25 @@ export async function addToRow(
   { at, counts }: CountedPeriod,
 ): Promise<void> {
   const start = startOfPeriod(at)
-  const newest = await tx.newestDrift(tenantId, model)
-  const present = newest?.at === start ? newest : await tx.driftAt(tenantId, model, start)
+  const drift = tx.statements(driftWriter)
+  const newest = await drift.newest(tenantId, model)
+  const present = newest?.at === start ? newest : await drift.at(tenantId, model, start)
   const sum = addDriftCounts(countsOf(present, noDriftCounts), counts)
   const blocks = JSON.stringify(withVerifies(newest ? blocksOf(newest) : [], { at, counts }))
   const isNewest = !newest || newest.at <= start
   // Only the newest row has blocks.
   const row = { tenantId, model, at: start, counts: JSON.stringify(sum), blocks: isNewest ? blocks : null }
-  if (newest && newest !== present) await tx.putDrift({ ...newest, blocks: isNewest ? null : blocks })
-  await tx.putDrift(row)
+  if (newest && newest !== present) await drift.put({ ...newest, blocks: isNewest ? null : blocks })
+  await drift.put(row)
 }
 
 /** Everything that a report at this time needs, by model. */
 export async function readHistories(
-  read: Pick<StoreReader, 'drift'>,
+  read: Pick<StoreReader, 'statements'>,
   tenantId: string,
   now: number,
 ): Promise<Map<string, DriftHistory>> {
-  const rows = await read.drift(tenantId, startOfPeriod(now) - WEEK_MS - MONTH_MS)
+  const rows = await read.statements(driftReader).since(tenantId, startOfPeriod(now) - WEEK_MS - MONTH_MS)
   const models = new Set(rows.map(({ model }) => model))
   return new Map([...models].map((model) => [model, historyOf(rows.filter((row) => row.model === model))]))
 }

@@ -43,7 +43,7 @@ export interface DriftView {
 }
 
 export interface DriftViewParts {
-  read: Pick<StoreReader, 'drift'>
+  read: Pick<StoreReader, 'statements'>
   now: number
   calibrationOf: (model: string) => Calibration | undefined
   /** Id of the model that decides for the tenant. */

@@ -7,11 +7,12 @@ import type { Calibration } from '../../../../models/pack/calibration.js'
 import type { LeaderLease } from '../../../cluster/leader-lease.js'
 import { type Clock, MINUTE_MS } from '../../../lib/clock.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
-import type { DriftRecord, TenantRecord } from '../../../storage/records.js'
+import type { TenantRecord } from '../../../storage/records.js'
 import type { Store } from '../../../storage/store.js'
 import { MEASURES, type Measure } from './drift-counts.js'
 import { DriftBaseline, type DriftComparison, startOfPeriod, WEEK_MS } from './drift-report.js'
 import { blocksOf, readHistories } from './drift-rows.js'
+import { type DriftRecord, driftReader } from './drift-table.js'
 
 /** The comparisons of one tenant and model. */
 export interface WatchedDrift {
@@ -23,7 +24,7 @@ export interface WatchedDrift {
 }
 
 interface DriftWatchParts {
-  store: { read: Pick<Store['read'], 'drift' | 'latestDrift' | 'tenants'> }
+  store: { read: Pick<Store['read'], 'statements' | 'tenants'> }
   clock: Clock
   log: Logger
   leaderLease: Pick<LeaderLease, 'current'>
@@ -79,7 +80,9 @@ export class DriftWatch {
       return
     }
     const now = clock.now()
-    const rows = (await store.read.latestDrift()).filter(({ at }) => at >= now - WEEK_MS)
+    const rows = (await store.read.statements(driftReader).newestOfAll()).filter(
+      ({ at }) => at >= now - WEEK_MS,
+    )
     const tenants = new Map((await store.read.tenants()).map((tenant) => [tenant.id, tenant]))
     const next = new Map<string, Known>()
     for (const row of rows) {

@@ -10,11 +10,12 @@ import type { ServiceKeys } from '../../../crypto/service-keys.js'
 import type { Observation } from '../../../http/observation/observation.js'
 import type { Upkeep } from '../../../jobs/retention.js'
 import { type Clock, DAY_MS, SECOND_MS } from '../../../lib/clock.js'
-import type { RequestRecord, TenantRecord } from '../../../storage/records.js'
+import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreTransaction } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
 import type { CalledUser } from '../../../verification/call.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
+import { type RequestRecord, requestWriter } from './request-table.js'
 
 /** Milliseconds between two saves: a process that is killed loses the entries of at most this time. */
 const SAVE_REQUESTS_MS = 2 * SECOND_MS
@@ -73,7 +74,7 @@ export class RequestLog extends TenantRecorder<Waiting> {
     const before = earliestRequestId(now - this.parts.config.requestLogDays * DAY_MS)
     while (isOn()) {
       const deleted = await this.parts.store.transaction('rows', (tx) =>
-        tx.deleteRequests(before, DELETED_AT_ONCE),
+        tx.statements(requestWriter).deleteBefore(before, DELETED_AT_ONCE),
       )
       if (deleted < DELETED_AT_ONCE) return
     }
@@ -96,9 +97,10 @@ export class RequestLog extends TenantRecorder<Waiting> {
     { id: tenantId }: TenantRecord,
     rows: Rows<Waiting>,
   ): Promise<void> {
+    const requests = tx.statements(requestWriter)
     const entries = [...rows.values()]
     for (const { record, user } of entries)
-      await tx.insertRequest(user ? { ...record, ...(await this.named(tx, record, user)) } : record)
+      await requests.insert(user ? { ...record, ...(await this.named(tx, record, user)) } : record)
     for (const environment of new Set(entries.map(({ record }) => record.environment)))
       await this.trim(tx, tenantId, environment, entries.length)
   }
@@ -133,7 +135,7 @@ export class RequestLog extends TenantRecorder<Waiting> {
     const written = (this.written.get(key) ?? 0) + added
     this.written.set(key, written < TRIM_EVERY ? written : 0)
     if (written >= TRIM_EVERY)
-      await tx.trimRequests(tenantId, environment, this.parts.config.requestLogEntries)
+      await tx.statements(requestWriter).trim(tenantId, environment, this.parts.config.requestLogEntries)
   }
 }
 

@@ -7,10 +7,8 @@ import type { ConsoleTable, Urls } from '../../../dashboard/lib/route.js'
 import { userQuestion } from '../../../dashboard/lib/user-question.js'
 import { ERRORS_PATH } from '../../../http/routing/routes.js'
 import { DomainError } from '../../../lib/domain-error.js'
-import { LAST_REQUEST_ID, type RequestListing } from '../../../storage/readers-and-writers/request-store.js'
-import type { RequestRecord } from '../../../storage/records.js'
-import type { StoreReader } from '../../../storage/store.js'
 import type { FeatureHost } from '../../feature.js'
+import { LAST_REQUEST_ID, type RequestListing, type RequestRecord, requestReader } from './request-table.js'
 import { explained, MAX_NAMED, type RequestFacts, requestFacts, subjectOf } from './request-view.js'
 
 /** The routes, as the pages see them. */
@@ -71,12 +69,12 @@ interface Filter {
 export const requestRoutes = ({ config, store, keys, vault }: FeatureHost): ConsoleTable<RequestRoutes> => ({
   'GET /requests': {
     async answer({ tenant, query, request, urls }) {
-      const { read } = store
+      const requests = store.read.statements(requestReader)
       const { requestLogDays: days, requestLogEntries: entries } = config
       const kept = { days, entries }
       const id = query.get('id')
       if (id) {
-        const named = await read.requestsNamed(tenant.id, id.slice(0, 128), MAX_NAMED)
+        const named = await requests.named(tenant.id, id.slice(0, 128), MAX_NAMED)
         return {
           requests: named.map((record) => requestView(record, keys, urls())),
           next_before: null,
@@ -95,7 +93,7 @@ export const requestRoutes = ({ config, store, keys, vault }: FeatureHost): Cons
         ...(query.get('code') ? { code: query.get('code')! } : {}),
       }
       const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
-      const { found, nextBefore } = await newestMatching(read, listing, filter, request.signal)
+      const { found, nextBefore } = await newestMatching(requests, listing, filter, request.signal)
       return {
         requests: found.map((record) => requestView(record, keys, urls())),
         next_before: nextBefore,
@@ -115,7 +113,7 @@ export const requestRoutes = ({ config, store, keys, vault }: FeatureHost): Cons
 
 /** @returns the entries, and the request id at which the next page begins, or null at the end of the log */
 async function newestMatching(
-  store: StoreReader,
+  requests: ReturnType<typeof requestReader>,
   listing: RequestListing,
   filter: Filter,
   signal: AbortSignal,
@@ -123,7 +121,7 @@ async function newestMatching(
   const found: RequestRecord[] = []
   let { before } = listing
   for (let looked = 0; looked < MAX_SEARCHED && !signal.aborted; looked += READ_AT_ONCE) {
-    const page = await store.requests({ ...listing, before })
+    const page = await requests.list({ ...listing, before })
     found.push(...page.filter((record) => matches(record, listing, filter)))
     if (found.length > PAGE) {
       const shown = found.slice(0, PAGE)

@@ -5,8 +5,8 @@ import { ERRORS, type ErrorCode } from '../../../contract/error-codes.js'
 import { timeOfRequestId } from '../../../crypto/identifiers.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
 import { isoTime } from '../../../lib/clock.js'
-import type { RequestRecord } from '../../../storage/records.js'
 import { openUser } from './request-log.js'
+import type { RequestRecord } from './request-table.js'
 
 /** Most requests that one id can name: its own, and replays of the same verification. */
 export const MAX_NAMED = 50

@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { action, note, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
 import { listing } from '../../../cli/lib/style.js'
-import { LAST_REQUEST_ID } from '../../../storage/readers-and-writers/request-store.js'
-import type { RequestRecord } from '../../../storage/records.js'
+import { LAST_REQUEST_ID, type RequestRecord, requestReader } from './request-table.js'
 import { explained, MAX_NAMED, requestFacts, subjectOf } from './request-view.js'
 
 interface RequestsOptions extends OutputOptions {
@@ -69,13 +68,13 @@ async function found(
   { id, user, code, sandbox }: RequestsOptions,
   limit: number,
 ): Promise<RequestRecord[]> {
-  const { read } = core.store
-  if (id !== undefined) return read.requestsNamed(tenantId, id, Math.min(limit, MAX_NAMED))
+  const requests = core.store.read.statements(requestReader)
+  if (id !== undefined) return requests.named(tenantId, id, Math.min(limit, MAX_NAMED))
   const environment = sandbox ? 'sandbox' : 'production'
   const subject = user === undefined ? undefined : await subjectOf(core, tenantId, environment, user)
   // A user who is not enrolled in production has no pseudonym in the log.
   if (subject === null) return []
-  return read.requests({
+  return requests.list({
     tenantId,
     environment,
     from: '',

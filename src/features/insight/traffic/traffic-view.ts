@@ -1,7 +1,6 @@
 /** The traffic of a tenant within a window, as the dashboard's charts show it. */
 import type { Environment } from '../../../config/config.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
-import type { TrafficResolution } from '../../../storage/records.js'
 import {
   addTraffic,
   type EnvironmentCounts,
@@ -11,6 +10,7 @@ import {
   SCORE_BINS,
   type TrafficCounts,
 } from './traffic-counts.js'
+import type { TrafficResolution } from './traffic-table.js'
 
 export const WINDOWS = {
   quarter: { stepMs: 10 * SECOND_MS, spanMs: 15 * MINUTE_MS, stored: 'minute' },

@@ -5,7 +5,7 @@
  */
 import type { Observation } from '../../../http/observation/observation.js'
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
-import type { TenantRecord, TrafficResolution } from '../../../storage/records.js'
+import type { TenantRecord } from '../../../storage/records.js'
 import type { Store, StoreTransaction } from '../../../storage/store.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
 import {
@@ -16,6 +16,7 @@ import {
   type TrafficCounts,
   writeTraffic,
 } from './traffic-counts.js'
+import { type TrafficResolution, trafficReader, trafficWriter } from './traffic-table.js'
 import {
   countsAt,
   startOf,
@@ -86,12 +87,13 @@ export class Traffic extends TenantRecorder<TrafficCounts, number> {
     { id: tenantId }: TenantRecord,
     minutes: Rows<TrafficCounts, number>,
   ): Promise<void> {
+    const traffic = tx.statements(trafficWriter)
     for (const [minute, counts] of minutes)
       for (const resolution of ['minute', 'hour'] as const) {
         const at = startOf(minute, STORED_MS[resolution])
-        const present = await tx.trafficAt(tenantId, resolution, at)
+        const present = await traffic.at(tenantId, resolution, at)
         const sum = addTraffic(present ? readTraffic(present.counts) : noTraffic(), counts)
-        await tx.putTraffic({ tenantId, resolution, at, counts: writeTraffic(sum) })
+        await traffic.put({ tenantId, resolution, at, counts: writeTraffic(sum) })
       }
   }
 
@@ -120,7 +122,8 @@ export class Traffic extends TenantRecorder<TrafficCounts, number> {
     now: number,
   ): Promise<Array<[number, TrafficCounts]>> {
     const { spanMs, stored } = WINDOWS[window]
-    const rows = await this.parts.store.read.traffic(tenantId, stored, now - spanMs)
+    const traffic = this.parts.store.read.statements(trafficReader)
+    const rows = await traffic.since(tenantId, stored, now - spanMs)
     const saved = rows.map(({ at, counts }) => [at, readTraffic(counts)] as [number, TrafficCounts])
     const all = [...saved, ...(this.unsaved.get(tenantId) ?? [])]
     if (window !== 'quarter' || this.isSharedQuarter(window)) return all

@@ -6,6 +6,7 @@ import { type CountedRequest, sumOfCounts } from '../../../../src/features/insig
 import { DriftRecorder } from '../../../../src/features/insight/drift/drift-recorder.js'
 import { PERIOD_MS, startOfPeriod } from '../../../../src/features/insight/drift/drift-report.js'
 import { readHistories } from '../../../../src/features/insight/drift/drift-rows.js'
+import { driftReader } from '../../../../src/features/insight/drift/drift-table.js'
 import { DriftWatch } from '../../../../src/features/insight/drift/drift-watch.js'
 import { totalOf } from '../../../../src/features/insight/histogram.js'
 import { DAY_MS, ManualClock, MINUTE_MS } from '../../../../src/lib/clock.js'
@@ -144,7 +145,7 @@ overStores((stores) => {
       one.observe(approved)
       await stores.store.transaction('installation', (tx) => tx.closeTenant('ten_a', START))
       await one.save()
-      expect(await stores.store.read.drift('ten_a', 0)).toEqual([])
+      expect(await stores.store.read.statements(driftReader).since('ten_a', 0)).toEqual([])
     })
   })
 

@@ -1,6 +1,7 @@
 /** The service counts its verifies, and shows what it has counted. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readHistories } from '../../../../src/features/insight/drift/drift-rows.js'
+import { driftReader } from '../../../../src/features/insight/drift/drift-table.js'
 import { base64, face } from '../../../support/faces.js'
 import { sampleOf, scrape } from '../../../support/metrics.js'
 import { startService, type TestService, type TestTenant } from '../../../support/service.js'
@@ -33,7 +34,7 @@ it('verifies of production are counted with score, quality and threshold; others
   expect(periods[0]!.counts.scores).toEqual({ [Math.min(99, Math.floor(body.score * 100))]: 1 })
   expect(periods[0]!.counts.thresholds).toEqual({ [Math.floor(body.threshold * 100)]: 1 })
   expect(Object.values(periods[0]!.counts.quality).reduce((sum, one) => sum + one)).toBe(2)
-  const text = JSON.stringify(await store.read.drift(tenant.id, 0))
+  const text = JSON.stringify(await store.read.statements(driftReader).since(tenant.id, 0))
   expect(text).not.toContain('lovelace')
 })
 

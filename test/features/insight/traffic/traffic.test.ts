@@ -11,6 +11,7 @@ import {
   noTraffic,
   readTraffic,
 } from '../../../../src/features/insight/traffic/traffic-counts.js'
+import { trafficReader } from '../../../../src/features/insight/traffic/traffic-table.js'
 import type { Observation } from '../../../../src/http/observation/observation.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../../../src/storage/store.js'
@@ -134,7 +135,8 @@ describe('the traffic of a tenant', () => {
     await running.restart()
     tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
     session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-    expect(await running.service.core.store.read.traffic(gone.id, 'hour', 0)).toEqual([])
+    const { read } = running.service.core.store
+    expect(await read.statements(trafficReader).since(gone.id, 'hour', 0)).toEqual([])
   })
 
   it('separates the latencies of challenges from those of photos', () => {

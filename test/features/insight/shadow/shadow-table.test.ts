@@ -4,9 +4,11 @@ import {
   type ShadowRecord,
   shadowReader,
   shadowWriter,
-} from '../../../src/features/insight/shadow/shadow-table.js'
-import { AT, tenant } from '../../support/records.js'
-import { overStores } from '../../support/stores.js'
+} from '../../../../src/features/insight/shadow/shadow-table.js'
+import { DAY_MS } from '../../../../src/lib/clock.js'
+import type { StoreTransaction } from '../../../../src/storage/store.js'
+import { AT, tenant } from '../../../support/records.js'
+import { overStores } from '../../../support/stores.js'
 
 overStores((stores) => {
   const counts = () => stores.store.read.statements(shadowReader)
@@ -14,8 +16,10 @@ overStores((stores) => {
     ...{ tenantId: 'ten_a', model: 'm@1', candidate: 'FMR 1e-05', at, counts: '{}' },
     ...changes,
   })
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
   const put = (...rows: ShadowRecord[]) =>
-    stores.store.transaction('installation', async (tx) => {
+    write(async (tx) => {
       for (const name of ['a', 'b'])
         if (!(await tx.tenantById(`ten_${name}`))) await tx.insertTenant(tenant(name))
       for (const one of rows) await tx.statements(shadowWriter).put(one)
@@ -34,6 +38,16 @@ overStores((stores) => {
       expect(await counts().at(row(AT))).toEqual(row(AT, { counts: '{"n":2}' }))
       for (const other of [{ tenantId: 'ten_b' }, { model: 'm@2' }, { candidate: 'x' }, { at: AT + 1 }])
         expect(await counts().at(row(AT, other))).toBeUndefined()
+    })
+
+    it('are deleted with their tenant, and after 100 days', async () => {
+      const keptMs = 100 * DAY_MS
+      await put(row(AT - keptMs), row(AT - keptMs + 1), row(AT, { tenantId: 'ten_b' }))
+      await write((tx) => tx.deleteExpired(AT))
+      expect(await counts().since('ten_a', 0)).toEqual([row(AT - keptMs + 1)])
+      await write((tx) => tx.closeTenant('ten_a', AT))
+      expect(await counts().since('ten_a', 0)).toEqual([])
+      expect(await counts().since('ten_b', 0)).toHaveLength(1)
     })
   })
 })

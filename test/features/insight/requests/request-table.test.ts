@@ -1,9 +1,13 @@
 /** Tests of the request log in every store: found by each of its ids, trimmed to its length, and without erased users. */
 import { describe, expect, it } from 'vitest'
-import type { RequestRecord } from '../../../src/storage/records.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
-import { insertUser, subject, tenant } from '../../support/records.js'
-import { overStores } from '../../support/stores.js'
+import {
+  type RequestRecord,
+  requestReader,
+  requestWriter,
+} from '../../../../src/features/insight/requests/request-table.js'
+import type { StoreTransaction } from '../../../../src/storage/store.js'
+import { insertUser, subject, tenant } from '../../../support/records.js'
+import { overStores } from '../../../support/stores.js'
 
 function request(id: number, changes: Partial<RequestRecord> = {}): RequestRecord {
   return {
@@ -32,11 +36,12 @@ overStores((stores) => {
   const insert = (...records: RequestRecord[]) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-      for (const record of records) await tx.insertRequest(record)
+      for (const record of records) await tx.statements(requestWriter).insert(record)
     })
+  const requests = () => stores.store.read.statements(requestReader)
   const listing = { tenantId: 'ten_a', environment: 'production', from: '', before: 'g', limit: 10 } as const
   const ids = (records: RequestRecord[]) => records.map(({ requestId }) => Number(requestId.slice(-12)))
-  const list = async (changes = {}) => ids(await stores.store.read.requests({ ...listing, ...changes }))
+  const list = async (changes = {}) => ids(await requests().list({ ...listing, ...changes }))
 
   describe('the request log', () => {
     it('returns entries newest first, and stores an entry once', async () => {
@@ -45,7 +50,7 @@ overStores((stores) => {
         request(2, { status: 422, code: 'face_not_found', verdict: null, subject: 'p' }),
       ]
       await insert(one, two, { ...one, status: 500 })
-      expect(await stores.store.read.requests(listing)).toEqual([two, one])
+      expect(await requests().list(listing)).toEqual([two, one])
     })
 
     it('is listed by environment, code, user and time', async () => {
@@ -70,7 +75,7 @@ overStores((stores) => {
         request(2, { verificationId: 'x', environment: 'sandbox' }),
         request(3, { tenantId: 'ten_b', verificationId: 'x' }),
       )
-      const named = async (id: string) => ids(await stores.store.read.requestsNamed('ten_a', id, 10))
+      const named = async (id: string) => ids(await requests().named('ten_a', id, 10))
       expect(await named('x')).toEqual([2, 1])
       expect(await named(request(1).requestId)).toEqual([1])
       expect(await named(request(3).requestId)).toEqual([])
@@ -82,18 +87,18 @@ overStores((stores) => {
         ...[4, 5, 6].map((id) => request(id, { code: 'a' })),
         request(7, { environment: 'sandbox' }),
       )
-      await write((tx) => tx.trimRequests('ten_a', 'production', 2))
+      await write((tx) => tx.statements(requestWriter).trim('ten_a', 'production', 2))
       expect(await list()).toEqual([6, 5, 3, 2])
-      await write((tx) => tx.trimRequests('ten_a', 'production', 5))
+      await write((tx) => tx.statements(requestWriter).trim('ten_a', 'production', 5))
       expect(await list()).toEqual([6, 5, 3, 2])
       expect(await list({ environment: 'sandbox' })).toEqual([7])
     })
 
     it('deletes its oldest entries, a limited number at a time', async () => {
       await insert(request(1), request(2), request(3))
-      expect(await write((tx) => tx.deleteRequests(request(3).requestId, 1))).toBe(1)
+      expect(await write((tx) => tx.statements(requestWriter).deleteBefore(request(3).requestId, 1))).toBe(1)
       expect(await list()).toEqual([3, 2])
-      expect(await write((tx) => tx.deleteRequests(request(3).requestId, 10))).toBe(1)
+      expect(await write((tx) => tx.statements(requestWriter).deleteBefore(request(3).requestId, 10))).toBe(1)
       expect(await list()).toEqual([3])
     })
 
@@ -107,7 +112,7 @@ overStores((stores) => {
       await insert(request(1, named), request(2, { tenantId: 'ten_b' }))
       await write((tx) => insertUser(tx, 'ada', 1))
       await write((tx) => tx.eraseSubject(blindIndex))
-      const [left] = await stores.store.read.requests({ ...listing, environment: 'sandbox' })
+      const [left] = await requests().list({ ...listing, environment: 'sandbox' })
       expect(left).toMatchObject({ subject: null, sandboxUser: null })
       await write((tx) => tx.closeTenant('ten_a', 1))
       expect(await list({ environment: 'sandbox' })).toEqual([])

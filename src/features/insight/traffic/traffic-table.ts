@@ -1,0 +1,56 @@
+/** The table of counted requests, and its statements. */
+import { DAY_MS, HOUR_MS } from '../../../lib/clock.js'
+import type { Connection, ReadConnection } from '../../../storage/connection.js'
+import { declareTable, integer, type Row, text } from '../../../storage/table.js'
+
+/** Counted requests of a tenant within one interval, without users. */
+export const TRAFFIC = declareTable({
+  name: 'traffic',
+  columns: {
+    tenantId: text.with('REFERENCES tenant (id) ON DELETE CASCADE'),
+    resolution: text.oneOf('minute', 'hour'),
+    /** Start of the interval. */
+    at: integer,
+    /** JSON of the counts. */
+    counts: text,
+  },
+  key: ['tenantId', 'resolution', 'at'],
+  indexes: {
+    traffic_at: '(resolution, at)',
+  },
+  atErasure: 'kept',
+  atTenantEnd: 'deleted',
+  expires: [
+    { at: 'at', keptMs: 2 * HOUR_MS, when: "resolution = 'minute'" },
+    { at: 'at', keptMs: 8 * DAY_MS, when: "resolution = 'hour'" },
+  ],
+  isCopied: true,
+  sealedUnder: 'nothing',
+})
+export type TrafficRecord = Row<typeof TRAFFIC>
+/** Length of a counted interval of traffic. */
+export type TrafficResolution = TrafficRecord['resolution']
+
+export function trafficReader(database: ReadConnection) {
+  const select = `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ?`
+  const sql = {
+    since: database.prepare<[string, string, number], TrafficRecord>(`${select} AND at >= ? ORDER BY at`),
+    at: database.prepare<[string, string, number], TrafficRecord>(`${select} AND at = ?`),
+  }
+  return {
+    /** Counted intervals from `since` on, oldest first. */
+    since: async (tenantId: string, resolution: TrafficResolution, since: number) =>
+      sql.since.all(tenantId, resolution, since),
+    at: async (tenantId: string, resolution: TrafficResolution, at: number) =>
+      sql.at.get(tenantId, resolution, at),
+  }
+}
+
+export function trafficWriter(database: Connection) {
+  const put = database.prepare(TRAFFIC.replace)
+  return {
+    ...trafficReader(database),
+    /** Inserts the counts of an interval, or replaces them. */
+    put: async (row: TrafficRecord) => void put.run(row),
+  }
+}
