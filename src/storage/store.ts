@@ -10,8 +10,6 @@ import type { Connection, ReadConnection } from './connection.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
 import type { AgeingReader, AgeingWriter } from './readers-and-writers/ageing-store.js'
-import type { ModelReader, ModelWriter } from './readers-and-writers/model-store.js'
-import type { WebhookReader, WebhookWriter } from './readers-and-writers/webhook-store.js'
 import type {
   ActivityRecord,
   AgedReferenceRecord,
@@ -48,6 +46,8 @@ import type {
   TenantRecord,
   VerdictKeyRecord,
 } from './records.js'
+import type { ModelReader, ModelWriter } from './statements/model-statements.js'
+import type { WebhookReader, WebhookWriter } from './statements/webhook-statements.js'
 import type { Table } from './table.js'
 
 export interface StoreReader extends WebhookReader, ModelReader, AgeingReader {

@@ -1,13 +1,13 @@
 /** The SQL of the change from one model pack to another, and of the templates that it adds next to references. */
 import type { Connection } from '../connection.js'
-import type { ModelReader, ModelWriter } from '../readers-and-writers/model-store.js'
 import type { FollowingReferenceRecord, ModelCoverage, ModelMigrationRecord } from '../records.js'
 import { FOLLOWING_REFERENCE, MODEL_MIGRATION } from '../tables/index.js'
 
 /** Templates deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 const DELETED_AT_ONCE = 250
 
-export function modelReader(database: Connection): ModelReader {
+export type ModelReader = ReturnType<typeof modelReader>
+export function modelReader(database: Connection) {
   const sql = {
     migration: database.prepare<[], ModelMigrationRecord>(
       `SELECT ${MODEL_MIGRATION.fields} FROM model_migration`,
@@ -31,13 +31,24 @@ export function modelReader(database: Connection): ModelReader {
     ),
   }
   return {
+    /** The change that is under way; undefined for none. */
     modelMigration: async () => sql.migration.get(),
-    modelCoverage: async (model, since) => sql.coverage.all(since, model, model),
-    referencesMadeBy: async (model, after, limit) => sql.madeBy.all(model, after, limit),
+    /**
+     * Counts the templates of a model, tenant by tenant, for every tenant with enrolled users in production. Reads all references.
+     * @param since time from which templates next to references count as recent
+     */
+    modelCoverage: async (model: string, since: number) => sql.coverage.all(since, model, model),
+    /**
+     * Blind indexes of up to `limit` production users whose reference was made by `model`, ordered by the id of the reference.
+     * @param after id of the reference after which to begin (exclusive; empty for the start)
+     */
+    referencesMadeBy: async (model: string, after: string, limit: number) =>
+      sql.madeBy.all(model, after, limit),
   }
 }
 
-export function modelWriter(database: Connection): ModelWriter {
+export type ModelWriter = ReturnType<typeof modelWriter>
+export function modelWriter(database: Connection) {
   const insert = (condition: string) => {
     const columns = Object.values(FOLLOWING_REFERENCE.columnOf)
     const values = Object.keys(FOLLOWING_REFERENCE.columnOf).map((field) => `@${field}`)
@@ -67,20 +78,33 @@ export function modelWriter(database: Connection): ModelWriter {
     ),
   }
   return {
-    putModelMigration: async (migration) => {
+    /** Inserts the change, or replaces it. @param migration null for none */
+    putModelMigration: async (migration: ModelMigrationRecord | null) => {
       sql.deleteMigration.run()
       if (migration) sql.insertMigration.run(migration)
     },
-    setTenantModels: async (tenantId, models) => void sql.setModels.run(models, tenantId),
-    putFollowingReference: async (template, only) => {
+    /** @param models JSON; null for none */
+    setTenantModels: async (tenantId: string, models: string | null) =>
+      void sql.setModels.run(models, tenantId),
+    /**
+     * Puts a template next to a reference, and removes an earlier one of the same model.
+     * @param only `models` of a tenant as the caller has read them; undefined for a caller that has read them in this transaction
+     * @returns false where the tenant has other models meanwhile, or the reference is gone: then nothing was written
+     */
+    putFollowingReference: async (
+      template: FollowingReferenceRecord,
+      only?: { tenantId: string; models: string },
+    ) => {
       const { changes } = await (only ? sql.putWhile.run({ ...template, ...only }) : sql.put.run(template))
       return changes === 1
     },
-    replaceTemplate: async (reference) => {
+    /** Replaces model and content of a reference, and deletes the template of that model next to it and the aged one. Id and time stay. */
+    replaceTemplate: async (reference: { id: string; model: string; sealed: Buffer }) => {
       sql.replace.run(reference)
       sql.deleteOne.run(reference.id, reference.model)
       sql.deleteAged.run(reference.id)
     },
-    deleteFollowingReferences: async (model) => (await sql.deleteSome.run(model)).changes,
+    /** Deletes some of the templates of a model next to references. @returns how many; 0 when none is left */
+    deleteFollowingReferences: async (model: string) => (await sql.deleteSome.run(model)).changes,
   }
 }

@@ -1,13 +1,27 @@
 /** The SQL of webhooks: their endpoints, and the outbox of deliveries. */
 import type { Connection } from '../connection.js'
-import type { WebhookProgress, WebhookReader, WebhookWriter } from '../readers-and-writers/webhook-store.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../records.js'
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../tables/index.js'
+
+interface DeliveryFilter {
+  /** `failed` includes deliveries that wait for another attempt after a failed one. */
+  status?: WebhookDeliveryRecord['status']
+  /** The last delivery of the page before; undefined for the first page. */
+  before?: Pick<WebhookDeliveryRecord, 'createdAt' | 'id'>
+}
+
+export type WebhookProgress = Pick<
+  WebhookDeliveryRecord,
+  'status' | 'attempts' | 'nextAttemptAt' | 'lastOutcome' | 'finishedAt'
+> &
+  // Without `takenBy`, no sender has the delivery.
+  Partial<Pick<WebhookDeliveryRecord, 'takenBy'>>
 
 /** A position after all deliveries. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
 
-export function webhookReader(database: Connection): WebhookReader {
+export type WebhookReader = ReturnType<typeof webhookReader>
+export function webhookReader(database: Connection) {
   const endpoint = `SELECT ${WEBHOOK_ENDPOINT.fields} FROM webhook_endpoint`
   const delivery = `SELECT ${WEBHOOK_DELIVERY.fields} FROM webhook_delivery`
   const sql = {
@@ -38,17 +52,32 @@ export function webhookReader(database: Connection): WebhookReader {
     ),
   }
   return {
-    webhookEndpoints: async (tenantId) => sql.endpoints.all(tenantId),
-    webhookEndpoint: async (id) => sql.endpoint.get(id),
-    webhookDeliveries: async (tenantId, limit, { status = null, before = NEWEST } = {}) =>
-      sql.deliveries.all({ tenantId, limit, status, createdAt: before.createdAt, id: before.id }),
-    webhookDelivery: async (id) => sql.delivery.get(id),
-    pendingWebhooks: async (endpointId) => (await sql.pending.get(endpointId))!,
-    dueWebhooks: async (now, limit) => sql.due.all(now, limit),
+    /** Endpoints of the tenant, oldest first. */
+    webhookEndpoints: async (tenantId: string) => sql.endpoints.all(tenantId),
+    webhookEndpoint: async (id: string) => sql.endpoint.get(id),
+    /** Deliveries before the given one, newest first, optionally of one status. */
+    webhookDeliveries: async (
+      tenantId: string,
+      limit: number,
+      { status, before = NEWEST }: DeliveryFilter = {},
+    ) =>
+      sql.deliveries.all({
+        tenantId,
+        limit,
+        status: status ?? null,
+        createdAt: before.createdAt,
+        id: before.id,
+      }),
+    webhookDelivery: async (id: string) => sql.delivery.get(id),
+    /** Number of deliveries of an endpoint that wait. */
+    pendingWebhooks: async (endpointId: string) => (await sql.pending.get(endpointId))!,
+    /** The delivery of each endpoint that has been due longest, the longest due first; none of a suspended tenant. */
+    dueWebhooks: async (now: number, limit: number) => sql.due.all(now, limit),
   }
 }
 
-export function webhookWriter(database: Connection): WebhookWriter {
+export type WebhookWriter = ReturnType<typeof webhookWriter>
+export function webhookWriter(database: Connection) {
   const sql = {
     insertEndpoint: database.prepare(WEBHOOK_ENDPOINT.insert),
     deleteEndpoint: database.prepare('DELETE FROM webhook_endpoint WHERE id = ?'),
@@ -83,19 +112,34 @@ export function webhookWriter(database: Connection): WebhookWriter {
     forgetBody: database.prepare('UPDATE webhook_delivery SET sealed = NULL WHERE id = ?'),
   }
   return {
-    insertWebhookEndpoint: async (endpoint) => void sql.insertEndpoint.run(endpoint),
-    deleteWebhookEndpoint: async (id) => void sql.deleteEndpoint.run(id),
-    countDroppedWebhook: async (endpointId) => void sql.countDropped.run(endpointId),
-    noteWebhookTry: async (endpointId, at, failure) =>
+    insertWebhookEndpoint: async (endpoint: WebhookEndpointRecord) => void sql.insertEndpoint.run(endpoint),
+    /** Deletes the endpoint with all its deliveries. */
+    deleteWebhookEndpoint: async (id: string) => void sql.deleteEndpoint.run(id),
+    /** Counts an event that was dropped because the queue was full. */
+    countDroppedWebhook: async (endpointId: string) => void sql.countDropped.run(endpointId),
+    /** @param failure why the attempt failed; null when it was accepted */
+    noteWebhookTry: async (endpointId: string, at: number, failure: string | null) =>
       void (failure === null
         ? sql.noteSuccess.run(at, endpointId)
         : sql.noteFailure.run(at, failure, endpointId)),
-    insertWebhookDelivery: async (delivery) => void sql.insertDelivery.run(delivery),
-    setWebhookProgress: async (id, progress) => void sql.setProgress.run({ takenBy: null, ...progress, id }),
-    takeWebhook: async ({ id, attempts }, now, { nextAttemptAt, takenBy }) =>
-      (await sql.take.run({ id, attempts, now, nextAttemptAt, takenBy })).changes === 1,
-    releaseWebhooks: async (sender) => void sql.release.run(sender),
-    keepPendingWebhooks: async (tenantId, until) => void sql.keepPending.run({ tenantId, until }),
-    forgetWebhookBody: async (id) => void sql.forgetBody.run(id),
+    insertWebhookDelivery: async (delivery: WebhookDeliveryRecord) => void sql.insertDelivery.run(delivery),
+    setWebhookProgress: async (id: string, progress: WebhookProgress) =>
+      void sql.setProgress.run({ takenBy: null, ...progress, id }),
+    /**
+     * Takes a delivery that was due when it was read, and counts the attempt.
+     * @returns false where it is no longer due, or another transaction is changing it
+     */
+    takeWebhook: async (
+      { id, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'attempts'>,
+      now: number,
+      { nextAttemptAt, takenBy }: { nextAttemptAt: number; takenBy: string },
+    ) => (await sql.take.run({ id, attempts, now, nextAttemptAt, takenBy })).changes === 1,
+    /** Makes deliveries due again that senders other than this one have taken, except those that another transaction is changing. */
+    releaseWebhooks: async (sender: string) => void sql.release.run(sender),
+    /** Extends the life of waiting deliveries that would be deleted before `until`. */
+    keepPendingWebhooks: async (tenantId: string, until: number) =>
+      void sql.keepPending.run({ tenantId, until }),
+    /** Deletes the body of the delivery. */
+    forgetWebhookBody: async (id: string) => void sql.forgetBody.run(id),
   }
 }
