@@ -1,6 +1,5 @@
 /** All operations of an installation, as the command line and the dashboard share them. The APIs need only those of `Operations`. */
 import type { Clock } from '../lib/clock.js'
-import { AgeingOperations } from './ageing-operations.js'
 import type { Core } from './core.js'
 import { ExportUser } from './export-user.js'
 import { PeopleOperations } from './people-operations.js'
@@ -34,7 +33,6 @@ function administration({ store, keys, tenancy, vault, outbox, operations }: Cor
     sessions: new SessionOperations(audited, store, clock),
     secondFactors: new SecondFactorOperations(audited, store, keys, clock),
     webhooks: new WebhookOperations(audited, store, outbox, clock),
-    ageing: new AgeingOperations(audited, store, vault),
     exports: new ExportUser({ store, audited, users, vault, clock }),
     samples: new UserSamples({ store, audited, vault }),
   }

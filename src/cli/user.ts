@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
-import { action, CommandError, type OutputOptions, print, UsageError } from './lib/output.js'
+import { action, CommandError, type OutputOptions, print } from './lib/output.js'
 import { counted, fields } from './lib/style.js'
 import { withCore } from './with-core.js'
 
@@ -34,28 +34,6 @@ export function registerUserCommands(user: Command): void {
           ]),
         )
       }),
-    )
-
-  user
-    .command('undo-ageing <tenant> [user]')
-    .description('restore references as they were enrolled: of a user, or with --all of every user')
-    .option('--all', 'restore the references of every user of the tenant')
-    .option('--json', 'print JSON')
-    .action(
-      action(
-        async (tenant: string, userId: string | undefined, options: OutputOptions & { all?: boolean }) => {
-          if ((userId !== undefined) === (options.all === true))
-            throw new UsageError('wrong_usage', 'Name a user, or give --all.')
-          const restored = await withCore(async ({ tenancy, operations }) =>
-            operations.ageing.undo(await tenancy.find(tenant), COMMAND_LINE, userId ?? null),
-          )
-          print(
-            options,
-            { user_id: userId ?? null, restored },
-            () => `Restored ${counted(restored, 'reference')} of ${tenant} as enrolled.`,
-          )
-        },
-      ),
     )
 
   user

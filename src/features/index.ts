@@ -6,6 +6,7 @@ import type { Table } from '../storage/table.js'
 import { CAPTURE_SESSIONS } from './capture-sessions/own.js'
 import type { Feature, ListedFeature } from './feature.js'
 import { INSIGHT } from './insight/own.js'
+import { LEARNING_REFERENCES } from './learning-references/own.js'
 import { OPENID } from './openid/own.js'
 import { PASSKEYS } from './passkeys/own.js'
 import { POLICIES } from './policies/own.js'
@@ -24,6 +25,7 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'passkeys', ...PASSKEYS, load: async () => (await import('./passkeys/feature.js')).passkeys },
   {
     name: 'learning-references',
+    ...LEARNING_REFERENCES,
     load: async () => (await import('./learning-references/feature.js')).learningReferences,
   },
   { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },

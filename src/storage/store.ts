@@ -9,7 +9,6 @@ import { CodedError } from '../lib/errors.js'
 import type { Connection, ReadConnection } from './connection.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
 import type { EpochBook } from './epoch-book.js'
-import type { AgeingReader, AgeingWriter } from './readers-and-writers/ageing-store.js'
 import type {
   ActivityRecord,
   AgedReferenceRecord,
@@ -50,7 +49,7 @@ import type { ModelReader, ModelWriter } from './statements/model-statements.js'
 import type { WebhookReader, WebhookWriter } from './statements/webhook-statements.js'
 import type { Table } from './table.js'
 
-export interface StoreReader extends WebhookReader, ModelReader, AgeingReader {
+export interface StoreReader extends WebhookReader, ModelReader {
   /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: ReadConnection) => Own): Own
   tenantById(id: string): Promise<TenantRecord | undefined>
@@ -197,8 +196,7 @@ export interface StoreReader extends WebhookReader, ModelReader, AgeingReader {
 export interface StoreTransaction
   extends StoreReader,
     WebhookWriter,
-    ModelWriter,
-    AgeingWriter {
+    ModelWriter {
   /** Statements of a feature on its own tables, which may write. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: Connection) => Own): Own
   insertTenant(tenant: TenantRecord): Promise<void>

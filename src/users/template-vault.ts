@@ -159,28 +159,18 @@ export class TemplateVault {
     content: ReferenceContent,
     only?: { tenantId: string; models: string },
   ): Promise<boolean> {
-    const createdAt = this.clock.now()
-    const id = prefixedId('ref', createdAt)
-    const sealed = this.sealTemplate(subject, id, content)
-    const template: FollowingReferenceRecord = { id, referenceId, model, sealed, createdAt }
-    return tx.putFollowingReference(template, only)
+    return tx.putFollowingReference(this.sealBeside(subject, { id: referenceId, model }, content), only)
   }
 
-  /**
-   * Stores what a subject's reference has become.
-   * @param content of the reference, with the aged embedding
-   * @returns false where nothing was written, because the reference or its aged template have changed meanwhile
-   */
-  async putAged(
-    tx: StoreTransaction,
-    subject: Subject & { reference: ReferenceRecord },
+  /** Makes a template that is to be kept next to a reference, which is not stored yet. */
+  sealBeside(
+    subject: Pick<Subject, 'record' | 'dataKey'>,
+    { id: referenceId, model }: Pick<ReferenceRecord, 'id' | 'model'>,
     content: ReferenceContent,
-  ): Promise<boolean> {
+  ): FollowingReferenceRecord {
     const createdAt = this.clock.now()
     const id = prefixedId('ref', createdAt)
-    const { id: referenceId, model } = subject.reference
-    const sealed = this.sealTemplate(subject, id, content)
-    return tx.putAgedReference({ id, referenceId, model, sealed, createdAt }, subject.aged?.id ?? null)
+    return { id, referenceId, model, sealed: this.sealTemplate(subject, id, content), createdAt }
   }
 
   /**

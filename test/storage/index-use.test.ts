@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
 import { driftWriter } from '../../src/features/insight/drift/drift-table.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
+import { agedReferenceWriter } from '../../src/features/learning-references/aged-references.js'
 import { callbackWriter } from '../../src/features/openid/openid-tables.js'
 import { approvalReader, approvalWriter } from '../../src/features/policies/approval-table.js'
 import { policyReader } from '../../src/features/policies/policy-table.js'
@@ -328,9 +329,10 @@ async function work(database: Connection, many: number): Promise<void> {
   await tx.putFollowingReference(template, { tenantId: 'ten_7', models: '{}' })
   expect(await tx.putFollowingReference(template)).toBe(true)
   const aged = agedReference('new', { referenceId: 'ref_7', model: 'm' })
-  expect(await tx.putAgedReference(aged, 'aged_7')).toBe(true)
-  await tx.putAgedReference(aged, null)
-  await tx.deleteAgedReferences('ten_7', 'sub_7')
+  const agedReferences = tx.statements(agedReferenceWriter)
+  expect(await agedReferences.put(aged, 'aged_7')).toBe(true)
+  await agedReferences.put(aged, null)
+  await agedReferences.delete('ten_7', 'sub_7')
   await tx.replaceTemplate({ id: 'ref_7', model: 'n', sealed: bytes('s') })
   await tx.putReference(reference('new', { subjectId: 'sub_7' }))
   await tx.challenge('cha_7')

@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
 import { tablesOf } from '../../src/features/index.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
+import { agedReferenceWriter } from '../../src/features/learning-references/aged-references.js'
 import {
   callbackWriter,
   openIdClientWriter,
@@ -127,7 +128,9 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ sealed: Buffer.from([0, 255, 92, 39]), createdAt: 1_790_000_000_001, lastUsedAt: null },
     })
     await tx.putFollowingReference(followingReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }))
-    await tx.putAgedReference(agedReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }), null)
+    await tx
+      .statements(agedReferenceWriter)
+      .put(agedReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }), null)
     await tx.putModelMigration({
       ...{ from: 'm@1', to: 'm@2', startedAt: 1_790_000_000_001, strictFmr: 1e-6, atCoverage: 0.95 },
       ...{ atTime: 1_890_000_000_001, finishingAt: 1_790_000_000_001 },

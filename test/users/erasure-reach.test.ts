@@ -11,6 +11,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { dataKeyWrapping } from '../../src/crypto/epoch-key.js'
 import { openedBy } from '../../src/crypto/sealed-box.js'
 import { tablesOf } from '../../src/features/index.js'
+import { agedReferenceWriter } from '../../src/features/learning-references/aged-references.js'
 import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { retentionWriter } from '../../src/features/policies/retention-table.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
@@ -283,7 +284,7 @@ async function keepRareRows(
   const now = running.clock.now()
   await store.transaction({ tenantId: tenant.id }, async (tx) => {
     await vault.putFollowing(tx, subject, reference.id, 'other@1', content)
-    await vault.putAged(tx, { ...subject, reference }, content)
+    await tx.statements(agedReferenceWriter).put(vault.sealBeside(subject, reference, content), null)
     await tx.statements(approvalWriter).insert({
       ...{
         id: `ver_${environment}`,

@@ -12,6 +12,7 @@ import type { BiometricProvider, Comparison } from '../../verification/biometric
 import type { UserCall } from '../../verification/call.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import type { VerdictTerms } from '../../verification/verdict.js'
+import { agedReferenceWriter } from './aged-references.js'
 import { strongMatch } from './strong-match.js'
 
 interface ReferenceAgeingParts {
@@ -57,7 +58,8 @@ export class ReferenceAgeing {
     const present = vault.openReference(subject, comparedTemplate(subject, reference)).embedding
     const embedding = deciding.age(first, present, capture)
     if (!embedding) return null
-    const isWritten = await vault.putAged(tx, { ...subject, reference }, { ...enrolled, embedding })
+    const template = vault.sealBeside(subject, reference, { ...enrolled, embedding })
+    const isWritten = await tx.statements(agedReferenceWriter).put(template, aged?.id ?? null)
     return isWritten ? { similarity: deciding.similarity(first, embedding) } : null
   }
 }

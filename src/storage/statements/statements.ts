@@ -43,7 +43,6 @@ import {
   SUBJECT,
   TENANT,
 } from '../tables/index.js'
-import { ageingReader, ageingWriter } from './ageing-statements.js'
 import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
@@ -223,7 +222,6 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
     ...dashboardReader(database),
     ...keysReader(database, tables),
     ...modelReader(database),
-    ...ageingReader(database),
     ...passkeyReader(database),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
@@ -422,7 +420,6 @@ export function storeTransaction(
     ...dashboardWriter(database),
     ...keysWriter(database, onErase, tables),
     ...modelWriter(database),
-    ...ageingWriter(database),
     ...passkeyWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),

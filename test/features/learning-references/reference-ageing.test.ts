@@ -9,6 +9,8 @@ import { ageingBounds, distanceOfScore } from '../../../models/pack/ageing-bound
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { scoreOf } from '../../../src/biometrics/pipeline/judge/match.js'
+import { agedReferenceReader } from '../../../src/features/learning-references/aged-references.js'
+import { undoAgeing } from '../../../src/features/learning-references/undo-ageing.js'
 import { DAY_MS, MINUTE_MS } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
@@ -148,7 +150,7 @@ describe('a reference', () => {
     await aged()
     const image = await face('ada', 350)
     const { score: now } = await verify('ada', image)
-    await operations().ageing.undo(await record(), COMMAND_LINE, 'ada')
+    await undoAgeing(running.service.core, await record(), COMMAND_LINE, 'ada')
     const { score: enrolled } = await verify('ada', image)
     // The difference depends on whether the processor runs the network in 8 bits.
     expect(now - enrolled).toBeGreaterThan(1e-4)
@@ -189,14 +191,14 @@ describe('a reference', () => {
     expect((await templatesOf('ada')).aged).toBeNull()
     const { body } = await api.call('DELETE', '/v1/delete', { user_id: 'eve' })
     expect(body.erased).toMatchObject({ references: 2 })
-    expect(await store().read.countAgedReferences(tenant.id)).toBe(0)
+    expect(await store().read.statements(agedReferenceReader).count(tenant.id)).toBe(0)
   })
 })
 
 describe('undoing', () => {
   it('restores the reference of one user as it was enrolled, and is audited', async () => {
     for (const name of ['ada', 'eve']) await aged(name)
-    expect(await operations().ageing.undo(await record(), COMMAND_LINE, 'ada')).toBe(1)
+    expect(await undoAgeing(running.service.core, await record(), COMMAND_LINE, 'ada')).toBe(1)
     const { pseudonym } = await subjectOf('ada')
     expect(await lastEntry('ageing_undone')).toMatchObject({
       subject: pseudonym,
@@ -205,7 +207,9 @@ describe('undoing', () => {
     })
     expect((await templatesOf('ada')).aged).toBeNull()
     expect((await templatesOf('eve')).aged).not.toBeNull()
-    await expect(operations().ageing.undo(await record(), COMMAND_LINE, 'nobody')).rejects.toMatchObject({
+    await expect(
+      undoAgeing(running.service.core, await record(), COMMAND_LINE, 'nobody'),
+    ).rejects.toMatchObject({
       code: 'reference_not_found',
     })
   })
@@ -216,7 +220,7 @@ describe('undoing', () => {
     tenant = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
     api = await running.production(tenant)
     for (const name of ['ada', 'eve']) await aged(name)
-    expect(await operations().ageing.undo(await record(), COMMAND_LINE, null)).toBe(2)
+    expect(await undoAgeing(running.service.core, await record(), COMMAND_LINE, null)).toBe(2)
     expect(await lastEntry('ageing_undone')).toMatchObject({ references: 2 })
     for (const name of ['ada', 'eve']) expect((await templatesOf(name)).aged).toBeNull()
     ;[tenant, api] = [{ ...tenant, id: other.id }, theirs]

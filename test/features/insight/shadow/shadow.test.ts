@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
 import { shadowReader } from '../../../../src/features/insight/shadow/shadow-table.js'
 import { type ShadowView, shadowViews } from '../../../../src/features/insight/shadow/shadow-view.js'
+import { agedReferenceReader } from '../../../../src/features/learning-references/aged-references.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
 import { type ApiClient, apiClient } from '../../../support/client.js'
 import { base64, face } from '../../../support/faces.js'
@@ -126,7 +127,7 @@ it('a candidate of the same pack compares with what a reference has become by ca
     expect((await api.verify({ user_id: 'ada', image, action })).body.verdict).toBe('approved')
     await expect.poll(seen, { timeout: 20_000 }).toBe(before + 1)
   }
-  expect(await running.service.core.store.read.countAgedReferences(tenant.id)).toBe(1)
+  expect(await running.service.core.store.read.statements(agedReferenceReader).count(tenant.id)).toBe(1)
   const days = await counted(sides.length)
   expect(days.map(({ compared }) => compared)).toEqual([1, 1, 1, 1])
   expect(days.map((day) => day.candidate_scores)).toEqual(days.map((day) => day.scores))

@@ -1,9 +1,7 @@
-/** The SQL of aged templates. */
-
-import type { Connection } from '../connection.js'
-import type { AgeingReader, AgeingWriter } from '../readers-and-writers/ageing-store.js'
-import type { AgedReferenceRecord } from '../records.js'
-import { AGED_REFERENCE } from '../tables/index.js'
+/** The statements on aged templates. Their table is the core's, which reads an aged template together with its user. */
+import type { Connection, ReadConnection } from '../../storage/connection.js'
+import type { AgedReferenceRecord } from '../../storage/records.js'
+import { AGED_REFERENCE } from '../../storage/tables/ageing.js'
 
 /** Templates deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 const DELETED_AT_ONCE = 250
@@ -11,12 +9,15 @@ const DELETED_AT_ONCE = 250
 const OF_TENANT = `FROM aged_reference JOIN reference ON reference.id = aged_reference.reference_id
   JOIN subject ON subject.id = reference.subject_id WHERE subject.tenant_id = ?`
 
-export function ageingReader(database: Connection): AgeingReader {
+export function agedReferenceReader(database: ReadConnection) {
   const count = database.prepare<[string], { count: number }>(`SELECT count(*) AS count ${OF_TENANT}`)
-  return { countAgedReferences: async (tenantId) => (await count.get(tenantId))!.count }
+  return {
+    /** Number of the tenant's references that have taken a capture in. */
+    count: async (tenantId: string) => (await count.get(tenantId))!.count,
+  }
 }
 
-export function ageingWriter(database: Connection): AgeingWriter {
+export function agedReferenceWriter(database: Connection) {
   const columns = Object.values(AGED_REFERENCE.columnOf)
   const values = Object.keys(AGED_REFERENCE.columnOf).map((field) => `@${field}`)
   const sql = {
@@ -39,13 +40,24 @@ export function ageingWriter(database: Connection): AgeingWriter {
     ),
   }
   return {
-    putAgedReference: async (aged, before) => {
+    ...agedReferenceReader(database),
+    /**
+     * Stores what a reference has become.
+     * @param before id of the aged template from which the new one was made; null where it was made from the reference
+     * @returns false where reference or aged template are not those any more, so that nothing was written
+     */
+    put: async (aged: AgedReferenceRecord, before: string | null) => {
       const { changes } = await (before === null
         ? sql.insert.run(aged)
         : sql.replace.run({ ...aged, before }))
       return changes === 1
     },
-    deleteAgedReferences: async (tenantId, subjectId) =>
+    /**
+     * Deletes aged templates of a tenant, so that the references count as they were enrolled.
+     * @param subjectId the user; null for some of all users
+     * @returns how many; 0 when none is left
+     */
+    delete: async (tenantId: string, subjectId: string | null) =>
       (await (subjectId === null ? sql.deleteSome.run(tenantId) : sql.deleteOf.run(tenantId, subjectId)))
         .changes,
   }

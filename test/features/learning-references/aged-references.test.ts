@@ -1,5 +1,10 @@
 /** Tests of how every store keeps aged templates. */
+
 import { describe, expect, it } from 'vitest'
+import {
+  agedReferenceReader,
+  agedReferenceWriter,
+} from '../../../src/features/learning-references/aged-references.js'
 import type { AgedReferenceRecord } from '../../../src/storage/records.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
@@ -26,7 +31,7 @@ overStores((stores) => {
       }
     })
   const put = (aged: AgedReferenceRecord, before: string | null = null) =>
-    write((tx) => tx.putAgedReference(aged, before))
+    write((tx) => tx.statements(agedReferenceWriter).put(aged, before))
   const aged = async (name = 'ada') => (await read().subject(bytes(name)))?.aged
   const next = agedReference('ada', { id: 'aged_next', sealed: bytes('next'), createdAt: AT + 1 })
 
@@ -98,15 +103,17 @@ overStores((stores) => {
         await tx.insertTenant(tenant('b'))
         await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
         await tx.putReference(reference('theirs'))
-        for (const name of [...names, 'theirs']) await tx.putAgedReference(agedReference(name), null)
+        for (const name of [...names, 'theirs'])
+          await tx.statements(agedReferenceWriter).put(agedReference(name), null)
       })
-      const remove = (user: string | null = null) => write((tx) => tx.deleteAgedReferences('ten_a', user))
-      expect(await read().countAgedReferences('ten_a')).toBe(252)
+      const remove = (user: string | null = null) =>
+        write((tx) => tx.statements(agedReferenceWriter).delete('ten_a', user))
+      expect(await read().statements(agedReferenceReader).count('ten_a')).toBe(252)
       expect(await remove('sub_theirs')).toBe(0)
       expect(await remove('sub_user-0')).toBe(1)
       expect(await aged('user-0')).toBeNull()
       expect([await remove(), await remove(), await remove()]).toEqual([250, 1, 0])
-      expect(await read().countAgedReferences('ten_a')).toBe(0)
+      expect(await read().statements(agedReferenceReader).count('ten_a')).toBe(0)
       expect(await aged('theirs')).toEqual(agedReference('theirs'))
     })
   })
