@@ -54,15 +54,18 @@ function loadedWith(...modules: string[]): string[] {
 }
 
 function weigh(name: string, files: readonly string[]): Weight {
-  const lines = files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length - 1, 0)
-  return { files: WHOLE.includes(name) ? null : files.length, lines: Math.ceil(lines / STEP) * STEP }
+  return { files: WHOLE.includes(name) ? null : files.length, lines: Math.ceil(linesOf(files) / STEP) * STEP }
 }
 
-/** The folder with the most files. */
+function linesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + readFileSync(file, 'utf8').split('\n').length - 1, 0)
+}
+
+/** The folder with the most files, and the most lines of those with as many. */
 function fullestFolder(): string[] {
   const folders = new Map<string, string[]>()
   for (const file of sources()) folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), file])
-  return [...folders.values()].sort((a, b) => b.length - a.length)[0]!
+  return [...folders.values()].sort((a, b) => b.length - a.length || linesOf(b) - linesOf(a))[0]!
 }
 
 const measures: Record<string, () => string[]> = {

@@ -193,10 +193,7 @@ export interface StoreReader extends WebhookReader, ModelReader {
   counts(): Promise<{ tenants: number; references: Record<Environment, number>; auditEntries: number }>
 }
 
-export interface StoreTransaction
-  extends StoreReader,
-    WebhookWriter,
-    ModelWriter {
+export interface StoreTransaction extends StoreReader, WebhookWriter, ModelWriter {
   /** Statements of a feature on its own tables, which may write. @param make prepares them @returns what `make` returned */
   statements<Own extends object>(make: (database: Connection) => Own): Own
   insertTenant(tenant: TenantRecord): Promise<void>
