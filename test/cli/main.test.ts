@@ -142,7 +142,7 @@ it('--help loads no command, and no package but the command line parser', async 
   const packages = loaded.flatMap((url) => /\/node_modules\/([^/]+)/.exec(url)?.[1] ?? [])
   expect([...new Set(packages)].sort()).toEqual(['commander', 'leven'])
   // The list of features declares their tables.
-  const others = loaded.filter((url) => !/\/storage\/(?:own-)?table\.js$/.test(url))
+  const others = loaded.filter((url) => !/\/storage\/table\.js$/.test(url))
   expect(others.filter((url) => /\/(?:biometrics|server|storage|dashboard|models)\//.test(url))).toEqual([])
 })
 

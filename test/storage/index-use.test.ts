@@ -12,7 +12,7 @@ import { agedReferenceWriter } from '../../src/features/learning-references/aged
 import { callbackWriter } from '../../src/features/openid/openid-tables.js'
 import { approvalReader, approvalWriter } from '../../src/features/policies/approval-table.js'
 import { policyReader } from '../../src/features/policies/policy-table.js'
-import { retentionReader, retentionWriter } from '../../src/features/policies/retention-table.js'
+import { retentionReader, retentionWriter } from '../../src/features/policies/retention-statements.js'
 import type { Connection } from '../../src/storage/connection.js'
 import { tablesWith } from '../../src/storage/endings.js'
 import { postgresConnection } from '../../src/storage/postgres/postgres-connection.js'

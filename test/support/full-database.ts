@@ -17,7 +17,7 @@ import {
 } from '../../src/features/openid/openid-tables.js'
 import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { policyWriter } from '../../src/features/policies/policy-table.js'
-import { retentionWriter } from '../../src/features/policies/retention-table.js'
+import { retentionWriter } from '../../src/features/policies/retention-statements.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'

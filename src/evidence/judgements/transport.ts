@@ -67,6 +67,6 @@ export const adminTransport: Evidence = {
     )
   },
   settings: ['adminListen', 'adminTlsCert'],
-  tests: 'dashboard/admin-access dashboard/admin-server',
+  tests: 'dashboard/admin-access http/admin/admin-server',
   documents: 'threat-model.md#attackers operations/tls.md',
 }

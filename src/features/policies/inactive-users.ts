@@ -14,7 +14,7 @@ import type { Store, StoreTransaction } from '../../storage/store.js'
 import { ownerOf } from '../../users/template-vault.js'
 import { policyBook } from './policy-book.js'
 import { policyReader } from './policy-table.js'
-import { retentionReader, retentionWriter } from './retention-table.js'
+import { retentionReader, retentionWriter } from './retention-statements.js'
 
 /** Name of the actor in audit entries. */
 const RETENTION: Actor = { name: 'retention', requestId: null }

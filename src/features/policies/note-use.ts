@@ -3,7 +3,7 @@ import { DAY_MS } from '../../lib/clock.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import type { UserCall } from '../../verification/call.js'
-import { retentionWriter } from './retention-table.js'
+import { retentionWriter } from './retention-statements.js'
 
 /** Shortest time between two notes of one user: a note is a write, and policies count in days. */
 const NOTE_INTERVAL_MS = DAY_MS

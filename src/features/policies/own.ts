@@ -1,8 +1,7 @@
 /** The tables and commands of policies, which are known without loading them. */
 import type { OwnParts } from '../feature.js'
 import { APPROVAL } from './approval-table.js'
-import { POLICY_VERSION } from './policy-table.js'
-import { RETENTION_START } from './retention-table.js'
+import { POLICY_VERSION, RETENTION_START } from './policy-table.js'
 
 export const POLICIES: OwnParts = {
   tables: [POLICY_VERSION, APPROVAL, RETENTION_START],

@@ -11,7 +11,7 @@ import type { Store, StoreTransaction } from '../../storage/store.js'
 import { checkedPolicy } from './policy.js'
 import { policyHashIn } from './policy-book.js'
 import { type PolicyVersionRecord, policyReader, policyWriter } from './policy-table.js'
-import { retentionReader, retentionWriter } from './retention-table.js'
+import { retentionReader, retentionWriter } from './retention-statements.js'
 
 export class PolicyOperationError extends CodedError<'policy_not_found' | 'services_outdated'> {
   override readonly name = 'PolicyOperationError'

@@ -1,4 +1,4 @@
-/** The table of policies, and the statements on which policy is in force. */
+/** The tables of policies in force and of those that erase unused users, and the statements on which policy is in force. */
 import type { Environment } from '../../config/config.js'
 import type { Connection, ReadConnection } from '../../storage/connection.js'
 import { declareTable, integer, ofTenant, type Row, text } from '../../storage/table.js'
@@ -22,6 +22,21 @@ export const POLICY_VERSION = declareTable({
   sealedUnder: 'nothing',
 })
 export type PolicyVersionRecord = Row<typeof POLICY_VERSION>
+
+/** Since when a tenant's policy erases users that nobody uses. */
+export const RETENTION_START = declareTable({
+  name: 'retention_start',
+  columns: {
+    tenantId: ofTenant,
+    since: integer,
+  },
+  key: ['tenantId'],
+  atErasure: 'kept',
+  atTenantEnd: 'deleted',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'nothing',
+})
 
 export function policyReader(database: ReadConnection) {
   const select = `SELECT ${POLICY_VERSION.fields} FROM policy_version WHERE tenant_id = ?`

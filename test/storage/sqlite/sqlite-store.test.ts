@@ -370,9 +370,11 @@ describe('backup', () => {
     await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     const other = connect(file)
     other.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
-      INSERT INTO policy_version (tenant_id, hash, policy, first_set_at)
-      SELECT 'ten_a', 'h' || i, hex(zeroblob(1000)), 0 FROM n`)
-    const insert = other.prepare(`INSERT INTO policy_version VALUES ('ten_a', ?, '', 0)`)
+      INSERT INTO consent_text (tenant_id, sha256, version, language, text, first_agreed_at)
+      SELECT 'ten_a', CAST('h' || i AS BLOB), '1', 'en', hex(zeroblob(1000)), 0 FROM n`)
+    const insert = other.prepare(
+      `INSERT INTO consent_text VALUES ('ten_a', CAST(? AS BLOB), '1', 'en', '', 0)`,
+    )
     const copied: number[] = []
     let total = 0
     const commit = (pages: number, totalPages: number) => {
@@ -386,7 +388,7 @@ describe('backup', () => {
     expect(copied).toEqual([...copied].sort((one, next) => one - next))
     expect(copied.length).toBeGreaterThan(20)
     const count = (database: Database.Database) =>
-      database.prepare('SELECT count(*) FROM policy_version').pluck().get()
+      database.prepare('SELECT count(*) FROM consent_text').pluck().get()
     expect(count(other)).toBe(4000 + copied.length)
     await joinKeys(at(copy), at(keys), at(joined), tablesOf())
     expect(count(connect(at(joined)))).toBe(4000)

@@ -1,22 +1,7 @@
-/** The table of policies that erase users whom nobody uses, and the statements on when production users were last used. */
+/** The statements on when production users were last used, and since when a policy erases those that nobody uses. */
 import type { Connection, ReadConnection } from '../../storage/connection.js'
-import { declareTable, integer, ofTenant } from '../../storage/table.js'
 import { ACTIVITY, type ActivityRecord } from '../../storage/tables/users.js'
-
-/** Since when a tenant's policy erases users that nobody uses. */
-export const RETENTION_START = declareTable({
-  name: 'retention_start',
-  columns: {
-    tenantId: ofTenant,
-    since: integer,
-  },
-  key: ['tenantId'],
-  atErasure: 'kept',
-  atTenantEnd: 'deleted',
-  expires: null,
-  isCopied: true,
-  sealedUnder: 'nothing',
-})
+import { RETENTION_START } from './policy-table.js'
 
 export function retentionReader(database: ReadConnection) {
   const select = `SELECT ${ACTIVITY.fields} FROM user_activity WHERE tenant_id = ?`
