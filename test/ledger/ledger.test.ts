@@ -6,6 +6,7 @@ import { cleanUp } from '../../bench/lib/clean-up.js'
 import { loadModelPack } from '../../models/pack/model-pack.js'
 import { markdownTable } from '../../src/lib/markdown-table.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { onDisk } from '../support/memory-folder.js'
 import { createDatabase, isOnPostgres } from '../support/postgres.js'
 import {
   ABOUT,
@@ -36,7 +37,7 @@ beforeAll(async () => {
   if (isOnPostgres()) {
     const database = await createDatabase()
     counted = await takeLedgerOnPostgres(pack, database.url).finally(() => database.drop())
-  } else counted = await takeLedger(pack)
+  } else counted = await onDisk(() => takeLedger(pack))
   if (process.env.UPDATE_DOCS === '1')
     writeFileSync(PAGE, readFileSync(PAGE, 'utf8').replace(table, tableOf(counted)))
 }, 300_000)
