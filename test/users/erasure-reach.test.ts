@@ -15,6 +15,7 @@ import { agedReferenceWriter } from '../../src/features/learning-references/aged
 import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { retentionWriter } from '../../src/features/policies/retention-statements.js'
 import { TABLES_OF_POSTGRES } from '../../src/storage/copied-tables.js'
+import { tablesWith } from '../../src/storage/endings.js'
 import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import type { Subject } from '../../src/users/template-vault.js'
 import { dataKeyOf } from '../../src/users/user-keys.js'
@@ -106,6 +107,17 @@ const REACHES: Record<string, Reach> = {
     [...OF_NO_USER, ...(isOnPostgres() ? TABLES_OF_POSTGRES : [])].map((name) => [name, NOTHING]),
   ),
 }
+
+/** The tables whose declarations say that their rows are a user's, or are sealed under a user's key. */
+const DECLARED_OF_USERS = tablesWith(tablesOf()).filter(
+  ({ columnOf, declared }) =>
+    ['blindIndex', 'subjectId', 'referenceId'].some((field) => field in columnOf) ||
+    declared.sealedUnder === 'data key',
+)
+
+it.each(DECLARED_OF_USERS)('$name, whose rows are of users, shows something of them here', ({ name }) => {
+  expect(TABLES).toHaveProperty(name)
+})
 
 let running: TestService
 let tenant: TestTenant

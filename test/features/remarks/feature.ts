@@ -13,7 +13,8 @@ import { ownValues } from '../../../src/config/own-settings.js'
 import { sealWithin } from '../../../src/crypto/sealed-box.js'
 import type { Feature, FeatureHost } from '../../../src/features/feature.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
-import { REMARK_SETTINGS, remarkReader, remarkWriter } from './own.js'
+import { REMARK_SETTINGS } from './own.js'
+import { remarkReader, remarkWriter } from './remark-table.js'
 
 interface Counted extends Proof {
   count: number

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { CommandHost } from '../../../src/cli/lib/feature-command.js'
 import { action, type OutputOptions, print } from '../../../src/cli/lib/output.js'
 import { open } from '../../../src/crypto/sealed-box.js'
-import { remarkReader } from './own.js'
+import { remarkReader } from './remark-table.js'
 
 export function registerRemarksCommand(command: Command, { withCore }: CommandHost): void {
   command.option('--json', 'print JSON').action(
