@@ -108,7 +108,7 @@ export interface TenantRoutes
     PolicyRoutes,
     RequestRoutes {}
 
-/** Those that no feature has. */
+/** The routes of a tenant that belong to the core. */
 export interface OwnTenantRoutes {
   'GET /': { answer: TenantOverview }
   'PATCH /': { body: typeof bodies.tenantContract; answer: TenantView }

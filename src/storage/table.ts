@@ -60,6 +60,22 @@ export const ofSubject = text.with('REFERENCES subject (id) ON DELETE CASCADE')
 /** The field `blindIndex`, by which a row of a user is found. */
 export const blindIndex = bytes.named('lookup')
 
+/**
+ * The columns of keys that sign for an environment. The state of a key follows from its times, so that all services agree on it: published from
+ * `publishedAt`, signing from `signsFrom` until the next key's `signsFrom`, and gone at `goneAt`.
+ */
+export const signingKeyColumns = {
+  /** The `kid` of the signatures. */
+  id: text,
+  environment,
+  /** The key as a JWK, or its public half and the place of the private one. */
+  sealed: bytes,
+  publishedAt: integer,
+  signsFrom: integer,
+  /** When the key leaves the published set; null until a next key is published. */
+  goneAt: integer.orNull,
+}
+
 type Columns = Readonly<Record<string, Column<unknown>>>
 type RowOf<Own extends Columns> = { -readonly [Field in keyof Own]: Own[Field]['value'] }
 
@@ -108,7 +124,7 @@ interface Declaration<Own extends Columns> {
   constraints?: readonly string[]
   /** The SQL that follows `ON table`, by the name of the index. Default: those that erasure, the end of a tenant and expiry need. */
   indexes?: Readonly<Record<string, ByDatabase>>
-  /** Those of `indexes` that let no two rows be alike. */
+  /** The names of the unique ones among `indexes`. */
   uniqueIndexes?: readonly string[]
   /** SQLite keeps rows by number instead of by key: for those of some hundred bytes and more. */
   hasRowId?: true
@@ -216,7 +232,7 @@ function conditionOfUser(columnOf: Readonly<Record<string, string>>): string {
   return `${columnOf.referenceId} IN (SELECT id FROM reference WHERE subject_id = ${subject})`
 }
 
-export const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Selects rows of several tables in one row, in which each value is named for its table and its field. */
 export function joined<Rows extends Record<keyof Rows, object>>(

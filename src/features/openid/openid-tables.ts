@@ -9,23 +9,14 @@ import {
   integer,
   ofTenant,
   type Row,
+  signingKeyColumns,
   text,
 } from '../../storage/table.js'
 
 /** Keys that sign ID tokens, in the form of those that sign verdicts. */
 export const OPENID_KEY = declareTable({
   name: 'openid_key',
-  columns: {
-    /** The `kid` of the signatures. */
-    id: text,
-    environment,
-    /** The key as a JWK, or its public half and the place of the private one. */
-    sealed: bytes,
-    publishedAt: integer,
-    signsFrom: integer,
-    /** When the key leaves the published set; null until a next key is published. */
-    goneAt: integer.orNull,
-  },
+  columns: signingKeyColumns,
   key: ['id'],
   hasRowId: true,
   atErasure: 'kept',

@@ -1,5 +1,5 @@
 /** Keys of the service. */
-import { bytes, declareTable, environment, integer, type Row, real, text } from '../table.js'
+import { bytes, declareTable, integer, type Row, real, signingKeyColumns, text } from '../table.js'
 
 /** The service's keys, sealed under one master key. */
 export const KEYRING = declareTable({
@@ -22,23 +22,10 @@ export const KEYRING = declareTable({
 })
 export type KeyringRecord = Row<typeof KEYRING>
 
-/**
- * A key whose public half checks the verdicts of an environment. Its state follows from these times, so that all services agree on it:
- * published from `publishedAt`, signing from `signsFrom` until the next key's `signsFrom`, and gone at `goneAt`.
- */
+/** Keys whose public halves check the verdicts of an environment. */
 export const VERDICT_KEY = declareTable({
   name: 'verdict_key',
-  columns: {
-    /** The `kid` of the signatures. */
-    id: text,
-    environment,
-    /** The key as a JWK, or its public half and the place of the private one. */
-    sealed: bytes,
-    publishedAt: integer,
-    signsFrom: integer,
-    /** When the key leaves the published set; null until a next key is published. */
-    goneAt: integer.orNull,
-  },
+  columns: signingKeyColumns,
   key: ['id'],
   hasRowId: true,
   atErasure: 'kept',
