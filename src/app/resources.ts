@@ -52,60 +52,84 @@ export async function closeResources({ core, engine, tracing }: ServiceResources
   await tracing?.stop()
 }
 
-/** Waits for a PostgreSQL database that does not answer yet. When this rejects, nothing is left open. */
+/**
+ * Starts the engine, and meanwhile loads the features and opens the database: the networks are loaded by another process. Waits for a
+ * PostgreSQL database that does not answer yet. When this rejects, nothing is left open.
+ */
 export async function openResources(config: Config, options: ServiceOptions = {}): Promise<ServiceResources> {
-  const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config)
-  const listed = options.features ?? FEATURES
-  const offered = await loadFeatures(listed)
-  const opening = { serving: true, tables: tablesOf(listed) }
+  const place = {
+    clock: options.clock ?? systemClock,
+    log,
+    metrics: new Metrics(config.metricsTenants, options.place),
+    sharesPorts: options.place !== undefined,
+  }
+  const acceptPacks = await assertPacksServable(config, options)
+  const ending = new AbortController()
+  const end = () => ending.abort(options.signal?.reason)
+  options.signal?.addEventListener('abort', end)
+  const engine = Engine.start({
+    ...serviceEngineOptions(config),
+    signal: ending.signal,
+    onIncident: (incident) => {
+      place.metrics.engine.countIncident(incident)
+      log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
+    },
+  })
+  const opening = openParts(config, options.features ?? FEATURES, { ...place, signal: ending.signal })
+  try {
+    const [started, opened] = await Promise.all([engine, opening])
+    return { ...place, ...opened, engine: started, config: { ...config, acceptPacks } }
+  } catch (error) {
+    // The first failure ends the other part too, whose own reason is then only that it was ended.
+    ending.abort(error)
+    await Promise.allSettled([
+      engine.then((started) => started.close()),
+      opening.then(({ core, tracing }) => Promise.all([core.store.close(), tracing?.stop()])),
+    ])
+    if (options.signal?.aborted) log.info('stopped')
+    throw error
+  } finally {
+    options.signal?.removeEventListener('abort', end)
+  }
+}
+
+/** @returns the packs that are accepted by name @throws ModelPackError, ConfigError for a pack that may not be served */
+async function assertPacksServable(config: Config, { acceptsAnyPack }: ServiceOptions): Promise<string[]> {
   const pack = await loadModelPack(modelPackDir(config))
   const following = await Promise.all(followingPackDirs(config).map(loadModelPack))
-  const acceptPacks = options.acceptsAnyPack
+  const acceptPacks = acceptsAnyPack
     ? [pack, ...following].map(({ manifest }) => manifest.id)
     : config.acceptPacks
   assertServable(pack, config.fmr, acceptPacks)
   for (const one of following) assertMayFollow(one, config.fmr, acceptPacks)
   for (const one of [pack, ...following])
     assertLivenessServed(one, config.requireLiveness, 'COUNTERSIGN_REQUIRE_LIVENESS')
+  return acceptPacks
+}
+
+type OpenedParts = Pick<ServiceResources, 'core' | 'features' | 'tracing' | 'transport'>
+
+/** Loads the features and opens what they and the service read. When this rejects, nothing is left open. */
+async function openParts(
+  config: Config,
+  listed: readonly ListedFeature[],
+  { clock, log, signal }: { clock: Clock; log: Logger; signal: AbortSignal },
+): Promise<OpenedParts> {
+  const offered = await loadFeatures(listed)
   for (const feature of offered) feature.assertSettings?.(config)
   const transport = await chooseTransport(config.http)
-  const core = isPostgres(config)
-    ? await whenDatabaseIsReachable(() => openToWrite(config, clock, opening), {
-        log,
-        signal: options.signal,
-      })
-    : await openToWrite(config, clock, opening)
+  const open = () => openToWrite(config, clock, { serving: true, tables: tablesOf(listed) })
+  const core = isPostgres(config) ? await whenDatabaseIsReachable(open, { log, signal }) : await open()
   try {
-    const metrics = new Metrics(config.metricsTenants, options.place)
     const features = await Promise.all(
       offered.map(async (feature) => ({ ...feature, ...(await feature.open?.(core, config)) })),
     )
     const tracing = await startTracing(config, log)
     log.info({ workers: config.workers, limit: config.workersLimit }, 'the workers load their networks')
-    const engine = await Engine.start({
-      ...serviceEngineOptions(config),
-      signal: options.signal,
-      onIncident: (incident) => {
-        metrics.engine.countIncident(incident)
-        log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
-      },
-    })
-    return {
-      config: { ...config, acceptPacks },
-      clock,
-      log,
-      core,
-      engine,
-      metrics,
-      tracing,
-      transport,
-      sharesPorts: options.place !== undefined,
-      features,
-    }
+    return { core, features, tracing, transport }
   } catch (error) {
     await core.store.close()
-    if (options.signal?.aborted) log.info('stopped')
     throw error
   }
 }

@@ -61,12 +61,12 @@ export interface Feature {
   /** The listener that it opens where an address is configured for it: its settings begin with this name. */
   readonly listener?: PublicListener
   /**
-   * Looks at its settings before anything is opened.
+   * Looks at its settings before the database is opened.
    * @throws ConfigError
    */
   assertSettings?(config: Config): void
   /**
-   * Reads what its part of a service needs of database and files, before the engine starts, so that a fault shows at once.
+   * Reads what its part of a service needs of database and files, while the engine starts.
    * @throws ConfigError
    */
   open?(core: Core, config: Config): Promise<Pick<Feature, 'attach'>>

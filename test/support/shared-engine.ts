@@ -24,13 +24,14 @@ export function withSharedEngine<T>(run: () => Promise<T>): Promise<T> {
 }
 
 async function borrow(options: EngineProcessOptions): Promise<EngineProcess> {
-  const { onChange: _, onIncident: __, ...settings } = options
+  // The end of one borrower's start is not the end of the process that others use.
+  const { onChange: _, onIncident: __, signal: ___, ...settings } = options
   const key = JSON.stringify(settings)
   let shared = kept.get(key)
   if (!shared) {
     const borrowers = new Set<EngineProcessOptions>()
     const process = startOwn({
-      ...options,
+      ...settings,
       onChange: () => borrowers.forEach((borrower) => void borrower.onChange()),
       onIncident: (incident) => borrowers.forEach((borrower) => void borrower.onIncident(incident)),
     })
