@@ -1,4 +1,4 @@
-/** The work that a service does between requests: leader lease, membership, watches, retention, webhooks, saved counts. */
+/** The work that a service does between requests: leader lease, membership, watches, retention, jobs of features. */
 import { LeaderLease } from '../cluster/leader-lease.js'
 import { Membership } from '../cluster/membership.js'
 import type { Attached } from '../features/feature.js'
@@ -8,7 +8,6 @@ import { type Jobs, STOP_STEPS } from '../jobs/job.js'
 import { RetentionJob } from '../jobs/retention.js'
 import { VerdictKeySchedule } from '../keys/verdict-key-schedule.js'
 import { DAY_MS } from '../lib/clock.js'
-import { WebhookSender } from '../webhooks/webhook-sender.js'
 import { KeyWatch } from './key-watch.js'
 import type { ServiceResources } from './resources.js'
 
@@ -24,7 +23,6 @@ export interface BackgroundWork {
   keyWatch: KeyWatch
   verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
-  webhooks: WebhookSender
 }
 
 /** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
@@ -68,17 +66,10 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     reloadKeys,
   })
   const auditVerification = new AuditVerification({ ...core, clock, log, leaderLease })
-  const webhooks = new WebhookSender({
-    ...core,
-    clock,
-    log,
-    leaderLease,
-    observe: metrics.countWebhookAttempt,
-  })
   const clockWatch = new ClockWatch(clock, log)
   const ownJobs: Jobs = {
     atOnce: [retention, auditVerification],
-    drained: [webhooks, verdictKeySchedule, clockWatch],
+    drained: [verdictKeySchedule, clockWatch],
   }
   return {
     features,
@@ -90,7 +81,6 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     keyWatch,
     verdictKeySchedule,
     auditVerification,
-    webhooks,
   }
 }
 

@@ -81,7 +81,7 @@ export interface FeatureHost extends Core {
   log: Logger
   engine: Engine
   metrics: Metrics
-  leaderLease: Pick<LeaderLease, 'current'>
+  leaderLease: Pick<LeaderLease, 'current' | 'isShared'>
   /** Null where no folder of epoch keys is configured. It remembers the keys that were read. */
   epochFolder: EpochFolder | null
   /** Has changed keys of the database taken over now. */

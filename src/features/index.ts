@@ -31,6 +31,7 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },
   { name: 'epoch-keys', load: async () => (await import('./epoch-keys/feature.js')).epochKeys },
   { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
+  { name: 'webhooks', load: async () => (await import('./webhooks/feature.js')).webhooks },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
   { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
 ]

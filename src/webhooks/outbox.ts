@@ -7,12 +7,25 @@ import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import { open, openWithAny, sealFor } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
-import { type Clock, DAY_MS, isoTime } from '../lib/clock.js'
+import { type Clock, DAY_MS, HOUR_MS, isoTime, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
 import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { WebhookEvent, WebhookEventType } from './webhook-events.js'
 
+/** Delays after the first attempt, the second, and so on, about a day in all; the attempt after the last one is final. */
+export const RETRY_DELAYS_MS = [
+  10 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  8 * HOUR_MS,
+  8 * HOUR_MS,
+]
 /** How long a delivery is listed and can be sent again. */
 export const RETENTION_MS = 7 * DAY_MS
 /** Pending deliveries of one endpoint. Further ones are counted and not kept: an endpoint that is gone must not fill the disk. */

@@ -4,7 +4,7 @@ const { systemClock } = await import('../../dist/src/lib/clock.js')
 const { createLog } = await import('../../dist/src/app/log.js')
 const { openCore } = await import('../../dist/src/app/core.js')
 const { LeaderLease } = await import('../../dist/src/cluster/leader-lease.js')
-const { WebhookSender } = await import('../../dist/src/webhooks/webhook-sender.js')
+const { WebhookSender } = await import('../../dist/src/features/webhooks/webhook-sender.js')
 
 const config = loadConfig()
 const log = createLog(config)

@@ -17,7 +17,6 @@ import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Store } from '../../storage/store.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../../verification/capture/capture-integrity.js'
 import { STAGES } from '../../verification/stages.js'
-import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../../webhooks/webhook-sender.js'
 import type { BodyBudget } from '../bodies/body-budget.js'
 import type { Transport } from '../listeners/transport.js'
 import type { Observation } from '../observation/observation.js'
@@ -86,12 +85,6 @@ export class Metrics {
     erased: this.effect('erasures', 'Users erased, by API and dashboard.'),
   } satisfies Record<Effect, Counter>
   private readonly tenants: TenantMetrics
-  private readonly webhooks = new Counter({
-    name: 'countersign_webhook_attempts_total',
-    help: 'Attempts to deliver a webhook by outcome: delivered, retried later, or given up.',
-    labelNames: ['outcome'],
-    registers: this.registers,
-  })
   private readonly dashboardRefusals = new Counter({
     name: 'countersign_dashboard_refusals_total',
     help: "Requests that the dashboard's API refused, by error code; failed sign-ins are sign_in_failed.",
@@ -116,7 +109,6 @@ export class Metrics {
     if (place) this.registry.setDefaultLabels({ process: place.name })
     this.tenants = new TenantMetrics(this.registry, tenantLimit)
     collectDefaultMetrics({ register: this.registry })
-    for (const outcome of DELIVERY_OUTCOMES) this.webhooks.inc({ outcome }, 0)
     for (const environment of ['production', 'sandbox']) {
       for (const code of CLIENT_SIGNALS) this.captureSignals.inc({ environment, code, source: 'client' }, 0)
       for (const code of SERVER_SIGNALS) this.captureSignals.inc({ environment, code, source: 'server' }, 0)
@@ -220,10 +212,6 @@ export class Metrics {
 
   readonly countEffect = (environment: Environment, effect: Effect): void => {
     this.effects[effect].inc({ environment })
-  }
-
-  readonly countWebhookAttempt = (outcome: DeliveryOutcome): void => {
-    this.webhooks.inc({ outcome })
   }
 
   readonly countAuditBreak = (): void => {

@@ -3,32 +3,20 @@
  * arrives at least once: where a process ends between the answer and the commit of its outcome, the next sender repeats the delivery.
  */
 import type { Logger } from 'pino'
-import type { LeaderLease, LeadershipTerm } from '../cluster/leader-lease.js'
-import { SIGNATURE_HEADER } from '../crypto/response-signature.js'
-import { signWebhook } from '../crypto/webhook-signature.js'
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/clock.js'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import { VERSION } from '../lib/version.js'
-import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../storage/records.js'
-import type { WebhookProgress } from '../storage/statements/webhook-statements.js'
-import { type Store, type StoreTransaction, StoreUnavailableError } from '../storage/store.js'
-import type { SigningSecrets } from '../tenants/signing-secrets.js'
-import type { Outbox } from './outbox.js'
-import { assertWebhookUrl } from './webhook-url.js'
+import type { LeaderLease, LeadershipTerm } from '../../cluster/leader-lease.js'
+import { SIGNATURE_HEADER } from '../../crypto/response-signature.js'
+import { signWebhook } from '../../crypto/webhook-signature.js'
+import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
+import { PeriodicTask } from '../../lib/periodic-task.js'
+import { VERSION } from '../../lib/version.js'
+import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../../storage/records.js'
+import type { WebhookProgress } from '../../storage/statements/webhook-statements.js'
+import { type Store, type StoreTransaction, StoreUnavailableError } from '../../storage/store.js'
+import type { SigningSecrets } from '../../tenants/signing-secrets.js'
+import { type Outbox, RETRY_DELAYS_MS } from '../../webhooks/outbox.js'
+import { assertWebhookUrl } from '../../webhooks/webhook-url.js'
+import type { DeliveryOutcome } from './webhook-metrics.js'
 
-/** Delays after the first attempt, the second, and so on, about a day in all; the attempt after the last one is final. */
-export const RETRY_DELAYS_MS = [
-  10 * SECOND_MS,
-  MINUTE_MS,
-  5 * MINUTE_MS,
-  15 * MINUTE_MS,
-  30 * MINUTE_MS,
-  HOUR_MS,
-  2 * HOUR_MS,
-  4 * HOUR_MS,
-  8 * HOUR_MS,
-  8 * HOUR_MS,
-]
 export const EVENT_ID_HEADER = 'X-Svc-Webhook-Id'
 
 const POLL_MS = SECOND_MS
@@ -38,9 +26,6 @@ const DELIVERY_LEASE_MS = MINUTE_MS
 const MAX_IN_FLIGHT = 16
 /** Endpoints with due deliveries among which the free slots are distributed: far more than are in use at once. */
 const MAX_DUE_ENDPOINTS = 1000
-
-export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'given_up'] as const
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
 interface SenderParts {
   store: Store
