@@ -5,13 +5,13 @@
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { Actor, AuditedResult, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
-import { generatePassword, hashPassword, passwordWeakness } from '../crypto/password-hash.js'
 import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { PersonRecord, PersonRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import { hashToken, linkOf } from '../tenants/login-link.js'
 import { assertNotSuspended } from '../tenants/tenancy-error.js'
+import { hashToken, linkOf } from './accounts/login-link.js'
+import { generatePassword, hashPassword, passwordWeakness } from './accounts/password-hash.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
 /** How long an operator's link can be used: the operator who makes it also opens it. */

@@ -10,7 +10,6 @@ import {
   capturePageSettings,
   checkedCapturePage,
 } from '../tenants/capture-page-settings.js'
-import { createLoginLink } from '../tenants/login-link.js'
 import {
   checkedPasskeys,
   fingerprintOf,
@@ -19,6 +18,7 @@ import {
 } from '../tenants/passkey-settings.js'
 import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenants/tenancy.js'
 import { TenancyError } from '../tenants/tenancy-error.js'
+import { createLoginLink } from './accounts/login-link.js'
 
 export interface TenantWithLoginLink extends CreatedTenant {
   /** Signs the tenant in to the dashboard, once. */

@@ -93,7 +93,7 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'migrate-store',
     description: 'copy a database from SQLite to PostgreSQL, or back, and compare all rows',
-    load: async () => (await import('./migrate-store.js')).registerMigrateStoreCommand,
+    load: async () => (await import('./migrate-store/migrate-store.js')).registerMigrateStoreCommand,
   },
   {
     usage: 'audit',

@@ -1,4 +1,4 @@
-/** A start loads the engine beside features and database, and a failure of either part leaves nothing behind. */
+/** A start loads the engine while it loads features and opens the database, and a failure of either part leaves nothing behind. */
 import { expect, it } from 'vitest'
 import type { Core } from '../../src/admin/core.js'
 import { EngineProcess } from '../../src/biometrics/engine/engine-process.js'

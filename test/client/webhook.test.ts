@@ -10,7 +10,7 @@ import {
 } from '../../clients/node/index.js'
 import { FakeCountersign } from '../../clients/node/testing.js'
 import { signResponse } from '../../src/crypto/response-signature.js'
-import { signWebhook } from '../../src/crypto/webhook-signature.js'
+import { signWebhook } from '../../src/features/webhooks/webhook-signature.js'
 
 const secret = { id: 'sec_1', secret: 'svc-sec-1' }
 const NOW = 1_800_000_000

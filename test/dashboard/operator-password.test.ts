@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { generatePassword, hashPassword } from '../../src/admin/accounts/password-hash.js'
 import { ConfigError } from '../../src/config/config.js'
-import { generatePassword, hashPassword } from '../../src/crypto/password-hash.js'
 import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { startService } from '../support/service.js'
 

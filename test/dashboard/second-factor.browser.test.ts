@@ -1,8 +1,8 @@
 /** The page of the second factor, and the sign-in with it, in a real browser. */
 
 import { describe, expect, it } from 'vitest'
+import { totpCode, totpStep } from '../../src/admin/accounts/totp.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, loaded, violations } from '../support/browser.js'
 import { operationsOf } from '../support/operations.js'

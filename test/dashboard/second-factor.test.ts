@@ -1,8 +1,8 @@
 /** The second factor of operators: setting up, sign-in, single use of codes, loss, and storage. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { totpCode, totpStep } from '../../src/admin/accounts/totp.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { totpCode, totpStep } from '../../src/crypto/totp.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'

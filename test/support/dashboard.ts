@@ -1,5 +1,5 @@
 /** A session at the dashboard's API over real HTTP, as its pages hold one. */
-import { createLoginLink } from '../../src/tenants/login-link.js'
+import { createLoginLink } from '../../src/admin/accounts/login-link.js'
 import type { TestService } from './service.js'
 
 export interface DashboardAnswer {

@@ -83,7 +83,7 @@ async function exportKeys(
   { store, keys }: Core,
   config: Config,
 ): Promise<void> {
-  const { exportDataKeys } = await import('../../keys/data-key-export.js')
+  const { exportDataKeys } = await import('../../features/epoch-keys/data-key-export.js')
   const { epochKeyOf } = await import('../../keys/epochs.js')
   const folder = await folderOf(config)
   const target = file ?? folder.exportFile
@@ -103,7 +103,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
   const folder = await folderOf(config)
   const file = named ?? folder.exportFile
   if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
-  const { importDataKeys } = await import('../../keys/data-key-import.js')
+  const { importDataKeys } = await import('../../features/epoch-keys/data-key-import.js')
   const imported = await using(
     config,
     ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),

@@ -1,11 +1,11 @@
 /** `countersign tenant`: tenants, their keys and their signing secrets. Commands change the database, and a running service sees it at once. */
 
 import type { Command } from 'commander'
+import { LOGIN_LINK_MS } from '../../admin/accounts/login-link.js'
 import { rotationView, secretView } from '../../admin/views.js'
 import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime, MINUTE_MS } from '../../lib/clock.js'
-import { LOGIN_LINK_MS } from '../../tenants/login-link.js'
 import { parseDuration } from '../lib/duration.js'
 import { action, note, type OutputOptions, print } from '../lib/output.js'
 import { assertReached } from '../lib/pack-in-place.js'

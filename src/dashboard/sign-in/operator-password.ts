@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Config, ConfigError } from '../../config/config.js'
 import {
   generatePassword,
   HASH_PREFIX,
@@ -14,7 +13,8 @@ import {
   matchesHash,
   passwordWeakness,
   slowHash,
-} from '../../crypto/password-hash.js'
+} from '../../admin/accounts/password-hash.js'
+import { type Config, ConfigError } from '../../config/config.js'
 import type { FirstPassword } from '../../features/feature.js'
 import { createDurably, makeFolder, replaceDurably } from '../../lib/durable-file.js'
 import type { SharedStore } from '../../storage/store.js'

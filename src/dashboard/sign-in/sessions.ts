@@ -1,11 +1,12 @@
 /** Server-side sessions behind a cookie: finding, extending and ending them. `SignIn` begins them. */
+
+import { hashToken } from '../../admin/accounts/login-link.js'
 import type { NewSession } from '../../admin/sign-in-operations.js'
 import { randomBase62 } from '../../crypto/identifiers.js'
 import type { IncomingRequest } from '../../http/listeners/listener.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import type { PersonRecord, SessionMethod, SessionRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
-import { hashToken } from '../../tenants/login-link.js'
 import { BACKGROUND_HEADER } from '../contract.js'
 import { DashboardError } from '../dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'

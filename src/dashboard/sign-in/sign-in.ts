@@ -1,12 +1,13 @@
 /** Begins sessions, with a link, a password or a sign-in at an OpenID provider, and confirms the identity in one that exists. */
+
+import { hashToken } from '../../admin/accounts/login-link.js'
+import { matchesHash } from '../../admin/accounts/password-hash.js'
 import type { FactorOwner, SecondFactorOperations } from '../../admin/second-factor-operations.js'
 import type { NewSession, SignInOperations } from '../../admin/sign-in-operations.js'
-import { matchesHash } from '../../crypto/password-hash.js'
 import { networkOf } from '../../http/authentication/wrong-keys.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
 import type { PersonRecord } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
-import { hashToken } from '../../tenants/login-link.js'
 import type { RateLimiter } from '../../tenants/rate-limiter.js'
 import type { InputOf, OperatorRoutes, SessionRoutes } from '../contract.js'
 import { DashboardError } from '../dashboard-error.js'

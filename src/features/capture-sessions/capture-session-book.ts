@@ -11,9 +11,9 @@ import { open, seal } from '../../crypto/sealed-box.js'
 import type { Clock } from '../../lib/clock.js'
 import type { CaptureSessionRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
-import { type CodeCheck, MAX_NUMBER_TRIES, newCode } from '../../verification/challenge/confirmation-code.js'
 import type { ShownDisplay } from '../displayed-actions/exports.js'
 import type { CaptureSessionResult } from './capture-session-events.js'
+import { type CodeCheck, MAX_NUMBER_TRIES, newCode } from './confirmation-code.js'
 
 /** The capture that a session asks a person for. */
 interface CaptureRequest {

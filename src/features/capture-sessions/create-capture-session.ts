@@ -18,7 +18,6 @@ import type { Services } from '../../api/services.js'
 import { MODES } from '../../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../../contract/actions/readable-text.js'
 import { DISPLAY_LOCALES } from '../../contract/locales.js'
-import { browserWords } from '../../lib/browser-words.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
@@ -37,6 +36,7 @@ import { assertPayees, payeesField, typedActions } from '../displayed-actions/ex
 import { OPENID_LISTENER } from '../openid/exports.js'
 import { passkeyField, passkeyOptions, passkeyServices } from '../passkeys/exports.js'
 import { assertCaptureMeets, policyServices } from '../policies/exports.js'
+import { browserWords } from './browser-words.js'
 import type { CaptureSessionBook } from './capture-session-book.js'
 
 export const CAPTURE: Topic = { name: 'capture', about: 'The hosted capture page.' }

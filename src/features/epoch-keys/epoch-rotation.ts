@@ -43,10 +43,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import { exportDataKeys } from '../../keys/data-key-export.js'
 import type { EpochFolder } from '../../keys/epoch-folder.js'
 import { epochKeyOf, missingKeyError } from '../../keys/epochs.js'
-import { rewrapDataKeys } from '../../keys/rewrap-data-keys.js'
 import type { Clock } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
 import {
@@ -56,7 +54,9 @@ import {
   isBaseEpoch,
 } from '../../storage/epoch-book.js'
 import type { Store } from '../../storage/store.js'
+import { exportDataKeys } from './data-key-export.js'
 import { EpochRegistry } from './epoch-registry.js'
+import { rewrapDataKeys } from './rewrap-data-keys.js'
 
 const POLL_MS = 250
 

@@ -4,12 +4,12 @@ import { promisify } from 'node:util'
 import type { Environment } from '../../config/config.js'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { openWithAny, seal } from '../../crypto/sealed-box.js'
-import { selfSignedCertificate } from '../../crypto/self-signed-certificate.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { isGone, signingKeyId } from '../../keys/verdict-key-ring.js'
 import { type Clock, DAY_MS } from '../../lib/clock.js'
 import type { Store } from '../../storage/store.js'
 import { type OpenIdKeyRecord, openIdKeyReader, openIdKeyWriter } from './openid-tables.js'
+import { selfSignedCertificate } from './self-signed-certificate.js'
 
 /** A private key as the provider takes it. */
 export interface OpenIdJwk extends JsonWebKey {

@@ -5,7 +5,6 @@
 import type { Logger } from 'pino'
 import type { LeaderLease, LeadershipTerm } from '../../cluster/leader-lease.js'
 import { SIGNATURE_HEADER } from '../../crypto/response-signature.js'
-import { signWebhook } from '../../crypto/webhook-signature.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import { VERSION } from '../../lib/version.js'
@@ -16,6 +15,7 @@ import type { SigningSecrets } from '../../tenants/signing-secrets.js'
 import { type Outbox, RETRY_DELAYS_MS } from '../../webhooks/outbox.js'
 import { assertWebhookUrl } from '../../webhooks/webhook-url.js'
 import type { DeliveryOutcome } from './webhook-metrics.js'
+import { signWebhook } from './webhook-signature.js'
 
 export const EVENT_ID_HEADER = 'X-Svc-Webhook-Id'
 

@@ -1,6 +1,6 @@
 /** The page says when and where its session began, and the person can say that somebody else did. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { browserWords } from '../../../src/lib/browser-words.js'
+import { browserWords } from '../../../src/features/capture-sessions/browser-words.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { base64, face } from '../../support/faces.js'
 import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'

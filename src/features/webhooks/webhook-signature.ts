@@ -1,7 +1,7 @@
 /** The signature of webhooks: HMAC-SHA256 under the tenant's signing secret, over a text that no response signature covers. */
 import { createHmac } from 'node:crypto'
-import type { Environment } from '../config/config.js'
-import type { SigningSecret } from './response-signature.js'
+import type { Environment } from '../../config/config.js'
+import type { SigningSecret } from '../../crypto/response-signature.js'
 
 export interface SignedWebhook {
   /** Environment of the event: an event of the sandbox must not pass for one of production. */

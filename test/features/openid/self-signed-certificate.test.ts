@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { selfSignedCertificate } from '../../src/crypto/self-signed-certificate.js'
+import { selfSignedCertificate } from '../../../src/features/openid/self-signed-certificate.js'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const facts = {

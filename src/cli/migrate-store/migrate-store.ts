@@ -1,21 +1,21 @@
 /** `countersign migrate-store`: copies a SQLite database to PostgreSQL, or back. */
 import type { Command } from 'commander'
-import { loadConfig } from '../app/configuration.js'
-import { AuditLog } from '../audit/audit-log.js'
-import { type Config, ConfigError, isPostgres, sqliteFile } from '../config/config.js'
-import { parsePostgresUrl } from '../config/postgres-url.js'
-import { dataKeyWrapping } from '../crypto/epoch-key.js'
-import { loadMasterKey } from '../crypto/master-key.js'
-import { openWithAny, seal } from '../crypto/sealed-box.js'
-import type { ServiceKeys } from '../crypto/service-keys.js'
-import { moveOperatorPassword } from '../dashboard/sign-in/operator-password.js'
-import { tablesOf } from '../features/index.js'
-import { systemClock } from '../lib/clock.js'
-import type { CopySource, CopyTarget, KeyTranslation } from '../storage/copy-store.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './lib/output.js'
-import { type Progress, progressBar } from './lib/progress.js'
-import { type Cell, counted, listing } from './lib/style.js'
-import { assertMasterKey, closeFilesToOthers } from './with-core.js'
+import { loadConfig } from '../../app/configuration.js'
+import { AuditLog } from '../../audit/audit-log.js'
+import { type Config, ConfigError, isPostgres, sqliteFile } from '../../config/config.js'
+import { parsePostgresUrl } from '../../config/postgres-url.js'
+import { dataKeyWrapping } from '../../crypto/epoch-key.js'
+import { loadMasterKey } from '../../crypto/master-key.js'
+import { openWithAny, seal } from '../../crypto/sealed-box.js'
+import type { ServiceKeys } from '../../crypto/service-keys.js'
+import { moveOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
+import { tablesOf } from '../../features/index.js'
+import { systemClock } from '../../lib/clock.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { type Progress, progressBar } from '../lib/progress.js'
+import { type Cell, counted, listing } from '../lib/style.js'
+import { assertMasterKey, closeFilesToOthers } from '../with-core.js'
+import type { CopySource, CopyTarget, KeyTranslation } from './copy-store.js'
 
 interface MigrateOptions extends OutputOptions {
   from: string
@@ -57,9 +57,9 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
   const masterKey = loadMasterKey(config)
   closeFilesToOthers()
   // Loaded only here, because help needs no database.
-  const { findKeys } = await import('../app/core.js')
-  const { copyStore } = await import('../storage/copy-store.js')
-  const { tablesWith } = await import('../storage/endings.js')
+  const { findKeys } = await import('../../app/core.js')
+  const { copyStore } = await import('./copy-store.js')
+  const { tablesWith } = await import('../../storage/endings.js')
   const startedMs = performance.now()
   const source = await openSource(config, from)
   try {
@@ -114,20 +114,17 @@ function assertUrls({ from, to }: MigrateOptions): void {
 
 async function openSource(config: Config, database: string): Promise<CopySource> {
   return isPostgres({ database })
-    ? (await import('../storage/postgres/postgres-copy.js')).openPostgresSource(database, access(config))
-    : (await import('../storage/sqlite/sqlite-copy.js')).openSqliteSource(sqliteFile({ database }))
+    ? (await import('./postgres-copy.js')).openPostgresSource(database, access(config))
+    : (await import('./sqlite-copy.js')).openSqliteSource(sqliteFile({ database }))
 }
 
 async function openTarget(config: Config, database: string): Promise<CopyTarget> {
   return isPostgres({ database })
-    ? (await import('../storage/postgres/postgres-copy.js')).openPostgresTarget(database, {
+    ? (await import('./postgres-copy.js')).openPostgresTarget(database, {
         ...access(config),
         tables: tablesOf(),
       })
-    : (await import('../storage/sqlite/sqlite-copy.js')).openSqliteTarget(
-        sqliteFile({ database }),
-        tablesOf(),
-      )
+    : (await import('./sqlite-copy.js')).openSqliteTarget(sqliteFile({ database }), tablesOf())
 }
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
@@ -140,8 +137,8 @@ async function translationOf(
 ): Promise<KeyTranslation | null> {
   const records = (await epochs?.all()) ?? []
   if (records.length === 0) return null
-  const { epochFolder } = await import('../app/core.js')
-  const { loadEpochs } = await import('../keys/epochs.js')
+  const { epochFolder } = await import('../../app/core.js')
+  const { loadEpochs } = await import('../../keys/epochs.js')
   const { epochs: loaded } = await loadEpochs(records, epochFolder(config), Date.now())
   const wrapping = dataKeyWrapping({ ...keys, epochs: loaded })
   const open = (id: string, wrapped: Buffer) => {

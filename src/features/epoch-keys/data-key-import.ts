@@ -1,11 +1,13 @@
 /** Puts exported data keys into a database that was restored to an earlier time. Each step can be repeated after a crash. */
-import { wrappingOf } from '../crypto/epoch-key.js'
-import { isOpenedBy } from '../crypto/sealed-box.js'
-import type { ServiceKeys } from '../crypto/service-keys.js'
-import { SECOND_MS } from '../lib/clock.js'
-import type { RewrappedRow } from '../storage/epoch-book.js'
-import type { SealedRow } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
+import { wrappingOf } from '../../crypto/epoch-key.js'
+import { isOpenedBy } from '../../crypto/sealed-box.js'
+import type { ServiceKeys } from '../../crypto/service-keys.js'
+import type { EpochFolder } from '../../keys/epoch-folder.js'
+import { epochKeyOf } from '../../keys/epochs.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import type { RewrappedRow } from '../../storage/epoch-book.js'
+import type { SealedRow } from '../../storage/records.js'
+import type { Store } from '../../storage/store.js'
 import {
   assertFits,
   BATCH,
@@ -14,8 +16,6 @@ import {
   DataKeyLines,
   damaged,
 } from './data-key-file.js'
-import type { EpochFolder } from './epoch-folder.js'
-import { epochKeyOf } from './epochs.js'
 
 /** More than the clocks of two services differ by. */
 const MAX_CLOCK_DIFFERENCE_MS = 10 * SECOND_MS

@@ -1,6 +1,6 @@
 /** Codes by time, against the tables of the RFCs. */
 import { describe, expect, it } from 'vitest'
-import { base32, matchingStep, totpCode, totpStep, totpUri } from '../../src/crypto/totp.js'
+import { base32, matchingStep, totpCode, totpStep, totpUri } from '../../src/admin/accounts/totp.js'
 
 const SECRET = Buffer.from('12345678901234567890')
 

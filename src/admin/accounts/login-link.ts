@@ -1,8 +1,8 @@
 /** One-time links that sign a tenant in to the dashboard. */
 import { createHash } from 'node:crypto'
-import { randomBase62 } from '../crypto/identifiers.js'
-import { HOUR_MS } from '../lib/clock.js'
-import type { StoreTransaction } from '../storage/store.js'
+import { randomBase62 } from '../../crypto/identifiers.js'
+import { HOUR_MS } from '../../lib/clock.js'
+import type { StoreTransaction } from '../../storage/store.js'
 
 /** How long a link can be used. */
 export const LOGIN_LINK_MS = HOUR_MS

@@ -7,9 +7,9 @@
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { CodedError } from '../lib/errors.js'
-import type { SealedRow } from '../storage/records.js'
-import type { StoreReader } from '../storage/store.js'
+import { CodedError } from '../../lib/errors.js'
+import type { SealedRow } from '../../storage/records.js'
+import type { StoreReader } from '../../storage/store.js'
 
 export const FORMAT = 'countersign wrapped keys 1'
 /** Rows of one read: calls of the service wait while it runs. */
