@@ -1,15 +1,7 @@
-/** Operations on tenants: create, change the contract and the capture page, make login links. */
-import { createHash } from 'node:crypto'
+/** Operations on tenants: create, change the contract and the use of passkeys, make login links. */
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
-import type { StoreTransaction } from '../storage/store.js'
-import { encodeLogo } from '../tenants/capture-logo.js'
-import {
-  type CapturePageSettings,
-  capturePageSettings,
-  checkedCapturePage,
-} from '../tenants/capture-page-settings.js'
 import {
   checkedPasskeys,
   fingerprintOf,
@@ -80,56 +72,6 @@ export class TenantOperations {
   }
 
   /**
-   * Changes the tenant's settings of the hosted capture page. @returns the tenant as it is now
-   * @param settings all settings except the logo, which `setCaptureLogo` changes
-   * @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color
-   */
-  async setCapturePage(
-    { id }: TenantRecord,
-    actor: Actor,
-    settings: Omit<CapturePageSettings, 'logo'>,
-  ): Promise<TenantRecord> {
-    // Invalid settings are refused before a transaction begins.
-    checkedCapturePage({ ...settings, logo: null })
-    return this.changeCapturePage(id, actor, async (_tx, present) => ({ ...settings, logo: present.logo }))
-  }
-
-  /**
-   * Sets or removes the logo of the hosted capture page. @returns the tenant as it is now
-   * @param file a PNG or WebP of at most 512 KiB and 4 megapixels, which is encoded again; null for none
-   * @throws CapturePageError invalid_logo
-   */
-  async setCaptureLogo({ id }: TenantRecord, actor: Actor, file: Uint8Array | null): Promise<TenantRecord> {
-    const made = file && (await encodeLogo(file))
-    return this.changeCapturePage(id, actor, async (tx, present) => {
-      if (!made) {
-        await tx.deleteCaptureLogo(id)
-        return { ...present, logo: null }
-      }
-      const { image, sha256, width, height } = made
-      await tx.putCaptureLogo({ tenantId: id, sha256: Buffer.from(sha256, 'hex'), image })
-      return { ...present, logo: { sha256, width, height } }
-    })
-  }
-
-  private changeCapturePage(
-    id: string,
-    actor: Actor,
-    change: (tx: StoreTransaction, present: CapturePageSettings) => Promise<CapturePageSettings>,
-  ): Promise<TenantRecord> {
-    return this.audited.run(id, actor, async (tx) => {
-      const before = (await tx.tenantById(id))!
-      await tx.setCapturePage(id, checkedCapturePage(await change(tx, capturePageSettings(before))))
-      const tenant = (await tx.tenantById(id))!
-      const previous = capturePageFacts(before)
-      return {
-        result: tenant,
-        facts: { event: 'capture_page_changed', ...capturePageFacts(tenant), previous },
-      }
-    })
-  }
-
-  /**
    * Changes how the tenant uses passkeys. @returns the tenant as it is now
    * @param settings null to use none: registered passkeys are kept, and refused meanwhile
    * @throws PasskeySettingsError
@@ -185,19 +127,5 @@ function passkeyFacts(tenant: TenantRecord) {
     recovery_hours: settings?.recoveryHours ?? null,
     roots: (settings?.roots ?? []).map(fingerprintOf),
     aaguids: settings?.aaguids ?? [],
-  }
-}
-
-/** The settings of the hosted capture page as the audit log records them. */
-function capturePageFacts(tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
-  return {
-    company,
-    return_origins: returnOrigins,
-    frame_ancestors: frameAncestors,
-    consent_version: consent?.version ?? null,
-    consent_sha256: consent ? createHash('sha256').update(consent.text).digest('hex') : null,
-    color,
-    logo_sha256: logo?.sha256 ?? null,
   }
 }

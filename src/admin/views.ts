@@ -10,8 +10,6 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../storage/records.js'
-import { type ThemeColor, themeColors } from '../tenants/accent-color.js'
-import { capturePageSettings } from '../tenants/capture-page-settings.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
@@ -159,25 +157,6 @@ export function personView(person: PersonRecord) {
   const { origin, passwordHash } = person
   const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
   return { ...operatorView(person), state } as const
-}
-
-/** The settings of a tenant's capture page, with the colors that follow for each theme. */
-export function capturePageView(tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
-  const themes = color === null ? null : themeColors(color)
-  const shown = ({ accent, onAccent }: ThemeColor) => ({ accent, on_accent: onAccent })
-  return {
-    tenant_id: tenant.id,
-    name: tenant.name,
-    company,
-    return_origins: returnOrigins,
-    frame_ancestors: frameAncestors,
-    consent_version: consent?.version ?? null,
-    consent_text: consent?.text ?? null,
-    color,
-    colors: themes && { light: shown(themes.light), dark: shown(themes.dark) },
-    logo,
-  }
 }
 
 /** How a tenant uses passkeys; null fields where it uses none. */

@@ -57,8 +57,6 @@ export const tenantDeletion = Type.Object(
   closed,
 )
 
-const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
-
 const operatorName = Type.String({ maxLength: 128 })
 const role = Type.Union([Type.Literal('admin'), Type.Literal('viewer')])
 
@@ -107,28 +105,6 @@ export const modelDecision = Type.Object(
 
 export const modelFinish = Type.Object(
   { /** Id of the model whose templates are deleted. */ dropping: model },
-  closed,
-)
-
-export const capturePage = Type.Object(
-  {
-    /** Name that the page shows; null for the tenant's name. */
-    company: Type.Union([Type.String({ maxLength: 256 }), Type.Null()]),
-    return_origins: origins,
-    frame_ancestors: origins,
-    /** Consent text; null for the page's own text. */
-    consent: Type.Union([
-      Type.Object(
-        { version: Type.String({ maxLength: 256 }), text: Type.String({ maxLength: 8000 }) },
-        closed,
-      ),
-      Type.Null(),
-    ]),
-    /** Color as #rrggbb; null for the page's own. */
-    color: Type.Union([Type.String({ maxLength: 64 }), Type.Null()]),
-    /** Logo as PNG or WebP; null removes it. Without this field the logo stays as it is. */
-    logo: Type.Optional(Type.Union([Type.String({ minLength: 1, contentEncoding: 'base64' }), Type.Null()])),
-  },
   closed,
 )
 

@@ -12,6 +12,7 @@ import type { userSchema } from '../api/endpoints/get-user.js'
 import type { rotationSchema } from '../api/endpoints/rotate-signing.js'
 import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
+import type { CapturePageRoutes } from '../features/capture-sessions/console-routes.js'
 import type { InsightRoutes } from '../features/insight/console-routes.js'
 import type { RequestRoutes } from '../features/insight/requests/request-routes.js'
 import type { TrafficView, TrafficWindow } from '../features/insight/traffic/traffic-view.js'
@@ -23,6 +24,7 @@ import type * as bodies from './bodies.js'
 import type { AuditEntry, AuditPageQuery, AuditQuery } from './lib/audit-contract.js'
 import type { Secret, Urls } from './lib/route.js'
 
+export type { CapturePageView } from '../features/capture-sessions/console-routes.js'
 export type { DriftList, TrafficQuery } from '../features/insight/console-routes.js'
 export type { RequestPage, RequestQuery, RequestView } from '../features/insight/requests/request-routes.js'
 export type { Percentiles } from '../features/insight/traffic/latency-counts.js'
@@ -102,6 +104,7 @@ export interface OperatorRoutes {
 /** A tenant's routes, without the prefix `/api/tenants/<id>`. `GET /` stands for the prefix itself. */
 export interface TenantRoutes
   extends OwnTenantRoutes,
+    CapturePageRoutes,
     InsightRoutes,
     OpenIdClientRoutes,
     PasskeyRoutes,
@@ -120,8 +123,6 @@ export interface OwnTenantRoutes {
   'POST /sessions/end': { body: typeof bodies.sessionChoice; answer: ListedSession }
   /** Ends every session of the tenant, and its login links that nobody has used. */
   'POST /sign-out': { answer: { sessions: number; links: number } }
-  'GET /capture-page': { answer: CapturePageView }
-  'POST /capture-page': { body: typeof bodies.capturePage; answer: CapturePageView }
   'GET /people': { answer: PersonList }
   'POST /people': { body: typeof bodies.newOperator; answer: InvitedPerson }
   'POST /people/role': { body: typeof bodies.operatorRole; answer: PersonView }
@@ -154,7 +155,6 @@ export interface OwnTenantRoutes {
   'GET /audit': { query: AuditPageQuery; answer: AuditPage }
   'POST /audit/subject': { body: typeof bodies.subjectQuestion; answer: { subject: string | null } }
   'GET /audit/chain': { answer: AuditChain }
-  'GET /audit/consent-text': { query: ConsentTextQuery; answer: { texts: ConsentTextView[] } }
   /** Answers with a file instead of JSON. */
   'GET /audit/export': { query: AuditExportQuery }
   'POST /try/inspect': { body: typeof bodies.inspection; answer: Inspection }
@@ -317,23 +317,6 @@ export interface OperatorList {
   operators: Array<OperatorView & { second_factor: boolean }>
   /** The OpenID provider by which operators may also sign in. Its claim holds the operator's name. */
   provider: { issuer: string; claim: string } | null
-}
-
-/** A tenant's settings of the hosted capture page. */
-export interface CapturePageView {
-  tenant_name: string
-  /** Name that the page shows, or null for the tenant's name. */
-  company: string | null
-  /** Origins to which the page may lead back. No session can be created while the list is empty. */
-  return_origins: string[]
-  /** Origins whose pages may show it in a frame. */
-  frame_ancestors: string[]
-  /** Consent text, or null for the page's own. */
-  consent: { version: string; text: string } | null
-  /** Color as #rrggbb, or null for the page's own. */
-  color: string | null
-  /** Logo as a PNG in base64, or null for none. */
-  logo: string | null
 }
 
 /** A person who signs in for a tenant. */
@@ -502,21 +485,6 @@ export interface AuditChain {
   entries: number
   /** First sequence that does not fit the chain or is missing, or null. */
   broken_at: number | null
-}
-
-export interface ConsentTextQuery {
-  /** The value `consent_sha256` of an audit entry. */
-  sha256: string
-}
-
-/** A text that people have agreed to on the hosted capture page. */
-export interface ConsentTextView {
-  sha256: string
-  version: string
-  /** Language of the page that showed the text first. */
-  language: string
-  first_agreed_at: string
-  text: string
 }
 
 /** The engine's findings on a photo. */

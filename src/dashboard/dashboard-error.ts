@@ -1,7 +1,6 @@
 /** Turns refusals of the dashboard's API, its own and those of the parts that it calls, into the service's common error body. */
 
 import type { PackGradeError } from '../../models/pack/pack-grade.js'
-import type { ConsentTextError } from '../admin/consent-texts.js'
 import type { ModelOperationError } from '../admin/model-operations.js'
 import type { PersonError } from '../admin/people-operations.js'
 import type { SecondFactorError } from '../admin/second-factor-operations.js'
@@ -18,7 +17,6 @@ import type { VerdictKeyError } from '../keys/verdict-key-rotation.js'
 import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
-import type { CapturePageError } from '../tenants/capture-page-settings.js'
 import type { KeyGrantError } from '../tenants/key-grants.js'
 import type { PasskeySettingsError } from '../tenants/passkey-settings.js'
 import type { TenancyError } from '../tenants/tenancy-error.js'
@@ -69,9 +67,7 @@ type OperationError =
   | WebhookOperationError
   | WebhookUrlError
   | PackGradeError
-  | CapturePageError
   | PasskeySettingsError
-  | ConsentTextError
   | VerdictKeyError
   | ModelOperationError
 
@@ -109,16 +105,11 @@ export const OPERATION_STATUS = {
   person_not_found: 404,
   weak_password: 400,
   invalid_origin: 400,
-  invalid_company: 400,
-  invalid_consent: 400,
-  invalid_color: 400,
-  invalid_logo: 400,
   invalid_rp_id: 400,
   invalid_recovery_hours: 400,
   invalid_root: 400,
   roots_required: 400,
   invalid_aaguid: 400,
-  consent_text_not_found: 404,
   services_outdated: 409,
   no_model_migration: 409,
   model_migration_under_way: 409,

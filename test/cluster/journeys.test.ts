@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { ACTION, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
+import { ACTION, allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
@@ -157,11 +157,7 @@ overPostgres(() => {
 
   describe('a session of the capture page', () => {
     async function session(fields: Record<string, unknown> = {}) {
-      const settings = {
-        ...{ company: null, returnOrigins: [RETURN_ORIGIN], frameAncestors: [] },
-        ...{ consent: null, color: null },
-      }
-      await operationsOf(cluster.nodes[0]!).tenants.setCapturePage(await record(), COMMAND_LINE, settings)
+      await allowReturn({ service: cluster.nodes[0]! }, tenant)
       const { status, body } = await askForSession(tenant.sandbox[0]!, {
         user_id: newUser('+match'),
         ...fields,

@@ -635,22 +635,11 @@ describe('what to do', () => {
       const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
       const before = await ask('https://shop.example/done')
       expect(before.body.message).toContain('https://shop.example: none is allowed yet')
-      const { tenancy } = running.service.core
-      const operations = operationsOf(running.service)
-      const found = await tenancy.find(tenant.id)
-      await operations.tenants.setCapturePage(found, COMMAND_LINE, {
-        ...{
-          company: null,
-          frameAncestors: [],
-          consent: null,
-          color: null,
-          returnOrigins: ['https://bank.example'],
-        },
-      })
+      await allowReturn(running, tenant, { returnOrigins: ['https://bank.example'] })
       const after = await ask('https://shop.example/done')
       expect(after.body.message).toContain('allowed are https://bank.example.')
       expect(after.body.remedy).toContain(
-        `countersign tenant capture-page ${found.name} --return-origin https://bank.example https://shop.example`,
+        `countersign tenant capture-page ${tenant.name} --return-origin https://bank.example https://shop.example`,
       )
       const { body } = await ask('not a url')
       expect(body.message).toContain('must be an https URL')

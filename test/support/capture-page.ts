@@ -3,9 +3,9 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { CapturePageOperations } from '../../src/features/capture-sessions/capture-page-operations.js'
 import { answerTo } from './challenges.js'
 import type { ApiClient } from './client.js'
-import { operationsOf } from './operations.js'
 import type { TestService, TestTenant } from './service.js'
 
 export const RETURN_ORIGIN = 'https://bank.example'
@@ -13,8 +13,8 @@ export const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 
 /** Lets the tenant's page lead back to `RETURN_ORIGIN`. */
 export async function allowReturn(
-  { service }: TestService,
-  { id }: TestTenant,
+  { service }: { service: Pick<TestService['service'], 'core'> },
+  { id }: Pick<TestTenant, 'id'>,
   settings: {
     company?: string
     returnOrigins?: string[]
@@ -24,8 +24,7 @@ export async function allowReturn(
   } = {},
 ): Promise<void> {
   const { tenancy } = service.core
-  const operations = operationsOf(service)
-  await operations.tenants.setCapturePage(await tenancy.find(id), COMMAND_LINE, {
+  await new CapturePageOperations(service.core.operations).set(await tenancy.find(id), COMMAND_LINE, {
     company: null,
     returnOrigins: [RETURN_ORIGIN],
     frameAncestors: [],

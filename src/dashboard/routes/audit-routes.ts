@@ -1,7 +1,5 @@
 /** The routes that show and export the audit log, and the facts of a verification. */
 
-import { consentTextsOf } from '../../admin/consent-texts.js'
-import { consentTextView } from '../../admin/user-views.js'
 import { reply } from '../../http/admin/replies.js'
 import { DomainError } from '../../lib/domain-error.js'
 import * as bodies from '../bodies.js'
@@ -62,19 +60,6 @@ export const AUDIT_ROUTES = {
       const { audit, store } = services.core
       const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
       return { entries, broken_at: brokenAt }
-    },
-  },
-
-  /** Finds the consent texts with the hash that an audit entry names; 404 `consent_text_not_found` when none is kept, or none any more. */
-  'GET /audit/consent-text': {
-    async answer({ services, tenant, query }) {
-      const sha256 = query.get('sha256')
-      if (!sha256 || !/^[0-9a-f]{64}$/.test(sha256))
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'sha256', issue: 'must be 64 hex digits' }],
-        })
-      const texts = await consentTextsOf(services.core, tenant.id, Buffer.from(sha256, 'hex'))
-      return { texts: texts.map(consentTextView) }
     },
   },
 

@@ -1,6 +1,5 @@
 /** The table of the dashboard's routes, with one entry for each of its own that the contract names. Features add theirs. */
 import { AUDIT_ROUTES } from './audit-routes.js'
-import { CAPTURE_PAGE_ROUTES } from './capture-page-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { MODEL_ROUTES } from './model-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
@@ -28,7 +27,6 @@ export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
     ...TENANT_ADMIN_ROUTES,
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
-    ...CAPTURE_PAGE_ROUTES,
     ...USER_ROUTES,
     ...WEBHOOK_ROUTES,
     ...AUDIT_ROUTES,

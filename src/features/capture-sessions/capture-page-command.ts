@@ -1,12 +1,14 @@
 /** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page. */
 import type { Command } from 'commander'
-import { capturePageView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
 import { readInput } from '../../cli/lib/read-input.js'
 import { fields } from '../../cli/lib/style.js'
-import { type CapturePageSettings, capturePageSettings } from '../../tenants/capture-page-settings.js'
+import { type ThemeColor, themeColors } from '../../contract/accent-color.js'
+import type { TenantRecord } from '../../storage/records.js'
+import { CapturePageOperations } from './capture-page-operations.js'
+import { type CapturePageSettings, capturePageSettings } from './capture-page-settings.js'
 
 interface CapturePageOptions extends OutputOptions {
   company?: string
@@ -45,15 +47,13 @@ export function registerTenantCapturePage(page: Command, { withCore }: CommandHo
         const view =
           !isChange && logo === undefined
             ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
-            : await withCore(async ({ tenancy, operations: { tenants } }) => {
+            : await withCore(async ({ tenancy, operations }) => {
+                const page = new CapturePageOperations(operations)
                 const found = await tenancy.findLive(name)
                 // Read the logo first: a logo that is refused must leave the other settings unchanged.
-                const withLogo =
-                  logo === undefined ? found : await tenants.setCaptureLogo(found, COMMAND_LINE, logo)
+                const withLogo = logo === undefined ? found : await page.setLogo(found, COMMAND_LINE, logo)
                 const settings = { ...capturePageSettings(withLogo), ...changes }
-                return capturePageView(
-                  isChange ? await tenants.setCapturePage(withLogo, COMMAND_LINE, settings) : withLogo,
-                )
+                return capturePageView(isChange ? await page.set(withLogo, COMMAND_LINE, settings) : withLogo)
               })
         print(options, view, () =>
           fields([
@@ -67,6 +67,25 @@ export function registerTenantCapturePage(page: Command, { withCore }: CommandHo
         )
       }),
     )
+}
+
+/** The settings of a tenant's capture page, with the colors that follow for each theme. */
+function capturePageView(tenant: TenantRecord) {
+  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  const themes = color === null ? null : themeColors(color)
+  const shown = ({ accent, onAccent }: ThemeColor) => ({ accent, on_accent: onAccent })
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    company,
+    return_origins: returnOrigins,
+    frame_ancestors: frameAncestors,
+    consent_version: consent?.version ?? null,
+    consent_text: consent?.text ?? null,
+    color,
+    colors: themes && { light: shown(themes.light), dark: shown(themes.dark) },
+    logo,
+  }
 }
 
 async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePageSettings>> {

@@ -1,10 +1,10 @@
 /** `countersign tenant consent-text`: shows the texts to which people have agreed on the hosted capture page. */
 import type { Command } from 'commander'
-import { consentTextsOf } from '../../admin/consent-texts.js'
 import { consentTextView } from '../../admin/user-views.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
 import { listing } from '../../cli/lib/style.js'
+import { consentTextsOf } from './consent-texts.js'
 
 /** Most texts that are listed. A single text of a longer list is found by its hash. */
 const MAX_LISTED = 1000

@@ -21,11 +21,6 @@ import { DISPLAY_LOCALES } from '../../contract/locales.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
-import {
-  capturePageSettings,
-  MAX_CONSENT_CHARACTERS,
-  MAX_VERSION_CHARACTERS,
-} from '../../tenants/capture-page-settings.js'
 import { passkeySettings } from '../../tenants/passkey-settings.js'
 import { safeOrigin } from '../../tenants/safe-origin.js'
 import type { UserCall } from '../../verification/call.js'
@@ -33,10 +28,14 @@ import type { Purpose } from '../../verification/challenge/challenge-book.js'
 import { assertLivenessOffered } from '../../verification/challenge/opened-challenge.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import { assertPayees, payeesField, typedActions } from '../displayed-actions/exports.js'
-import { OPENID_LISTENER } from '../openid/exports.js'
 import { passkeyField, passkeyOptions, passkeyServices } from '../passkeys/exports.js'
 import { assertCaptureMeets, policyServices } from '../policies/exports.js'
 import { browserWords } from './browser-words.js'
+import {
+  capturePageSettings,
+  MAX_CONSENT_CHARACTERS,
+  MAX_VERSION_CHARACTERS,
+} from './capture-page-settings.js'
 import type { CaptureSessionBook } from './capture-session-book.js'
 
 export const CAPTURE: Topic = { name: 'capture', about: 'The hosted capture page.' }
@@ -237,7 +236,7 @@ export function createCaptureSession(
       assertReadable(input)
       const origin = services.origin('capture')
       if (origin === null) throw new DomainError('capture_page_unavailable')
-      assertReturnAllowed(tenant, input.return_url, services.origin(OPENID_LISTENER))
+      assertReturnAllowed(tenant, input.return_url, services.origin('openid'))
       const provider = decidingProvider(services.provider, tenant)
       if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)

@@ -4,14 +4,27 @@ import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import { listenerBounds } from '../../http/listeners/listener-bounds.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import type { Feature } from '../feature.js'
+import type { CapturePageError } from './capture-page-settings.js'
 import { CaptureSessionBook } from './capture-session-book.js'
 import { CaptureSessionEvents } from './capture-session-events.js'
+import type { ConsentTextError } from './consent-texts.js'
+import { capturePageRoutes } from './console-routes.js'
 import { createCaptureSession, createCaptureSessionDescription } from './create-capture-session.js'
 import { getCaptureSession, getCaptureSessionDescription } from './get-capture-session.js'
 import type { CaptureServer } from './page/capture-server.js'
 import { UPLOAD_MS } from './upload-time.js'
 
+const STATUSES = {
+  invalid_origin: 400,
+  invalid_company: 400,
+  invalid_consent: 400,
+  invalid_color: 400,
+  invalid_logo: 400,
+  consent_text_not_found: 404,
+} satisfies Record<(CapturePageError | ConsentTextError)['code'], number>
+
 export const captureSessions: Feature = {
+  statuses: STATUSES,
   descriptions: [createCaptureSessionDescription, getCaptureSessionDescription],
   listener: 'capture',
   attach(host) {
@@ -24,6 +37,7 @@ export const captureSessions: Feature = {
         createCaptureSession({ ...services, captureSessions: book }),
         getCaptureSession(services),
       ],
+      console: capturePageRoutes(host),
       beforeExpiry: (isOn) => events.reportExpired(isOn),
       async listen({ apis, visitors, open, origin }) {
         if (!config.captureListen) return

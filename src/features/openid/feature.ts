@@ -4,10 +4,10 @@ import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import type { Job } from '../../jobs/job.js'
 import type { Feature } from '../feature.js'
 import { openIdClientRoutes } from './console/console-routes.js'
-import { OPENID_LISTENER } from './exports.js'
 import type { OpenIdClientError } from './openid-clients.js'
 import { OpenIdOperations } from './openid-operations.js'
 
+const LISTENER = 'openid'
 const STATUSES = {
   invalid_redirect_uri: 400,
   invalid_acr: 400,
@@ -23,7 +23,7 @@ const STATUSES = {
 
 export const openid: Feature = {
   statuses: STATUSES,
-  listener: OPENID_LISTENER,
+  listener: LISTENER,
   attach(host) {
     const console = openIdClientRoutes(host)
     if (!host.config.openidListen) return { console }
@@ -47,9 +47,9 @@ export const openid: Feature = {
           addresses,
           visitors,
           openIdKeys: new OpenIdKeys(host.store, host.keys, host.clock),
-          origin: () => origin(OPENID_LISTENER),
+          origin: () => origin(LISTENER),
         })
-        await open(OPENID_LISTENER, {
+        await open(LISTENER, {
           maxHeadBytes: MAX_BROWSER_HEAD_BYTES,
           handler: (request) => server.handle(request),
         })

@@ -1,7 +1,7 @@
 /** The options of a passkey in a challenge: to sign with the frames of a verify, or to be made with those of an enrollment. */
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { companyOf } from '../../tenants/capture-page-settings.js'
+import { companyOf } from '../../tenants/company.js'
 import type { UserCall } from '../../verification/call.js'
 import type { Purpose } from '../../verification/challenge/challenge-book.js'
 import { creationOptions, passkeyChallenge, requestOptions } from './passkey-challenge.js'

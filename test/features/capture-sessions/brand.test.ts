@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { capturePageView } from '../../../src/admin/views.js'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
-import { capturePageSettings } from '../../../src/tenants/capture-page-settings.js'
+import { themeColors } from '../../../src/contract/accent-color.js'
+import { CapturePageOperations } from '../../../src/features/capture-sessions/capture-page-operations.js'
+import { capturePageSettings } from '../../../src/features/capture-sessions/capture-page-settings.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
-import { operationsOf } from '../../support/operations.js'
 import { childrenOf } from '../../support/process-tree.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
@@ -22,10 +22,9 @@ beforeAll(async () => {
 })
 afterAll(() => running?.stop())
 
-const operations = () => operationsOf(running.service).tenants
 const record = () => running.service.core.tenancy.find(tenant.id)
 const setLogo = async (file: Uint8Array | null) =>
-  operations().setCaptureLogo(await record(), COMMAND_LINE, file)
+  new CapturePageOperations(running.service.core.operations).setLogo(await record(), COMMAND_LINE, file)
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 4, background: { r: 0, g: 51, b: 102, alpha: 0.5 } } })
 
@@ -99,14 +98,12 @@ describe('the brand of a tenant', () => {
   })
 
   it('colors the page through a style sheet of its own origin, with enough contrast in both themes', async () => {
-    const { colors } = capturePageView(await record())
+    const { light, dark } = themeColors('#003366')
     const { text, get } = await page()
     expect(text).toContain('<link rel="stylesheet" href="/assets/theme/003366.css">')
     const style = await get('/assets/theme/003366.css')
     expect(style.headers.get('content-type')).toContain('text/css')
-    expect(await style.text()).toContain(
-      `--accent: light-dark(${colors!.light.accent}, ${colors!.dark.accent})`,
-    )
+    expect(await style.text()).toContain(`--accent: light-dark(${light.accent}, ${dark.accent})`)
     expect((await get('/assets/theme/red.css')).status).toBe(404)
     expect((await get('/assets/theme/003366%7D.css')).status).toBe(404)
   })

@@ -7,13 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { freePorts } from '../../../src/http/free-port.js'
 import { begun, CHROMIUM, violations } from '../../support/browser.js'
 import { launchWithCamera, REACHABLE_HOST } from '../../support/camera-page.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
 import { writeFaceFilm } from '../../support/film.js'
-import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 /** A busy machine needs a long time. */
@@ -63,15 +61,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await new Promise((resolve) => customer.once('listening', resolve))
     back = `http://127.0.0.1:${(customer.address() as AddressInfo).port}`
     tenant = await running.tenant()
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    await operations.tenants.setCapturePage(await tenancy.find(tenant.id), COMMAND_LINE, {
-      company: 'Bank of Ada',
-      returnOrigins: [back],
-      frameAncestors: [],
-      consent: null,
-      color: null,
-    })
+    await allowReturn(running, tenant, { company: 'Bank of Ada', returnOrigins: [back] })
     folder = await mkdtemp(join(tmpdir(), 'countersign-hosted-'))
     const film = join(folder, 'film.y4m')
     await writeFaceFilm(film)

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { consentTextsOf } from '../../../src/admin/consent-texts.js'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import { consentTextsOf } from '../../../src/features/capture-sessions/consent-texts.js'
 import { InternalApi } from '../../../src/http/internal-api.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import type { ApiClient } from '../../support/client.js'

@@ -1,6 +1,6 @@
 /** Previews the first step of the hosted capture page with the settings that are being typed, in light and in dark. */
 import { useState } from 'preact/hooks'
-import { type Theme, themeColors } from '../../../tenants/accent-color.js'
+import { type Theme, themeColors } from '../../../contract/accent-color.js'
 import { hexOf } from './capture-brand-fields.js'
 
 /** Largest stored picture in pixels: two of its pixels make one of the page. */

@@ -1,8 +1,9 @@
 /** A tenant's logo and color on its page. Both are files of the page's own origin, as its content policy demands. */
+
+import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
 import type { Reply } from '../../../http/listeners/listener.js'
 import type { StoreReader } from '../../../storage/store.js'
-import { HEX_COLOR, themeColors } from '../../../tenants/accent-color.js'
-import type { CapturePageSettings } from '../../../tenants/capture-page-settings.js'
+import type { CapturePageSettings } from '../capture-page-settings.js'
 import { ASSETS, isolated } from './html.js'
 import type { PageReplies } from './page-replies.js'
 

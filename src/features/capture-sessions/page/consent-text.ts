@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { DisplayLocale } from '../../../contract/locales.js'
 import type { TenantRecord } from '../../../storage/records.js'
-import { type ConsentText, capturePageSettings, companyOf } from '../../../tenants/capture-page-settings.js'
+import { companyOf } from '../../../tenants/company.js'
 import type { AgreedText } from '../../../users/template-vault.js'
+import { type ConsentText, capturePageSettings } from '../capture-page-settings.js'
 import type { CaptureSession } from '../capture-session-book.js'
 import { ownConsent } from './session-page.js'
 

@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox'
 import { captureReport, framesField, image as imageField } from '../../../api/schemas.js'
 import { STEPS } from '../../../biometrics/challenge/steps.js'
 import { inputParser } from '../../../http/bodies/json-body.js'
-import { MAX_VERSION_CHARACTERS } from '../../../tenants/capture-page-settings.js'
 import { authenticationResponse, registrationResponse } from '../../passkeys/exports.js'
+import { MAX_VERSION_CHARACTERS } from '../capture-page-settings.js'
 
 const codeBody = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 32 }) },

@@ -10,7 +10,7 @@ import {
 import { time, userPath } from '../../../api/schemas.js'
 import { isoTime } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
-import { companyOf } from '../../../tenants/capture-page-settings.js'
+import { companyOf } from '../../../tenants/company.js'
 import type { UserCall } from '../../../verification/call.js'
 import { creationOptions, passkeyChallenge } from '../passkey-challenge.js'
 import { requiredSettings } from '../passkey-proof.js'

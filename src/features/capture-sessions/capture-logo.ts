@@ -1,9 +1,9 @@
 /** A tenant's logo on the capture page: a PNG or WebP file that a decoder process decodes and encodes again, so that only its pixels are kept. */
 import { createHash } from 'node:crypto'
-import { DecoderProcess } from '../biometrics/pipeline/decode/decoder-process.js'
-import { admitPicture } from '../biometrics/pipeline/decode/picture-admission.js'
-import type { DecodingLimits } from '../biometrics/pipeline/decode/picture-size-limits.js'
-import { BiometricError } from '../biometrics/types.js'
+import { DecoderProcess } from '../../biometrics/pipeline/decode/decoder-process.js'
+import { admitPicture } from '../../biometrics/pipeline/decode/picture-admission.js'
+import type { DecodingLimits } from '../../biometrics/pipeline/decode/picture-size-limits.js'
+import { BiometricError } from '../../biometrics/types.js'
 import { CapturePageError } from './capture-page-settings.js'
 
 /** Largest accepted file, in bytes. SVG is not accepted: it can contain scripts and links. */

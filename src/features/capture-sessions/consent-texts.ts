@@ -1,7 +1,7 @@
 /** Finds the consent texts that the audit log names by their hash. */
-import { CodedError } from '../lib/errors.js'
-import type { Store } from '../storage/store.js'
-import type { AgreedText, TemplateVault } from '../users/template-vault.js'
+import { CodedError } from '../../lib/errors.js'
+import type { Store } from '../../storage/store.js'
+import type { AgreedText, TemplateVault } from '../../users/template-vault.js'
 
 export class ConsentTextError extends CodedError<'consent_text_not_found'> {
   override readonly name = 'ConsentTextError'

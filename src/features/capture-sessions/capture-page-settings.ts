@@ -1,10 +1,10 @@
 /** A tenant's settings of the hosted capture page: the company, the pages it may return to, the consent text, color and logo. */
 
-import { isReadableLine, isReadableText } from '../contract/actions/readable-text.js'
-import { CodedError } from '../lib/errors.js'
-import type { TenantRecord } from '../storage/records.js'
-import { HEX_COLOR } from './accent-color.js'
-import { safeOrigin } from './safe-origin.js'
+import { HEX_COLOR } from '../../contract/accent-color.js'
+import { isReadableLine, isReadableText } from '../../contract/actions/readable-text.js'
+import { CodedError } from '../../lib/errors.js'
+import type { TenantRecord } from '../../storage/records.js'
+import { safeOrigin } from '../../tenants/safe-origin.js'
 
 export interface ConsentText {
   /** Version of the text, which the audit log records with the consent. */
@@ -59,11 +59,6 @@ export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capture
   return capturePage === null
     ? NOTHING_SET
     : { ...NOTHING_SET, ...(JSON.parse(capturePage) as Partial<CapturePageSettings>) }
-}
-
-/** The company's name as people see it. */
-export function companyOf(tenant: Pick<TenantRecord, 'capturePage' | 'name'>): string {
-  return capturePageSettings(tenant).company ?? tenant.name
 }
 
 /** Checks settings. @returns the JSON that is stored @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */

@@ -1,6 +1,6 @@
 /** The color of a tenant stays readable in both themes of the capture page. */
 import { describe, expect, it } from 'vitest'
-import { contrast, themeColors } from '../../src/tenants/accent-color.js'
+import { contrast, themeColors } from '../../src/contract/accent-color.js'
 
 const PAPERS = { light: '#ffffff', dark: '#1f2023' } as const
 

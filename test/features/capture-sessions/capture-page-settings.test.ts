@@ -4,8 +4,8 @@ import {
   type CapturePageSettings,
   capturePageSettings,
   checkedCapturePage,
-} from '../../src/tenants/capture-page-settings.js'
-import { safeOrigin } from '../../src/tenants/safe-origin.js'
+} from '../../../src/features/capture-sessions/capture-page-settings.js'
+import { safeOrigin } from '../../../src/tenants/safe-origin.js'
 
 const SETTINGS: CapturePageSettings = {
   company: 'Bank of Ada',
