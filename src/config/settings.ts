@@ -529,12 +529,6 @@ export const SETTING_GROUPS = {
       'Time for the frames of a challenge to arrive, in seconds.',
       integer(15, 300),
     ),
-    captureSessionTtlSeconds: setting(
-      'CAPTURE_SESSION_TTL_SECONDS',
-      '900',
-      'Time for a capture on the hosted page, in seconds.',
-      integer(60, 3600),
-    ),
     jwtTtlSeconds: setting(
       'JWT_TTL_SECONDS',
       '300',

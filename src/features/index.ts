@@ -36,9 +36,9 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
 ]
 
-/** The tables of features, in the order of the list. */
+/** The tables of features, in the order of the list. Two features may have one in common. */
 export function tablesOf(listed: readonly ListedFeature[] = FEATURES): Table[] {
-  return listed.flatMap(({ tables = [] }) => tables)
+  return [...new Set(listed.flatMap(({ tables = [] }) => tables))]
 }
 
 /** The features themselves, in the order of the list. */

@@ -19,11 +19,8 @@ import type {
   AuditSealRecord,
   AuditVerificationRecord,
   CaptureHistory,
-  CaptureLogoRecord,
   CaptureRecord,
-  CaptureSessionRecord,
   ChallengeRecord,
-  ConsentTextRecord,
   ErasureRecord,
   FollowingReferenceRecord,
   IdempotencyRecord,
@@ -112,19 +109,6 @@ export interface StoreReader extends WebhookReader, ModelReader {
   /** How many passkeys a subject has. */
   countPasskeys(subjectId: string): Promise<number>
   challenge(id: string): Promise<ChallengeRecord | undefined>
-  captureSession(id: string): Promise<CaptureSessionRecord | undefined>
-  /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
-  unreportedExpiredCaptureSessions(until: number, limit: number): Promise<CaptureSessionRecord[]>
-  captureLogo(tenantId: string): Promise<CaptureLogoRecord | undefined>
-  /** Texts of the tenant and of the page that people have agreed to, the latest first. */
-  consentTexts(tenantId: string, limit: number): Promise<ConsentTextRecord[]>
-  /** The text with this hash, once for each version under which it was shown. */
-  consentText(tenantId: string, sha256: Buffer): Promise<ConsentTextRecord[]>
-  /** The text with this hash that sessions brought as their own, as the user who was first to agree to it has it. */
-  ownConsentText(
-    tenantId: string,
-    sha256: Buffer,
-  ): Promise<{ subject: SubjectRecord; text: OwnConsentTextRecord } | undefined>
   /** Texts that sessions of the user brought as their own and the user agreed to, oldest first. */
   ownConsentTextsOf(subjectId: string): Promise<OwnConsentTextRecord[]>
   idempotencyRecord(scope: Buffer, now: number): Promise<IdempotencyRecord | undefined>
@@ -204,7 +188,6 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, ModelWrite
       'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
     >,
   ): Promise<void>
-  setCapturePage(tenantId: string, settings: string | null): Promise<void>
   setPasskeySettings(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
@@ -273,13 +256,6 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, ModelWrite
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Marks the challenge as used. @returns whether it was unused before */
   useChallenge(id: string, at: number): Promise<boolean>
-  /** Inserts the session, or replaces the one with the same id. */
-  putCaptureSession(session: CaptureSessionRecord): Promise<void>
-  /** Inserts the tenant's logo, or replaces it. */
-  putCaptureLogo(logo: CaptureLogoRecord): Promise<void>
-  deleteCaptureLogo(tenantId: string): Promise<void>
-  /** Inserts the text unless it exists. */
-  keepConsentText(text: ConsentTextRecord): Promise<void>
   /** Inserts the text unless the user has it. */
   keepOwnConsentText(text: OwnConsentTextRecord): Promise<void>
   /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */

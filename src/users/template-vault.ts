@@ -8,7 +8,6 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type {
-  ConsentTextRecord,
   FollowingReferenceRecord,
   OwnConsentTextRecord,
   ReferenceRecord,
@@ -40,7 +39,7 @@ export interface ReferenceContent {
 }
 
 /** A consent text that a person has agreed to. */
-export type AgreedText = Omit<ConsentTextRecord, 'tenantId'>
+export type AgreedText = Omit<OwnConsentTextRecord, 'tenantId' | 'subjectId' | 'sealed'> & { text: string }
 
 const DROPPED = 'The template was deleted with its model pack: enroll the user again with `"replace": true`.'
 

@@ -4,7 +4,7 @@ import type { Environment } from '../config/config.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import type { ErrorCode } from '../contract/error-codes.js'
 import type { Reason } from '../contract/verdict.js'
-import type { CaptureSessionRecord, TenantRecord } from '../storage/records.js'
+import type { TenantRecord } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
 import type { ActiveSecrets } from '../tenants/signing-secrets.js'
@@ -26,8 +26,13 @@ export interface CalledUser {
  */
 export type Note = Readonly<Record<string, unknown>>
 
+/** Whether the browser that gets the result must be the one that captured. */
+export type CaptureBinding = 'same' | 'any'
+
 /** The session of the hosted page that makes a call. */
-export interface CapturedBy extends Pick<CaptureSessionRecord, 'id' | 'binding'> {
+export interface CapturedBy {
+  id: string
+  binding: CaptureBinding
   /** The session's own consent text that the person has agreed to, which an enrollment keeps; undefined where it showed a text for all. */
   ownConsent?: AgreedText | undefined
 }

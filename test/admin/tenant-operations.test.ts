@@ -58,7 +58,7 @@ describe('an operation', () => {
       requireLiveness: 'active',
       replaceVerdictMinutes: 10,
     })
-    await new CapturePageOperations(core.operations).set(tenant, actor, {
+    await new CapturePageOperations(core.operations.audited).set(tenant, actor, {
       company: 'Bank of Ada',
       returnOrigins: ['https://bank.example'],
       frameAncestors: [],

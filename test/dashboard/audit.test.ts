@@ -1,6 +1,7 @@
 /** The audit log in the dashboard's API: filters, and exports of a long log. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { capturePageWriter } from '../../src/features/capture-sessions/capture-tables.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
@@ -78,7 +79,7 @@ describe('the audit log', () => {
     const sha256 = createHash('sha256').update(text.text).digest()
     const firstAgreedAt = running.clock.now()
     await running.service.core.store.transaction('installation', (tx) =>
-      tx.keepConsentText({ tenantId: tenant.id, sha256, ...text, firstAgreedAt }),
+      tx.statements(capturePageWriter).keepText({ tenantId: tenant.id, sha256, ...text, firstAgreedAt }),
     )
     const shown = await get(`/consent-text?sha256=${sha256.toString('hex')}`)
     expect(shown.body).toEqual({

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addressVariable } from '../../src/config/listener-settings.js'
 import type { ListedFeature } from '../../src/features/feature.js'
 import { FEATURES, loadFeatures } from '../../src/features/index.js'
+import { callbackReader } from '../../src/features/openid/openid-tables.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService } from '../support/service.js'
@@ -98,6 +99,17 @@ describe('a service with some of its features', () => {
         if (origin !== null) expect((await fetch(origin)).status, listener).toBe(404)
       }
       expect((await (await running.production(await running.tenant())).health()).status).toBe(200)
+    } finally {
+      await running.stop()
+    }
+  })
+
+  it('reads callbacks of the OpenID provider also where no capture sessions are, for which they wait', async () => {
+    const features = FEATURES.filter(({ name }) => name !== 'capture-sessions')
+    const running = await startService({}, { features })
+    try {
+      const { read } = running.service.core.store
+      expect(await read.statements(callbackReader).due(running.clock.now(), 1)).toEqual([])
     } finally {
       await running.stop()
     }

@@ -5,6 +5,12 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import {
+  capturePageReader,
+  capturePageWriter,
+  captureSessionWriter,
+} from '../../src/features/capture-sessions/capture-tables.js'
+import { ownTextReader } from '../../src/features/capture-sessions/consent-texts.js'
 import { tablesOf } from '../../src/features/index.js'
 import { driftWriter } from '../../src/features/insight/drift/drift-table.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
@@ -363,14 +369,15 @@ async function work(database: Connection, many: number): Promise<void> {
   const shadowed = { tenantId: 'ten_7', model: 'm@1', candidate: 'FMR 1e-05', at: 6 }
   await tx.statements(shadowWriter).at(shadowed)
   await tx.statements(shadowWriter).put({ ...shadowed, counts: '{}' })
-  await tx.captureSession('cps_7')
-  await tx.unreportedExpiredCaptureSessions(AT, 100)
-  expect((await tx.ownConsentText('ten_7', bytes('hash 6')))?.subject.id).toBe('sub_6')
+  const sessions = tx.statements(captureSessionWriter)
+  await sessions.one('cps_7')
+  await sessions.unreportedExpired(AT, 100)
+  await sessions.put(captureSession('cps_7', { tenantId: 'ten_7' }))
+  expect((await tx.statements(ownTextReader).first('ten_7', bytes('hash 6')))?.subject.id).toBe('sub_6')
   expect(await tx.ownConsentTextsOf('sub_7')).toHaveLength(1)
-  await tx.captureLogo('ten_7')
-  await tx.putCaptureLogo({ tenantId: 'ten_7', sha256: bytes('s'), image: bytes('i') })
-  await tx.deleteCaptureLogo('ten_7')
-  await tx.putCaptureSession(captureSession('cps_7', { tenantId: 'ten_7' }))
+  await tx.statements(capturePageReader).logo('ten_7')
+  await tx.statements(capturePageWriter).putLogo({ tenantId: 'ten_7', sha256: bytes('s'), image: bytes('i') })
+  await tx.statements(capturePageWriter).deleteLogo('ten_7')
   await tx.erasure(bytes('erased 7'), AT)
   expect(await tx.eraseSubject(bytes('lookup 8'))).toMatchObject({ references: 3, captures: 100 })
   await tx.putErasure(erasure('lookup 8'))

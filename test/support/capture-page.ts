@@ -24,7 +24,7 @@ export async function allowReturn(
   } = {},
 ): Promise<void> {
   const { tenancy } = service.core
-  await new CapturePageOperations(service.core.operations).set(await tenancy.find(id), COMMAND_LINE, {
+  await new CapturePageOperations(service.core.operations.audited).set(await tenancy.find(id), COMMAND_LINE, {
     company: null,
     returnOrigins: [RETURN_ORIGIN],
     frameAncestors: [],

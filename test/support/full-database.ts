@@ -7,6 +7,10 @@ import { expect } from 'vitest'
 import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
 import { TABLES_OF_POSTGRES } from '../../src/cli/migrate-store/copied-tables.js'
+import {
+  capturePageWriter,
+  captureSessionWriter,
+} from '../../src/features/capture-sessions/capture-tables.js'
 import { tablesOf } from '../../src/features/index.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import { agedReferenceWriter } from '../../src/features/learning-references/aged-references.js'
@@ -158,8 +162,10 @@ export async function populate(place: Workplace): Promise<Populated> {
     })
     await tx.setTenantModels('ten_a', '{"deciding":"m@1","following":null}')
     await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
-    await tx.putCaptureSession(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
-    await tx.keepConsentText({
+    await tx
+      .statements(captureSessionWriter)
+      .put(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
+    await tx.statements(capturePageWriter).keepText({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), version: "1'", language: 'ja' },
       ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: 1_790_000_000_001 },
     })
@@ -167,7 +173,7 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ tenantId: 'ten_a', subjectId: 'sub_eve', sha256: Buffer.from([0, 255, 92, 39]), version: "1'" },
       ...{ language: 'ja', sealed: Buffer.from([0, 255, 92, 39]), firstAgreedAt: 1_790_000_000_001 },
     })
-    await tx.putCaptureLogo({
+    await tx.statements(capturePageWriter).putLogo({
       ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
     })
     await tx.statements(policyWriter).keep({

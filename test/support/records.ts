@@ -1,10 +1,10 @@
 /** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
+import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,
   AuditRecord,
   CaptureRecord,
-  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   FollowingReferenceRecord,

@@ -2,7 +2,7 @@
  * The drawings in docs/images. Names come from the source, so that a new stage, key, state or table changes its drawing, or stops this file
  * until somebody has said what it is.
  */
-import { SETTINGS } from '../../src/config/config.js'
+import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 import { newKeys, type ServiceKeys } from '../../src/crypto/service-keys.js'
 import { tablesOf } from '../../src/features/index.js'
@@ -354,7 +354,7 @@ const STATE_TEXTS: Record<string, { title: string; note: string; tone: Tone }> =
 const ENDS: Record<string, string> = {
   completed: 'Approved, enrolled, refused at the last try, locked out, or too many wrong codes',
   cancelled: 'The person goes back, says “No, that was not me”, or types too many wrong numbers',
-  expired: `${Number(SETTINGS.captureSessionTtlSeconds.fallback) / 60} minutes are over`,
+  expired: `${Number(ALL_SETTINGS.captureSessionTtlSeconds!.fallback) / 60} minutes are over`,
 }
 
 function captureSessionStates(): string {

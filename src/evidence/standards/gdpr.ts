@@ -21,7 +21,7 @@ export const GDPR: Standard = {
           'The hosted page takes consent before the camera and keeps the text shown. The API keeps the consent that you send. It demands one only where the policy of a tenant names it.',
         ),
         tests:
-          'features/capture-sessions/capture-page api/enroll features/policies/policy-in-force features/capture-sessions/consent-text-command storage/conformance/consent-texts',
+          'features/capture-sessions/capture-page api/enroll features/policies/policy-in-force features/capture-sessions/consent-text-command features/capture-sessions/capture-tables',
         documents: 'guides/privacy.md#by-regulation guides/capture.md#consent guides/dpia.md',
       },
     ),

@@ -4,7 +4,7 @@ import { DecoderProcess } from '../../biometrics/pipeline/decode/decoder-process
 import { admitPicture } from '../../biometrics/pipeline/decode/picture-admission.js'
 import type { DecodingLimits } from '../../biometrics/pipeline/decode/picture-size-limits.js'
 import { BiometricError } from '../../biometrics/types.js'
-import { CapturePageError } from './capture-page-settings.js'
+import { CapturePageError, type LogoFacts } from './capture-page-settings.js'
 
 /** Largest accepted file, in bytes. SVG is not accepted: it can contain scripts and links. */
 export const MAX_LOGO_FILE_BYTES = 512 * 1024
@@ -15,18 +15,8 @@ const LARGEST = { width: 480, height: 128 } as const
 /** No file is decoded in a process that holds keys. */
 const decoder = new DecoderProcess()
 
-export interface EncodedLogo {
-  /** The encoded logo, a PNG. */
-  image: Buffer
-  /** SHA-256 of `image`, in hex. */
-  sha256: string
-  /** Width in pixels, at most 480; height at most 128. */
-  width: number
-  height: number
-}
-
-/** @throws CapturePageError invalid_logo */
-export async function encodeLogo(file: Uint8Array): Promise<EncodedLogo> {
+/** @returns the encoded logo, a PNG of at most 480 × 128 pixels @throws CapturePageError invalid_logo */
+export async function encodeLogo(file: Uint8Array): Promise<LogoFacts & { image: Buffer }> {
   const bytes = Buffer.from(file)
   if (bytes.length > MAX_LOGO_FILE_BYTES)
     throw refusal(`has ${bytes.length} bytes; ${MAX_LOGO_FILE_BYTES} are allowed`)

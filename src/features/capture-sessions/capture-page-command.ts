@@ -48,7 +48,7 @@ export function registerTenantCapturePage(page: Command, { withCore }: CommandHo
           !isChange && logo === undefined
             ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
             : await withCore(async ({ tenancy, operations }) => {
-                const page = new CapturePageOperations(operations)
+                const page = new CapturePageOperations(operations.audited)
                 const found = await tenancy.findLive(name)
                 // Read the logo first: a logo that is refused must leave the other settings unchanged.
                 const withLogo = logo === undefined ? found : await page.setLogo(found, COMMAND_LINE, logo)

@@ -1,18 +1,14 @@
 /** Operations on a tenant's hosted capture page: change its settings, set or remove its logo. */
 import { createHash } from 'node:crypto'
-import type { Operations } from '../../admin/operations.js'
 import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import { encodeLogo } from './capture-logo.js'
 import { type CapturePageSettings, capturePageSettings, checkedCapturePage } from './capture-page-settings.js'
+import { capturePageWriter } from './capture-tables.js'
 
 export class CapturePageOperations {
-  private readonly audited: AuditedUnitOfWork
-
-  constructor({ audited }: Pick<Operations, 'audited'>) {
-    this.audited = audited
-  }
+  constructor(private readonly audited: AuditedUnitOfWork) {}
 
   /**
    * Changes the settings. @returns the tenant as it is now
@@ -38,12 +34,13 @@ export class CapturePageOperations {
     const made = file && (await encodeLogo(file))
     return this.change(id, actor, async (tx, present) => {
       if (!made) {
-        await tx.deleteCaptureLogo(id)
+        await tx.statements(capturePageWriter).deleteLogo(id)
         return { ...present, logo: null }
       }
-      const { image, sha256, width, height } = made
-      await tx.putCaptureLogo({ tenantId: id, sha256: Buffer.from(sha256, 'hex'), image })
-      return { ...present, logo: { sha256, width, height } }
+      const { image, ...logo } = made
+      const row = { tenantId: id, sha256: Buffer.from(logo.sha256, 'hex'), image }
+      await tx.statements(capturePageWriter).putLogo(row)
+      return { ...present, logo }
     })
   }
 
@@ -54,7 +51,8 @@ export class CapturePageOperations {
   ): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const before = (await tx.tenantById(id))!
-      await tx.setCapturePage(id, checkedCapturePage(await change(tx, capturePageSettings(before))))
+      const settings = checkedCapturePage(await change(tx, capturePageSettings(before)))
+      await tx.statements(capturePageWriter).setSettings(id, settings)
       const tenant = (await tx.tenantById(id))!
       const previous = factsOf(before)
       return { result: tenant, facts: { event: 'capture_page_changed', ...factsOf(tenant), previous } }

@@ -9,10 +9,10 @@ import type { DisplayLocale } from '../../contract/locales.js'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { open, seal } from '../../crypto/sealed-box.js'
 import type { Clock } from '../../lib/clock.js'
-import type { CaptureSessionRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { ShownDisplay } from '../displayed-actions/exports.js'
 import type { CaptureSessionResult } from './capture-session-events.js'
+import { type CaptureSessionRecord, captureSessionReader, captureSessionWriter } from './capture-tables.js'
 import { type CodeCheck, MAX_NUMBER_TRIES, newCode } from './confirmation-code.js'
 
 /** The capture that a session asks a person for. */
@@ -145,14 +145,14 @@ export class CaptureSessionBook {
       proof: null,
       disownedAt: null,
     }
-    await tx.putCaptureSession(record)
+    await tx.statements(captureSessionWriter).put(record)
     return { id, token, code, expiresAt: record.expiresAt }
   }
 
   /** Finds the session of a link. @returns null for a token that is not the link's of any session, or no longer is */
   async find(store: StoreReader, token: string): Promise<CaptureSession | null> {
     const [, id, secret] = TOKEN.exec(token) ?? []
-    const record = id === undefined ? undefined : await store.captureSession(id)
+    const record = id === undefined ? undefined : await store.statements(captureSessionReader).one(id)
     if (!record) return null
     for (const side of ['page', 'phone'] as const) {
       const dataKey = openLink(record, side, secret!)
@@ -166,7 +166,7 @@ export class CaptureSessionBook {
   /** Writes the changes to a session, in the transaction in which it was found. */
   async put(tx: StoreTransaction, { record, content, dataKey }: CaptureSession): Promise<void> {
     record.sealed = sealContent(record.id, dataKey, content)
-    await tx.putCaptureSession(record)
+    await tx.statements(captureSessionWriter).put(record)
   }
 
   hasExpired({ expiresAt }: Pick<CaptureSessionRecord, 'expiresAt'>): boolean {

@@ -1,10 +1,12 @@
 /** Webhooks about sessions of the hosted capture page: the end of each session is reported once, in the transaction that ends it. */
 import type { Clock } from '../../lib/clock.js'
-import type { CaptureSessionRecord } from '../../storage/records.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
 import type { TemplateVault } from '../../users/template-vault.js'
 import type { Outbox } from '../../webhooks/outbox.js'
+import { type CaptureSessionRecord, captureSessionReader, captureSessionWriter } from './capture-tables.js'
 
+/** Time for the upload of a capture: phones may have slow connections, and the challenge expires by its own rule. */
+export const UPLOAD_MS = 60_000
 /** Expired sessions that one transaction reports: other writers wait while it runs. */
 const EXPIRED_AT_ONCE = 100
 
@@ -60,13 +62,14 @@ export class CaptureSessionEvents {
     const until = clock.now() - this.graceMs
     while (isOn()) {
       // This read is outside the transaction because most often no session has expired.
-      const [oldest] = await store.read.unreportedExpiredCaptureSessions(until, 1)
+      const [oldest] = await store.read.statements(captureSessionReader).unreportedExpired(until, 1)
       if (!oldest) return
       const { tenantId } = oldest
       await store.transaction({ tenantId }, async (tx) => {
-        for (const record of await tx.unreportedExpiredCaptureSessions(until, EXPIRED_AT_ONCE)) {
+        const { unreportedExpired, put } = tx.statements(captureSessionWriter)
+        for (const record of await unreportedExpired(until, EXPIRED_AT_ONCE)) {
           if (record.tenantId !== tenantId) continue
-          await tx.putCaptureSession({ ...record, expiryReportedAt: clock.now() })
+          await put({ ...record, expiryReportedAt: clock.now() })
           await this.put(tx, record, 'expired')
         }
       })

@@ -4,6 +4,7 @@ import { consentTextView } from '../../admin/user-views.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
 import { listing } from '../../cli/lib/style.js'
+import { capturePageReader } from './capture-tables.js'
 import { consentTextsOf } from './consent-texts.js'
 
 /** Most texts that are listed. A single text of a longer list is found by its hash. */
@@ -20,7 +21,7 @@ export function registerTenantConsentText(texts: Command, { withCore }: CommandH
       const texts = await withCore(async ({ tenancy, store, vault }) => {
         const { id } = await tenancy.find(name)
         return sha256 === undefined
-          ? store.read.consentTexts(id, MAX_LISTED)
+          ? store.read.statements(capturePageReader).texts(id, MAX_LISTED)
           : consentTextsOf({ store, vault }, id, Buffer.from(sha256, 'hex'))
       })
       print(options, texts.map(consentTextView), () =>

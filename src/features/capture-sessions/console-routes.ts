@@ -8,14 +8,18 @@ import type { StoreReader } from '../../storage/store.js'
 import type { FeatureHost } from '../feature.js'
 import { CapturePageOperations } from './capture-page-operations.js'
 import { capturePageSettings, checkedCapturePage } from './capture-page-settings.js'
+import { capturePageReader } from './capture-tables.js'
 import { consentTextsOf } from './consent-texts.js'
 
 /** The routes, as the pages see them. */
 export interface CapturePageRoutes {
   'GET /capture-page': { answer: CapturePageView }
   'POST /capture-page': { body: typeof capturePage; answer: CapturePageView }
-  /** Finds the texts with the hash that an audit entry names; 404 `consent_text_not_found` when none is kept, or none any more. */
-  'GET /audit/consent-text': { query: ConsentTextQuery; answer: { texts: ConsentTextView[] } }
+  /** Finds the texts with the `consent_sha256` of an audit entry; 404 `consent_text_not_found` when none is kept, or none any more. */
+  'GET /audit/consent-text': {
+    query: { sha256: string }
+    answer: { texts: Array<ReturnType<typeof consentTextView>> }
+  }
 }
 
 /** A tenant's settings of the hosted capture page. */
@@ -34,14 +38,6 @@ export interface CapturePageView {
   /** Logo as a PNG in base64, or null for none. */
   logo: string | null
 }
-
-export interface ConsentTextQuery {
-  /** The value `consent_sha256` of an audit entry. */
-  sha256: string
-}
-
-/** A text that people have agreed to on the hosted capture page. */
-export type ConsentTextView = ReturnType<typeof consentTextView>
 
 const closed = { additionalProperties: false }
 const origins = Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 64 })
@@ -70,7 +66,7 @@ export const capturePage = Type.Object(
 
 export function capturePageRoutes(host: FeatureHost): ConsoleTable<CapturePageRoutes> {
   const { read } = host.store
-  const page = new CapturePageOperations(host.operations)
+  const page = new CapturePageOperations(host.operations.audited)
   return {
     'GET /capture-page': {
       answer: ({ tenant }) => viewOf(read, tenant),
@@ -109,7 +105,7 @@ export function capturePageRoutes(host: FeatureHost): ConsoleTable<CapturePageRo
 
 async function viewOf(store: StoreReader, tenant: TenantRecord): Promise<CapturePageView> {
   const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
-  const picture = logo && (await store.captureLogo(tenant.id))
+  const picture = logo && (await store.statements(capturePageReader).logo(tenant.id))
   return {
     tenant_name: tenant.name,
     company,

@@ -1,18 +1,19 @@
 /** Sessions of the hosted capture page: their endpoints, the page and its listener, and the webhook at the end of each. */
 
+import { ownValues } from '../../config/own-settings.js'
 import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import { listenerBounds } from '../../http/listeners/listener-bounds.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import type { Feature } from '../feature.js'
 import type { CapturePageError } from './capture-page-settings.js'
 import { CaptureSessionBook } from './capture-session-book.js'
-import { CaptureSessionEvents } from './capture-session-events.js'
+import { CaptureSessionEvents, UPLOAD_MS } from './capture-session-events.js'
 import type { ConsentTextError } from './consent-texts.js'
 import { capturePageRoutes } from './console-routes.js'
 import { createCaptureSession, createCaptureSessionDescription } from './create-capture-session.js'
 import { getCaptureSession, getCaptureSessionDescription } from './get-capture-session.js'
+import { CAPTURE_SETTINGS } from './own.js'
 import type { CaptureServer } from './page/capture-server.js'
-import { UPLOAD_MS } from './upload-time.js'
 
 const STATUSES = {
   invalid_origin: 400,
@@ -29,7 +30,8 @@ export const captureSessions: Feature = {
   listener: 'capture',
   attach(host) {
     const { config, clock } = host
-    const book = new CaptureSessionBook(clock, config.captureSessionTtlSeconds * SECOND_MS)
+    const { captureSessionTtlSeconds } = ownValues(CAPTURE_SETTINGS, config)
+    const book = new CaptureSessionBook(clock, captureSessionTtlSeconds * SECOND_MS)
     // A capture that was sent in time is uploaded and judged by then.
     const events = new CaptureSessionEvents(host, UPLOAD_MS + config.deadlineMs)
     return {

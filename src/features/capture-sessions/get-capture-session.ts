@@ -7,8 +7,8 @@ import { consent, nullable, time } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
-import type { CaptureSessionRecord } from '../../storage/records.js'
 import { isProvenBy } from './capture-session-book.js'
+import { type CaptureSessionRecord, captureSessionReader } from './capture-tables.js'
 import { bindingView, CAPTURE } from './create-capture-session.js'
 
 const STATUSES = ['open', 'in_progress', 'completed', 'cancelled', 'expired'] as const
@@ -105,7 +105,7 @@ export function getCaptureSession({
     ...getCaptureSessionDescription,
     aboutUser: false,
     async handle({ input, tenant, environment, scopes }) {
-      const record = await store.read.captureSession(input.session_id)
+      const record = await store.read.statements(captureSessionReader).one(input.session_id)
       if (record?.tenantId !== tenant.id || record.environment !== environment)
         throw new DomainError('capture_session_not_found')
       assertOneOf(scopes, [record.purpose], 'session_id')

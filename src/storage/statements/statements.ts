@@ -13,11 +13,11 @@ import type {
   AuditSealRecord,
   AuditVerificationRecord,
   CaptureRecord,
-  CaptureSessionRecord,
   ChallengeRecord,
   ErasureRecord,
   FollowingReferenceRecord,
   IdempotencyRecord,
+  OwnConsentTextRecord,
   ReferenceRecord,
   SigningSecretRecord,
   Standing,
@@ -33,17 +33,16 @@ import {
   AUDIT,
   AUDIT_SEAL,
   CAPTURE,
-  CAPTURE_SESSION,
   CHALLENGE,
   ERASURE,
   FOLLOWING_REFERENCE,
   IDEMPOTENCY,
+  OWN_CONSENT_TEXT,
   REFERENCE,
   SIGNING_SECRET,
   SUBJECT,
   TENANT,
 } from '../tables/index.js'
-import { consentReader, consentWriter } from './consent-statements.js'
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
@@ -149,17 +148,13 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
     activity: database.prepare<[Buffer], ActivityRecord>(
       `SELECT ${ACTIVITY.fields} FROM user_activity WHERE lookup = ?`,
     ),
+    ownConsentTexts: database.prepare<[string], OwnConsentTextRecord>(
+      `SELECT ${OWN_CONSENT_TEXT.fields} FROM own_consent_text WHERE subject_id = ?
+       ORDER BY first_agreed_at, sha256, version`,
+    ),
     challenge: database.prepare<[string], ChallengeRecord>(
       `SELECT ${CHALLENGE.fields} FROM challenge WHERE id = ?`,
       'brief',
-    ),
-    captureSession: database.prepare<[string], CaptureSessionRecord>(
-      `SELECT ${CAPTURE_SESSION.fields} FROM capture_session WHERE id = ?`,
-      'brief',
-    ),
-    unreportedExpiredCaptureSessions: database.prepare<[number, number], CaptureSessionRecord>(
-      `SELECT ${CAPTURE_SESSION.fields} FROM capture_session
-       WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?`,
     ),
     idempotency: database.prepare<[Buffer, number], IdempotencyRecord>(
       `SELECT ${IDEMPOTENCY.fields} FROM idempotency WHERE scope = ? AND expires_at > ?`,
@@ -217,7 +212,6 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
   }
   return {
     statements: madeOnce(database),
-    ...consentReader(database),
     ...verificationReader(database),
     ...dashboardReader(database),
     ...keysReader(database, tables),
@@ -283,10 +277,8 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
       return { id, failures, lockedUntil, disabledAt, policyHash, captures }
     },
     activity: async (blindIndex) => sql.activity.get(blindIndex),
+    ownConsentTextsOf: async (subjectId) => sql.ownConsentTexts.all(subjectId),
     challenge: async (id) => sql.challenge.get(id),
-    captureSession: async (id) => sql.captureSession.get(id),
-    unreportedExpiredCaptureSessions: async (until, limit) =>
-      sql.unreportedExpiredCaptureSessions.all(until, limit),
     idempotencyRecord: async (scope, now) => sql.idempotency.get(scope, now),
     responseToPayload: async (blindIndex, payloadHash, since) =>
       sql.responseToPayload.get(blindIndex, payloadHash, since),
@@ -332,7 +324,6 @@ export function storeTransaction(
       `UPDATE tenant SET rate_per_second = @ratePerSecond, burst = @burst, fmr = @fmr,
        require_liveness = @requireLiveness, replace_verdict_minutes = @replaceVerdictMinutes WHERE id = @id`,
     ),
-    setCapturePage: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
     setProductionIssued: database.prepare(
       'UPDATE tenant SET production_issued_at = ? WHERE id = ? AND production_issued_at IS NULL',
     ),
@@ -389,9 +380,11 @@ export function storeTransaction(
     insertReference: database.prepare(REFERENCE.insert),
     insertCapture: database.prepare(CAPTURE.insert),
     resealReference: database.prepare('UPDATE reference SET sealed = @sealed WHERE id = @id'),
+    keepOwnConsentText: database.prepare(
+      `${OWN_CONSENT_TEXT.insert} ON CONFLICT (subject_id, sha256, version) DO NOTHING`,
+    ),
     insertChallenge: database.prepare(CHALLENGE.insert),
     useChallenge: database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL'),
-    putCaptureSession: database.prepare(CAPTURE_SESSION.replace),
     // Replaces an expired record of the same scope that was not deleted yet. For a record that has not expired the hash becomes NULL, which
     // the column refuses: so the statement fails, and with it a transaction that has not waited for its answer.
     insertIdempotency: database.prepare(
@@ -415,7 +408,6 @@ export function storeTransaction(
   return {
     ...reader,
     statements: madeOnce(database),
-    ...consentWriter(database),
     ...verificationWriter(database),
     ...dashboardWriter(database),
     ...keysWriter(database, onErase, tables),
@@ -424,7 +416,6 @@ export function storeTransaction(
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
-    setCapturePage: async (tenantId, settings) => void sql.setCapturePage.run(settings, tenantId),
     setProductionIssued: async (tenantId, at) => void sql.setProductionIssued.run(at, tenantId),
     setProductionRevealed: async (tenantId, at) => void sql.setProductionRevealed.run(at, tenantId),
     setSuspended: async (tenantId, at) => void sql.setSuspended.run(at, tenantId),
@@ -461,9 +452,9 @@ export function storeTransaction(
     },
     resealReference: async (reference) => void sql.resealReference.run(reference),
     insertCapture: async (capture) => void sql.insertCapture.run(capture),
+    keepOwnConsentText: async (text) => void sql.keepOwnConsentText.run(text),
     insertChallenge: async (challenge) => void sql.insertChallenge.run(challenge),
     useChallenge: async (id, at) => (await sql.useChallenge.run(at, id)).changes === 1,
-    putCaptureSession: async (session) => void sql.putCaptureSession.run(session),
     insertIdempotencyRecord: async (record) => {
       sql.insertIdempotency.run(record)
     },

@@ -2,7 +2,6 @@
 export * from './ageing.js'
 export * from './answers.js'
 export * from './audit.js'
-export * from './capture-sessions.js'
 export * from './keys.js'
 export * from './passkeys.js'
 export * from './people.js'

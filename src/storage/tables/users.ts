@@ -229,3 +229,30 @@ export const ACTIVITY = declareTable({
   sealedUnder: 'data key',
 })
 export type ActivityRecord = Row<typeof ACTIVITY>
+
+/** A text that capture sessions of one user brought as their own, sealed under the user's data key. It is deleted with the user. */
+export const OWN_CONSENT_TEXT = declareTable({
+  name: 'own_consent_text',
+  columns: {
+    tenantId: text,
+    subjectId: ofSubject,
+    /** SHA-256 hash of the text. */
+    sha256: bytes,
+    version: text,
+    /** Language of the page that showed the text first. */
+    language: text,
+    sealed: bytes,
+    firstAgreedAt: integer,
+  },
+  key: ['subjectId', 'sha256', 'version'],
+  indexes: {
+    own_consent_text_hash: '(tenant_id, sha256, first_agreed_at)',
+  },
+  hasRowId: true,
+  atErasure: 'deleted by foreign key',
+  atTenantEnd: 'kept',
+  expires: null,
+  isCopied: true,
+  sealedUnder: 'data key',
+})
+export type OwnConsentTextRecord = Row<typeof OWN_CONSENT_TEXT>

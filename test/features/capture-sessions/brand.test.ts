@@ -7,6 +7,7 @@ import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { themeColors } from '../../../src/contract/accent-color.js'
 import { CapturePageOperations } from '../../../src/features/capture-sessions/capture-page-operations.js'
 import { capturePageSettings } from '../../../src/features/capture-sessions/capture-page-settings.js'
+import { capturePageReader } from '../../../src/features/capture-sessions/capture-tables.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { childrenOf } from '../../support/process-tree.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
@@ -24,7 +25,11 @@ afterAll(() => running?.stop())
 
 const record = () => running.service.core.tenancy.find(tenant.id)
 const setLogo = async (file: Uint8Array | null) =>
-  new CapturePageOperations(running.service.core.operations).setLogo(await record(), COMMAND_LINE, file)
+  new CapturePageOperations(running.service.core.operations.audited).setLogo(
+    await record(),
+    COMMAND_LINE,
+    file,
+  )
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 4, background: { r: 0, g: 51, b: 102, alpha: 0.5 } } })
 
@@ -77,7 +82,9 @@ describe('the brand of a tenant', () => {
     const { text, get } = await page()
     expect(text).not.toContain('class="logo"')
     expect((await get(`/assets/logo/${tenant.id}.${logo!.sha256}.png`)).status).toBe(404)
-    expect(await running.service.core.store.read.captureLogo(tenant.id)).toBeUndefined()
+    expect(
+      await running.service.core.store.read.statements(capturePageReader).logo(tenant.id),
+    ).toBeUndefined()
   })
 
   it.skipIf(process.platform !== 'linux')('decodes the logo in a decoder process', async () => {

@@ -4,6 +4,10 @@ import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { messagesIn } from '../../../clients/capture/capture-texts.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
+import {
+  capturePageReader,
+  captureSessionReader,
+} from '../../../src/features/capture-sessions/capture-tables.js'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../../support/capture-page.js'
 import type { ApiClient } from '../../support/client.js'
 import { withDatabase } from '../../support/database.js'
@@ -603,9 +607,9 @@ overTransports((transport) => {
       await visitor.open()
       await visitor.agree()
       const { read } = running.service.core.store
-      const before = [await look(id), await read.captureSession(id)]
+      const before = [await look(id), await read.statements(captureSessionReader).one(id)]
       await ask(visitor)
-      expect([await look(id), await read.captureSession(id)]).toEqual(before)
+      expect([await look(id), await read.statements(captureSessionReader).one(id)]).toEqual(before)
     })
 
     it('has its own limits: four questions at once, two a second, no large pictures', async () => {
@@ -692,7 +696,7 @@ overTransports((transport) => {
       await settle(undefined)
       const { read } = running.service.core.store
       const hash = Buffer.from(hashOf(texts.first.text), 'hex')
-      expect(await read.consentText(tenant.id, hash)).toEqual([
+      expect(await read.statements(capturePageReader).textsWith(tenant.id, hash)).toEqual([
         {
           tenantId: tenant.id,
           sha256: hash,
@@ -701,7 +705,7 @@ overTransports((transport) => {
           firstAgreedAt: running.clock.now() - 2000,
         },
       ])
-      expect(await read.consentText('ten_other', hash)).toEqual([])
+      expect(await read.statements(capturePageReader).textsWith('ten_other', hash)).toEqual([])
     })
 
     it('is stored in the language in which the page showed its default text', async () => {
@@ -709,10 +713,9 @@ overTransports((transport) => {
       await visitor.open()
       expect((await visitor.agree()).status).toBe(200)
       const { consent_sha256 } = await consented(id)
-      const [kept] = await running.service.core.store.read.consentText(
-        tenant.id,
-        Buffer.from(consent_sha256, 'hex'),
-      )
+      const [kept] = await running.service.core.store.read
+        .statements(capturePageReader)
+        .textsWith(tenant.id, Buffer.from(consent_sha256, 'hex'))
       expect(kept).toMatchObject({ version: 'countersign-2.enroll.de', language: 'de' })
       expect(hashOf(kept!.text)).toBe(consent_sha256)
     })

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/admin/core.js'
 import { loadConfig } from '../../../src/app/configuration.js'
 import { openCore } from '../../../src/app/core.js'
+import { capturePageWriter } from '../../../src/features/capture-sessions/capture-tables.js'
+import { tablesOf } from '../../../src/features/index.js'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import { type Workplace, workplace } from '../../support/command.js'
@@ -15,9 +17,9 @@ let place: Workplace
 beforeAll(async () => {
   place = await workplace()
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
-  const store = SqliteStore.open(place.path('countersign.db'))
+  const store = SqliteStore.open(place.path('countersign.db'), { tables: tablesOf() })
   await store.transaction('installation', (tx) =>
-    tx.keepConsentText({
+    tx.statements(capturePageWriter).keepText({
       ...{ tenantId: json.tenant_id, sha256, version: '2026-11', language: 'en', text: TEXT },
       firstAgreedAt: Date.UTC(2026, 10, 22),
     }),

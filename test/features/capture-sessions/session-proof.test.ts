@@ -6,10 +6,10 @@ import {
   hasAgreed,
   isProvenBy,
 } from '../../../src/features/capture-sessions/capture-session-book.js'
+import type { CaptureSessionRecord } from '../../../src/features/capture-sessions/capture-tables.js'
 import { getCaptureSession } from '../../../src/features/capture-sessions/get-capture-session.js'
 import { returnUrlOf, SessionChanges } from '../../../src/features/capture-sessions/page/session-changes.js'
 import { ManualClock } from '../../../src/lib/clock.js'
-import type { CaptureSessionRecord } from '../../../src/storage/records.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const TTL_MS = 900_000
@@ -20,10 +20,11 @@ let book: CaptureSessionBook
 let rows: Map<string, CaptureSessionRecord>
 let reported: unknown[]
 let audited: unknown[]
-const tx = {
-  captureSession: async (id: string) => rows.get(id) && { ...rows.get(id)! },
-  putCaptureSession: async (record: CaptureSessionRecord) => void rows.set(record.id, { ...record }),
-} as never
+const statements = {
+  one: async (id: string) => rows.get(id) && { ...rows.get(id)! },
+  put: async (record: CaptureSessionRecord) => void rows.set(record.id, { ...record }),
+}
+const tx = { statements: () => statements } as never
 
 beforeEach(() => {
   clock = new ManualClock(AT)
@@ -72,7 +73,7 @@ describe('the link of a session', () => {
       expect(await book.find(tx, token)).toBeNull()
     // A link that was moved to another session opens nothing.
     const moved = { ...rows.get(one.id)!, link: rows.get(other.id)!.link }
-    const store = { captureSession: async () => moved } as never
+    const store = { statements: () => ({ one: async () => moved }) } as never
     expect(await book.find(store, `${one.id}.${secret}`)).toBeNull()
     expect(JSON.stringify(rows.get(one.id))).not.toContain(one.token.split('.')[1])
   })
@@ -207,7 +208,7 @@ describe('a change of a session', () => {
 
   it('is refused where the session goes between the look and the transaction', async () => {
     const { token } = await issued()
-    const gone = { captureSession: async () => undefined }
+    const gone = { statements: () => ({ one: async () => undefined }) }
     const store = { read: tx, transaction: (_: unknown, work: (tx: never) => unknown) => work(gone as never) }
     const late = new SessionChanges({ store, clock, captureSessions: book } as never)
     await expect(late.change(token, idle)).rejects.toThrow('the session is gone')

@@ -4,8 +4,10 @@ import { pino } from 'pino'
 import Schema from 'typebox/schema'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
-import { CaptureSessionEvents } from '../../../src/features/capture-sessions/capture-session-events.js'
-import { UPLOAD_MS } from '../../../src/features/capture-sessions/upload-time.js'
+import {
+  CaptureSessionEvents,
+  UPLOAD_MS,
+} from '../../../src/features/capture-sessions/capture-session-events.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { MINUTE_MS, SECOND_MS } from '../../../src/lib/clock.js'
 import { WEBHOOK_SCHEMAS } from '../../../src/webhooks/webhook-schemas.js'

@@ -1,5 +1,6 @@
 /** Tests of how every store keeps the state of the OpenID provider. */
 import { describe, expect, it } from 'vitest'
+import { captureSessionWriter } from '../../../src/features/capture-sessions/capture-tables.js'
 import {
   type CallbackRecord,
   callbackReader,
@@ -119,8 +120,8 @@ overStores((stores) => {
     it('is due at its time, and not while its session is open', async () => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.putCaptureSession(captureSession('open'))
-        await tx.putCaptureSession(captureSession('over', { status: 'completed' }))
+        await tx.statements(captureSessionWriter).put(captureSession('open'))
+        await tx.statements(captureSessionWriter).put(captureSession('over', { status: 'completed' }))
         await tx.statements(callbackWriter).insert(callback('of an open session', { sessionId: 'cap_open' }))
         await tx.statements(callbackWriter).insert(callback('of one that is over', { sessionId: 'cap_over' }))
         await tx.statements(callbackWriter).insert(callback('later', { nextAt: AT + 1 }))
@@ -135,9 +136,13 @@ overStores((stores) => {
       const blindIndex = bytes('ada')
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.putCaptureSession(captureSession('open', { blindIndex }))
-        await tx.putCaptureSession(captureSession('over', { blindIndex, status: 'completed' }))
-        await tx.putCaptureSession(captureSession('of another', { blindIndex: bytes('bob') }))
+        await tx.statements(captureSessionWriter).put(captureSession('open', { blindIndex }))
+        await tx
+          .statements(captureSessionWriter)
+          .put(captureSession('over', { blindIndex, status: 'completed' }))
+        await tx
+          .statements(captureSessionWriter)
+          .put(captureSession('of another', { blindIndex: bytes('bob') }))
         for (const name of ['open', 'over', 'of another'])
           await tx.statements(callbackWriter).insert(callback(name, { sessionId: `cap_${name}` }))
       })

@@ -6,6 +6,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AuditLog } from '../../../src/audit/audit-log.js'
 import { newKeys } from '../../../src/crypto/service-keys.js'
 import { CaptureSessionEvents } from '../../../src/features/capture-sessions/capture-session-events.js'
+import {
+  captureSessionReader,
+  captureSessionWriter,
+} from '../../../src/features/capture-sessions/capture-tables.js'
 import { tablesOf } from '../../../src/features/index.js'
 import { RequestLog } from '../../../src/features/insight/requests/request-log.js'
 import { requestReader, requestWriter } from '../../../src/features/insight/requests/request-table.js'
@@ -92,7 +96,7 @@ overPostgres(() => {
     await holder.transaction('installation', async (tx) => {
       await tx.insertSubject(subject('grace', { environment: 'sandbox' }))
       await tx.noteSandboxUse({ blindIndex: bytes('grace'), tenantId: 'ten_a', at: AT, unlessSince: 0 })
-      await tx.putCaptureSession(captureSession('ada', { expiresAt: AT }))
+      await tx.statements(captureSessionWriter).put(captureSession('ada', { expiresAt: AT }))
       await tx.statements(requestWriter).insert({
         ...{ requestId: OLD_REQUEST, tenantId: 'ten_a', environment: 'production', endpoint: 'verify' },
         ...{
@@ -172,7 +176,7 @@ overPostgres(() => {
       expect(await read.challenge('cha_a')).toBeUndefined()
       expect(await read.idempotencyRecord(keptResponse('scope held').scope, 0)).toBeUndefined()
       expect(await read.subject(bytes('grace'))).toBeUndefined()
-      expect((await read.captureSession('cap_ada'))?.expiryReportedAt).not.toBeNull()
+      expect((await read.statements(captureSessionReader).one('cap_ada'))?.expiryReportedAt).not.toBeNull()
       expect(await read.statements(trafficReader).since('ten_a', 'minute', 0)).toHaveLength(1)
       const requests = read.statements(requestReader)
       expect((await requests.named('ten_a', OLD_REQUEST, 10)).length).toBe(0)

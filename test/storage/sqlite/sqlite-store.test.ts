@@ -276,7 +276,7 @@ describe('the write-ahead log of a service', () => {
       const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
       await store.transaction('installation', (tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
       for (let i = 0; i < 40; i++) {
-        await store.transaction('installation', (tx) => tx.setCapturePage('ten_a', String(i).repeat(${MIB / 4})))
+        await store.transaction('installation', (tx) => tx.setPasskeySettings('ten_a', String(i).repeat(${MIB / 4})))
         await new Promise(setImmediate)
       }
       console.log(store.checkpointer.worker !== null)`
@@ -366,7 +366,7 @@ describe('backup', () => {
   })
 
   it('is never started over by commits of another connection, and has the rows of its beginning', async () => {
-    const store = openStore()
+    const store = openStore(file, { tables: tablesOf() })
     await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
     const other = connect(file)
     other.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)

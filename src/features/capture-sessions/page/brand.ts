@@ -4,6 +4,7 @@ import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
 import type { Reply } from '../../../http/listeners/listener.js'
 import type { StoreReader } from '../../../storage/store.js'
 import type { CapturePageSettings } from '../capture-page-settings.js'
+import { capturePageReader } from '../capture-tables.js'
 import { ASSETS, isolated } from './html.js'
 import type { PageReplies } from './page-replies.js'
 
@@ -51,7 +52,7 @@ export async function brandFile(
     return replies.file('text/css; charset=utf-8', themeStyle(`#${color}`))
   const [, tenantId, sha256] = LOGO.exec(path) ?? []
   if (tenantId === undefined) return null
-  const logo = await store.captureLogo(tenantId)
+  const logo = await store.statements(capturePageReader).logo(tenantId)
   return logo?.sha256.toString('hex') === sha256 ? replies.file('image/png', logo!.image) : null
 }
 

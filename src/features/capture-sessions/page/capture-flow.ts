@@ -10,6 +10,7 @@ import { lockoutReason } from '../../../verification/lockout/lockout.js'
 import type { DisplayNote } from '../../displayed-actions/exports.js'
 import { type CaptureSession, hasAgreed } from '../capture-session-book.js'
 import { resultOf } from '../capture-session-events.js'
+import { capturePageWriter } from '../capture-tables.js'
 import { isConfirmed, MAX_NUMBER_TRIES, tryCode } from '../confirmation-code.js'
 import { captureAnswerKey } from '../get-capture-session.js'
 import { type CaptureOutcome, MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
@@ -126,7 +127,7 @@ export class CaptureFlow {
       if (own) {
         if (subject) await vault.keepOwnConsent(tx, subject, own)
       } else
-        await tx.keepConsentText({
+        await tx.statements(capturePageWriter).keepText({
           tenantId: record.tenantId,
           sha256: Buffer.from(sha256, 'hex'),
           version,

@@ -3,7 +3,6 @@ import type { AuditFacts, AuditLog } from '../../../audit/audit-log.js'
 import { AuditedUnitOfWork } from '../../../audit/audited-unit-of-work.js'
 import { requestId } from '../../../crypto/identifiers.js'
 import type { Clock } from '../../../lib/clock.js'
-import type { CaptureSessionRecord } from '../../../storage/records.js'
 import type { Store, StoreTransaction } from '../../../storage/store.js'
 import {
   type CaptureEnding,
@@ -13,6 +12,7 @@ import {
   endingOf,
 } from '../capture-session-book.js'
 import type { CaptureSessionEvents, CaptureSessionResult } from '../capture-session-events.js'
+import type { CaptureSessionRecord } from '../capture-tables.js'
 
 /** The state of a session, by which the page decides what it shows. */
 export type PageState =

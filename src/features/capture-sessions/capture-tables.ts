@@ -1,4 +1,5 @@
-/** Sessions on the hosted capture page, with what tenants have set for it and what people agreed to. */
+/** The tables of the hosted capture page, with their statements: its sessions, the logo of a tenant, and the texts that people have agreed to. */
+import type { Connection, ReadConnection } from '../../storage/connection.js'
 import {
   blindIndex,
   bytes,
@@ -6,11 +7,10 @@ import {
   environment,
   integer,
   LATE_MS,
-  ofSubject,
   ofTenant,
   type Row,
   text,
-} from '../table.js'
+} from '../../storage/table.js'
 
 /** How far a person has come on the hosted capture page. */
 export const CAPTURE_SESSION = declareTable({
@@ -66,8 +66,30 @@ export const CAPTURE_SESSION = declareTable({
   sealedUnder: 'own key',
 })
 export type CaptureSessionRecord = Row<typeof CAPTURE_SESSION>
-/** Whether the browser that gets the result must be the one that captured. */
-export type CaptureBinding = CaptureSessionRecord['binding']
+
+export function captureSessionReader(database: ReadConnection) {
+  const select = `SELECT ${CAPTURE_SESSION.fields} FROM capture_session`
+  const sql = {
+    one: database.prepare<[string], CaptureSessionRecord>(`${select} WHERE id = ?`, 'brief'),
+    unreported: database.prepare<[number, number], CaptureSessionRecord>(
+      `${select} WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?`,
+    ),
+  }
+  return {
+    one: async (id: string) => sql.one.get(id),
+    /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
+    unreportedExpired: async (until: number, limit: number) => sql.unreported.all(until, limit),
+  }
+}
+
+export function captureSessionWriter(database: Connection) {
+  const put = database.prepare(CAPTURE_SESSION.replace)
+  return {
+    ...captureSessionReader(database),
+    /** Inserts the session, or replaces the one with the same id. */
+    put: async (session: CaptureSessionRecord) => void put.run(session),
+  }
+}
 
 /** The logo of a tenant on the hosted capture page. */
 export const CAPTURE_LOGO = declareTable({
@@ -115,29 +137,42 @@ export const CONSENT_TEXT = declareTable({
 })
 export type ConsentTextRecord = Row<typeof CONSENT_TEXT>
 
-/** A text that capture sessions of one user brought as their own, sealed under the user's data key. It is deleted with the user. */
-export const OWN_CONSENT_TEXT = declareTable({
-  name: 'own_consent_text',
-  columns: {
-    tenantId: text,
-    subjectId: ofSubject,
-    /** SHA-256 hash of the text. */
-    sha256: bytes,
-    version: text,
-    /** Language of the page that showed the text first. */
-    language: text,
-    sealed: bytes,
-    firstAgreedAt: integer,
-  },
-  key: ['subjectId', 'sha256', 'version'],
-  indexes: {
-    own_consent_text_hash: '(tenant_id, sha256, first_agreed_at)',
-  },
-  hasRowId: true,
-  atErasure: 'deleted by foreign key',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
-  sealedUnder: 'data key',
-})
-export type OwnConsentTextRecord = Row<typeof OWN_CONSENT_TEXT>
+export function capturePageReader(database: ReadConnection) {
+  const selectText = `SELECT ${CONSENT_TEXT.fields} FROM consent_text WHERE tenant_id = ?`
+  const sql = {
+    logo: database.prepare<[string], CaptureLogoRecord>(
+      `SELECT ${CAPTURE_LOGO.fields} FROM capture_logo WHERE tenant_id = ?`,
+    ),
+    texts: database.prepare<[string, number], ConsentTextRecord>(
+      `${selectText} ORDER BY first_agreed_at DESC, sha256, version LIMIT ?`,
+    ),
+    textsWith: database.prepare<[string, Buffer], ConsentTextRecord>(
+      `${selectText} AND sha256 = ? ORDER BY version`,
+    ),
+  }
+  return {
+    logo: async (tenantId: string) => sql.logo.get(tenantId),
+    /** Texts of the tenant and of the page that people have agreed to, the latest first. */
+    texts: async (tenantId: string, limit: number) => sql.texts.all(tenantId, limit),
+    /** The text with this hash, once for each version under which it was shown. */
+    textsWith: async (tenantId: string, sha256: Buffer) => sql.textsWith.all(tenantId, sha256),
+  }
+}
+
+export function capturePageWriter(database: Connection) {
+  const sql = {
+    setSettings: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
+    putLogo: database.prepare(CAPTURE_LOGO.replace),
+    deleteLogo: database.prepare('DELETE FROM capture_logo WHERE tenant_id = ?'),
+    keepText: database.prepare(`${CONSENT_TEXT.insert} ON CONFLICT (tenant_id, sha256, version) DO NOTHING`),
+  }
+  return {
+    /** @param settings their JSON */
+    setSettings: async (tenantId: string, settings: string) => void sql.setSettings.run(settings, tenantId),
+    /** Inserts the tenant's logo, or replaces it. */
+    putLogo: async (logo: CaptureLogoRecord) => void sql.putLogo.run(logo),
+    deleteLogo: async (tenantId: string) => void sql.deleteLogo.run(tenantId),
+    /** Inserts the text unless it exists. */
+    keepText: async (text: ConsentTextRecord) => void sql.keepText.run(text),
+  }
+}

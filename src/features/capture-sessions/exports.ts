@@ -1,0 +1,2 @@
+/** The part of capture sessions that other features may use. */
+export { CAPTURE_SESSION } from './capture-tables.js'
