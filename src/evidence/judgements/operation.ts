@@ -33,7 +33,7 @@ export const secondFactor: Evidence = {
       : notMet('A password signs an operator in without a second factor.', 'operatorSecondFactor')
   },
   settings: ['operatorSecondFactor', 'oidcIssuer', 'operatorPasswordSignIn'],
-  tests: 'dashboard/second-factor crypto/totp',
+  tests: 'dashboard/second-factor admin/totp',
   documents: 'operations/operators.md#second-factor',
 }
 
