@@ -39,9 +39,9 @@ export class ExportUser {
     ])
     if (!user || !subject) throw new DomainError('reference_not_found')
     const now = clock.now()
-    const [captures, passkeys, texts, activity, entries] = await Promise.all([
+    const [captures, exported, texts, activity, entries] = await Promise.all([
       store.read.captureHistory(subject.record.id, [], now - DAY_MS, MAX_CAPTURES),
-      store.read.passkeysOf(subject.record.id),
+      store.read.exportOf(subject.record.id, subject.dataKey),
       store.read.ownConsentTextsOf(subject.record.id),
       store.read.activity(blindIndex),
       this.entriesOf(tenant.id, subject.pseudonym),
@@ -64,11 +64,7 @@ export class ExportUser {
         views: vault.describeReference(subject, template).photoCount,
         ...(template === subject.aged ? { aged: true } : {}),
       })),
-      passkeys: passkeys.map(({ id, createdAt, lastUsedAt }) => ({
-        passkey_id: id,
-        created_at: isoTime(createdAt),
-        last_used_at: optionalTime(lastUsedAt),
-      })),
+      ...exported,
       /** Consent texts that capture sessions of the user brought as their own. */
       consent_texts: texts.map((text) => consentTextView(vault.openOwnConsent(subject, text))),
       last_used_at: optionalTime(activity?.usedAt ?? null),

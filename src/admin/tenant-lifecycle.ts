@@ -5,6 +5,7 @@ import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
+import { type Erased, NOTHING_ERASED } from '../storage/table.js'
 import { assertLive, TenancyError } from '../tenants/tenancy-error.js'
 import { RETENTION_MS } from '../webhooks/outbox.js'
 
@@ -12,15 +13,9 @@ import { RETENTION_MS } from '../webhooks/outbox.js'
 const BATCH = 200
 
 /** Counts of everything that was erased with a tenant. The audit log has the same counts. */
-export interface TenantErasure extends Pick<ErasureRecord, 'erasureId' | 'erasedAt'> {
+export interface TenantErasure extends Pick<ErasureRecord, 'erasureId' | 'erasedAt'>, Erased {
   users: number
-  references: number
-  captures: number
-  passkeys: number
-  idempotencyRecords: number
 }
-
-type Erased = Omit<TenantErasure, 'erasureId' | 'erasedAt'>
 
 export class TenantLifecycle {
   constructor(
@@ -64,7 +59,7 @@ export class TenantLifecycle {
   async delete(tenant: TenantRecord, actor: Actor): Promise<TenantErasure> {
     const { id } = tenant
     if (tenant.suspendedAt === null) await this.suspend(tenant, actor)
-    const erased: Erased = { users: 0, references: 0, captures: 0, passkeys: 0, idempotencyRecords: 0 }
+    const erased = { users: 0, ...NOTHING_ERASED }
     let isMore = true
     while (isMore)
       isMore = await this.store.transaction({ tenantId: id }, (tx) => eraseSome(tx, id, erased, BATCH))
@@ -86,17 +81,14 @@ export class TenantLifecycle {
 async function eraseSome(
   tx: StoreTransaction,
   tenantId: string,
-  erased: Erased,
+  erased: Erased & { users: number },
   limit: number,
 ): Promise<boolean> {
   const blindIndexes = await tx.blindIndexesOf(tenantId, limit)
   for (const blindIndex of blindIndexes) {
-    const { references, captures, passkeys, idempotencyRecords } = await tx.eraseSubject(blindIndex)
+    const counts = await tx.eraseSubject(blindIndex)
     erased.users++
-    erased.references += references
-    erased.captures += captures
-    erased.passkeys += passkeys
-    erased.idempotencyRecords += idempotencyRecords
+    for (const held of Object.keys(counts) as Array<keyof Erased>) erased[held] += counts[held]
   }
   return blindIndexes.length === limit
 }

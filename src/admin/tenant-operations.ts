@@ -2,12 +2,6 @@
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import type { TenantRecord } from '../storage/records.js'
-import {
-  checkedPasskeys,
-  fingerprintOf,
-  type PasskeySettings,
-  passkeySettings,
-} from '../tenants/passkey-settings.js'
 import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenants/tenancy.js'
 import { TenancyError } from '../tenants/tenancy-error.js'
 import { createLoginLink } from './accounts/login-link.js'
@@ -71,28 +65,6 @@ export class TenantOperations {
     }))
   }
 
-  /**
-   * Changes how the tenant uses passkeys. @returns the tenant as it is now
-   * @param settings null to use none: registered passkeys are kept, and refused meanwhile
-   * @throws PasskeySettingsError
-   */
-  async setPasskeys(
-    { id }: TenantRecord,
-    actor: Actor,
-    settings: PasskeySettings | null,
-  ): Promise<TenantRecord> {
-    const json = settings && checkedPasskeys(settings)
-    return this.audited.run(id, actor, async (tx) => {
-      const previous = passkeyFacts((await tx.tenantById(id))!)
-      await tx.setPasskeySettings(id, json)
-      const tenant = (await tx.tenantById(id))!
-      return {
-        result: tenant,
-        facts: { event: 'passkey_settings_changed', ...passkeyFacts(tenant), previous },
-      }
-    })
-  }
-
   /** Changes the rate limit, the false match rate, the liveness requirement and the replacement window. @returns the tenant as it is now */
   setContract({ id }: TenantRecord, actor: Actor, contract: GrantedContract): Promise<TenantRecord> {
     const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
@@ -113,19 +85,5 @@ function contractFacts(contract: GrantedContract) {
     fmr,
     require_liveness: requireLiveness,
     replace_verdict_minutes: replaceVerdictMinutes,
-  }
-}
-
-/** The settings of passkeys as the audit log records them. */
-function passkeyFacts(tenant: TenantRecord) {
-  const settings = passkeySettings(tenant)
-  return {
-    rp_id: settings?.rpId ?? null,
-    origins: settings?.origins ?? [],
-    synced: settings?.synced ?? null,
-    registration: settings?.registration ?? null,
-    recovery_hours: settings?.recoveryHours ?? null,
-    roots: (settings?.roots ?? []).map(fingerprintOf),
-    aaguids: settings?.aaguids ?? [],
   }
 }

@@ -66,7 +66,7 @@ export class UserOperations {
       subject,
       { ...reference, ...vault.describeReference(subject, reference) },
       reason && { reason, until },
-      await store.read.countPasskeys(record.id),
+      await store.read.credentialsOf(record.id),
     )
   }
 

@@ -1,10 +1,9 @@
 /** Serializers: the JSON of users and of their erasure, as the API, the command line and the dashboard show it. */
 import { isoTime, optionalTime } from '../lib/clock.js'
 import type { ErasureRecord, ReferenceRecord } from '../storage/records.js'
+import type { Erased } from '../storage/table.js'
 import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
 import type { LockoutReason } from '../verification/lockout/lockout.js'
-
-type Counted = Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>
 
 /** The facts of an erasure in its entry of the audit log. */
 export function erasureFacts(receipt: ErasureRecord) {
@@ -12,7 +11,7 @@ export function erasureFacts(receipt: ErasureRecord) {
 }
 
 /** The rows that were erased, by what they held. */
-export function erasedCounts({ references, captures, passkeys, idempotencyRecords }: Counted) {
+export function erasedCounts({ references, captures, passkeys, idempotencyRecords }: Erased) {
   return { references, captures, passkeys, idempotency_records: idempotencyRecords }
 }
 
@@ -34,8 +33,8 @@ export function userView(
   reference: Pick<ReferenceRecord, 'id' | 'model' | 'createdAt'> &
     Pick<ReferenceContent, 'photoCount' | 'consent'>,
   lockout: { reason: LockoutReason; until: number | null } | null,
-  /** Number of the user's passkeys. */
-  passkeys: number,
+  /** How many credentials besides the face the user has, by the fields of the answer. */
+  credentials: Readonly<Record<string, number>>,
 ) {
   return {
     user_id: userId,
@@ -53,7 +52,7 @@ export function userView(
       ends_at: optionalTime(lockout?.until ?? null),
       rejections: record.failures,
     },
-    passkeys,
+    ...credentials,
   }
 }
 

@@ -11,7 +11,6 @@ import type {
   WebhookEndpointRecord,
 } from '../storage/records.js'
 import { scopesOf } from '../tenants/key-scopes.js'
-import { passkeySettings } from '../tenants/passkey-settings.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 import { erasedCounts } from './user-views.js'
@@ -157,20 +156,4 @@ export function personView(person: PersonRecord) {
   const { origin, passwordHash } = person
   const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
   return { ...operatorView(person), state } as const
-}
-
-/** How a tenant uses passkeys; null fields where it uses none. */
-export function passkeySettingsView(tenant: TenantRecord) {
-  const settings = passkeySettings(tenant)
-  return {
-    tenant_id: tenant.id,
-    name: tenant.name,
-    rp_id: settings?.rpId ?? null,
-    origins: settings?.origins ?? [],
-    synced: settings?.synced ?? null,
-    registration: settings?.registration ?? null,
-    recovery_hours: settings?.recoveryHours ?? null,
-    roots: settings?.roots ?? [],
-    aaguids: settings?.aaguids ?? [],
-  }
 }

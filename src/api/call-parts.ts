@@ -166,6 +166,8 @@ export interface CallParts {
   enroll: readonly EnrollPart[]
   challenge: readonly ChallengePart[]
   lookup: readonly LookupPart[]
+  /** Look-ups of a user: schemas of the numbers of credentials that tables of the feature declare. */
+  user: ReadonlyArray<{ response: Fields }>
 }
 
 /** The fields of all parts in the body of a call. */

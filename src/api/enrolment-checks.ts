@@ -21,7 +21,8 @@ const DEFAULT_MINUTES = 10
 
 /**
  * The verdict before a reference is replaced is an approved verify of the user's own face: where the contract asks for it, and for every
- * user who has a passkey, or had one. Otherwise anyone who replaces the face would have only one of two factors left to get around.
+ * user who has another credential, or had a passkey. Otherwise anyone who replaces the face would have only one of two factors left to get
+ * around.
  * Compares with the id of the last such verify, which the service keeps with the user: a JWT could be forged by anyone who holds
  * the signing secret.
  * @param verificationId id of the verdict that the request names
@@ -35,8 +36,8 @@ export async function assertReplaceVerdict(
   verificationId: string | undefined,
   now: number,
 ): Promise<void> {
-  const hasPasskey = async () => revokedPasskey !== null || (await store.countPasskeys(id)) > 0
-  if (replaceVerdictMinutes === null && !(await hasPasskey())) return
+  const hasCredential = async () => Object.values(await store.credentialsOf(id)).some((count) => count > 0)
+  if (replaceVerdictMinutes === null && revokedPasskey === null && !(await hasCredential())) return
   const minutes = replaceVerdictMinutes ?? DEFAULT_MINUTES
   const isGiven = verificationId !== undefined && verificationId === replaceVerdict
   const isFresh = replaceVerdictAt !== null && now - replaceVerdictAt < minutes * MINUTE_MS

@@ -238,7 +238,6 @@ export class Enrolment {
         ...assessmentOf({ call, enrolled, integrity }, reference.photoCount, model),
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
-        passkey: null,
       },
       sealedFor: { id: subject.record.id, dataKey: subject.dataKey },
       audit: {

@@ -16,11 +16,11 @@ export function registerUserCommands(user: Command): void {
     .action(
       action(async (tenant: string, userId: string, options: OutputOptions & { sandbox?: boolean }) => {
         const view = await lookUp(tenant, userId, options.sandbox ? 'sandbox' : 'production')
-        const { reference, lockout } = view
+        const { user_id: _id, status: _status, enrolled_at, reference, lockout, ...credentials } = view
         print(options, view, () =>
           fields([
             ['User', userId],
-            ['Enrolled', view.enrolled_at],
+            ['Enrolled', enrolled_at],
             ['Reference', `${reference.reference_id}, of ${reference.created_at}`],
             ['Photos', String(reference.views)],
             ['Model', reference.model],
@@ -30,7 +30,10 @@ export function registerUserCommands(user: Command): void {
             ],
             ['Lockout', lockout.ends_at ? `${lockout.status} until ${lockout.ends_at}` : lockout.status],
             ['Rejections', `${lockout.rejections} in a row`],
-            ['Passkeys', String(view.passkeys)],
+            ...Object.entries(credentials).map(([name, count]): [string, string] => [
+              `${name[0]!.toUpperCase()}${name.slice(1)}`,
+              String(count),
+            ]),
           ]),
         )
       }),

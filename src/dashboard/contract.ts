@@ -294,13 +294,7 @@ export interface TenantErasureView {
   status: 'deleted'
   erasure_id: string
   erased_at: string
-  erased: {
-    users: number
-    references: number
-    captures: number
-    passkeys: number
-    idempotency_records: number
-  }
+  erased: { users: number } & ErasureView['erased']
 }
 
 export interface OperatorView {
@@ -380,7 +374,10 @@ export interface RevealedProduction extends RevealedKey {
 export type RotationView = Omit<Static<typeof rotationSchema>, 'overlap_seconds'> & {
   signing_secret: { secret: Secret }
 }
-export type UserView = Static<typeof userSchema>
+export type UserView = Static<typeof userSchema> & {
+  /** Absent in a service without passkeys. */
+  passkeys?: number
+}
 export type ErasureView = Static<typeof erasureSchema>
 export type ExportedUser = Awaited<ReturnType<ExportUser['run']>>
 

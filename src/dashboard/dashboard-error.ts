@@ -18,7 +18,6 @@ import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
 import type { KeyGrantError } from '../tenants/key-grants.js'
-import type { PasskeySettingsError } from '../tenants/passkey-settings.js'
 import type { TenancyError } from '../tenants/tenancy-error.js'
 import type { WebhookUrlError } from '../webhooks/webhook-url.js'
 
@@ -67,7 +66,6 @@ type OperationError =
   | WebhookOperationError
   | WebhookUrlError
   | PackGradeError
-  | PasskeySettingsError
   | VerdictKeyError
   | ModelOperationError
 
@@ -104,12 +102,6 @@ export const OPERATION_STATUS = {
   person_exists: 409,
   person_not_found: 404,
   weak_password: 400,
-  invalid_origin: 400,
-  invalid_rp_id: 400,
-  invalid_recovery_hours: 400,
-  invalid_root: 400,
-  roots_required: 400,
-  invalid_aaguid: 400,
   services_outdated: 409,
   no_model_migration: 409,
   model_migration_under_way: 409,

@@ -12,6 +12,7 @@ export function partsOf(features: readonly Feature[]): CallParts {
     enroll: parts.flatMap(({ enroll = [] }) => enroll),
     challenge: parts.flatMap(({ challenge = [] }) => challenge),
     lookup: parts.flatMap(({ lookup = [] }) => lookup),
+    user: parts.flatMap(({ user = [] }) => user),
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
-import type { ChallengePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
+import type { CallParts, ChallengePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
 import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -49,12 +49,13 @@ export interface ListedFeature extends OwnParts {
 export interface Feature {
   /** The endpoints that it adds, as documents show them. */
   readonly descriptions?: readonly EndpointDescription[]
-  /** Its parts of verifies, enrollments, challenges and look-ups. */
+  /** Its parts of verifies, enrollments, challenges, and look-ups of verifications and users. */
   readonly parts?: {
     verify?: VerifyPart
     enroll?: EnrollPart
     challenge?: ChallengePart
     lookup?: LookupPart
+    user?: CallParts['user'][number]
   }
   /** HTTP status of its own errors where its routes of the dashboard answer them, by code. */
   readonly statuses?: Readonly<Record<string, number>>

@@ -42,8 +42,10 @@ export function endings(database: Connection, all: readonly Table[]) {
          LIMIT ${EXPIRED_AT_ONCE} ${database.skipLocked ?? ''})
        DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT * FROM expired)`,
     )
-  const ofUser = tables.flatMap(({ name, erase }) =>
-    erase === null ? [] : [{ name, statement: database.prepare<[{ lookup: Buffer; hex: string }]>(erase) }],
+  const ofUser = tables.flatMap((table) =>
+    table.erase === null
+      ? []
+      : { table, statement: database.prepare<[{ lookup: Buffer; hex: string }]>(table.erase) },
   )
   const ofTenant = tables
     .filter(({ endsWithTenant }) => endsWithTenant)

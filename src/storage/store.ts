@@ -27,7 +27,6 @@ import type {
   KeyringRecord,
   LoginLinkRecord,
   OwnConsentTextRecord,
-  PasskeyRecord,
   PersonLinkRecord,
   PersonRecord,
   ReferenceRecord,
@@ -44,7 +43,7 @@ import type {
 } from './records.js'
 import type { ModelReader, ModelWriter } from './statements/model-statements.js'
 import type { WebhookReader, WebhookWriter } from './statements/webhook-statements.js'
-import type { Table } from './table.js'
+import type { Erased, Table } from './table.js'
 
 export interface StoreReader extends WebhookReader, ModelReader {
   /** Statements of a feature on its own tables. They are made once for a connection. @param make prepares them @returns what `make` returned */
@@ -104,10 +103,10 @@ export interface StoreReader extends WebhookReader, ModelReader {
   standing(blindIndex: Buffer, last: number): Promise<Standing | undefined>
   /** When the user was last used; undefined where nothing was noted. */
   activity(blindIndex: Buffer): Promise<ActivityRecord | undefined>
-  /** The passkeys of a subject, oldest first. */
-  passkeysOf(subjectId: string): Promise<PasskeyRecord[]>
-  /** How many passkeys a subject has. */
-  countPasskeys(subjectId: string): Promise<number>
+  /** How many credentials besides the face a user has, by the fields of answers. */
+  credentialsOf(subjectId: string): Promise<Record<string, number>>
+  /** The user's rows as an export shows them, by its fields. @param dataKey of the user */
+  exportOf(subjectId: string, dataKey: Buffer): Promise<Record<string, object[]>>
   challenge(id: string): Promise<ChallengeRecord | undefined>
   /** Texts that sessions of the user brought as their own and the user agreed to, oldest first. */
   ownConsentTextsOf(subjectId: string): Promise<OwnConsentTextRecord[]>
@@ -188,7 +187,6 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, ModelWrite
       'ratePerSecond' | 'burst' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
     >,
   ): Promise<void>
-  setPasskeySettings(tenantId: string, settings: string | null): Promise<void>
   setProductionIssued(tenantId: string, at: number): Promise<void>
   setProductionRevealed(tenantId: string, at: number): Promise<void>
   /** @param at null to resume */
@@ -242,17 +240,6 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, ModelWrite
   /** Replaces the sealed content of a reference. */
   resealReference(reference: Pick<ReferenceRecord, 'id' | 'sealed'>): Promise<void>
   insertCapture(capture: CaptureRecord): Promise<void>
-  /** Sets the recovery that waits, and the strongest passkey that was revoked. */
-  setPasskeyState(
-    subjectId: string,
-    state: Pick<SubjectRecord, 'passkeyRecovery' | 'passkeyRecoveryAt' | 'revokedPasskey'>,
-  ): Promise<void>
-  /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
-  insertPasskey(passkey: PasskeyRecord): Promise<boolean>
-  /** Stores the credential as the last use left it. */
-  notePasskeyUse(use: Pick<PasskeyRecord, 'id' | 'sealed' | 'lastUsedAt'>): Promise<void>
-  /** @returns false when the subject had no such passkey */
-  deletePasskey(subjectId: string, id: string): Promise<boolean>
   insertChallenge(challenge: ChallengeRecord): Promise<void>
   /** Marks the challenge as used. @returns whether it was unused before */
   useChallenge(id: string, at: number): Promise<boolean>
@@ -261,13 +248,11 @@ export interface StoreTransaction extends StoreReader, WebhookWriter, ModelWrite
   /** Inserts the record. When one in force exists, the transaction fails with AlreadyExecutedError, here or at its end. */
   insertIdempotencyRecord(record: IdempotencyRecord): Promise<void>
   /**
-   * Deletes the subject with its key, reference, captures, passkeys, own consent texts, kept responses and sign-ins, and the webhooks that
-   * are to report something about it.
-   * @returns how many references with the templates next to them, captures, passkeys and kept responses were deleted
+   * Deletes the subject with its key, reference, captures, own consent texts, kept responses and sign-ins, the webhooks that are to report
+   * something about it, and what features keep about it.
+   * @returns how many rows were deleted, for the receipt
    */
-  eraseSubject(
-    blindIndex: Buffer,
-  ): Promise<Pick<ErasureRecord, 'references' | 'captures' | 'passkeys' | 'idempotencyRecords'>>
+  eraseSubject(blindIndex: Buffer): Promise<Erased>
   putErasure(erasure: ErasureRecord): Promise<void>
   appendAudit(record: AuditRecord): Promise<void>
   putAuditSeal(seal: AuditSealRecord): Promise<void>

@@ -112,6 +112,25 @@ export interface Change {
 /** SQL by database, where they differ. */
 export type ByDatabase = string | { readonly sqlite?: string; readonly postgres?: string }
 
+/** The counts in the receipt of an erasure that has deleted nothing. */
+export const NOTHING_ERASED = { references: 0, captures: 0, passkeys: 0, idempotencyRecords: 0 }
+export type Erased = typeof NOTHING_ERASED
+
+/** How answers about a user show the user's rows. */
+interface Shown<Row> {
+  /** Field of the user's export, which has each row as `view` shows it. */
+  as: string
+  /** SQL that follows ORDER BY. */
+  orderedBy: string
+  /** @param dataKey of the user */
+  view(row: Row, dataKey: Buffer): object
+  /**
+   * The rows are credentials besides the face: a look-up of the user has their number in the same field, and a user who has one needs a
+   * verdict before the reference is replaced.
+   */
+  areCredentials?: true
+}
+
 interface Declaration<Own extends Columns> {
   name: string
   /** Columns by their fields, in snake case. */
@@ -135,6 +154,10 @@ interface Declaration<Own extends Columns> {
   atErasure: keyof Own & ('blindIndex' | 'subjectId' | 'referenceId') extends never
     ? 'kept' | Change
     : 'deleted' | 'deleted by foreign key' | 'kept' | Change
+  /** The count to which an erasure adds the rows that it deletes. Default: none. */
+  countedAs?: keyof Erased
+  /** How answers about a user show the rows, by their `subjectId`. Default: not at all. */
+  shown?: Shown<RowOf<Own>>
   /** How the end of a tenant treats its rows, by their `tenantId`. Those of its users have been erased before. */
   atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' : 'kept'
   /** The rows that time ends; null for none. */

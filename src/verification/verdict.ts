@@ -32,7 +32,7 @@ export type VerifyCall = UserCall<VerifyInput>
 export type Examination = {
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
-  /** Proof that a passkey of the user has given; null for none. */
+  /** Proof that the user holds a key; null for none. */
   possession: Possession | null
   /** Signals of the capture; null where the request brings no report. */
   integrity: CaptureIntegrity | null
@@ -72,7 +72,7 @@ export interface Condition {
 export type Judgement = Required<Pick<Verdict, 'reason' | 'attempt'>> | Pick<Verdict, 'withheld'>
 
 export interface Verdict {
-  /** Proof that a passkey of the user has given; null for none, and while the user is locked out. */
+  /** Proof that the user holds a key; null for none, and while the user is locked out. */
   possession: Possession | null
   /** Signals of the capture; null where the request brings no report. */
   integrity: CaptureIntegrity | null

@@ -1,9 +1,11 @@
 /** A feature with a table, a setting, an endpoint, a field of the verdict and a command of its own, all in one folder and one line of the list. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { commandsWith } from '../../src/cli/commands.js'
 import { createProgram } from '../../src/cli/program.js'
 import { FEATURES } from '../../src/features/index.js'
 import { base64, face } from '../support/faces.js'
+import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 import { remarks } from './remarks/own.js'
@@ -58,6 +60,17 @@ it('prints its rows by its command, which help and completion know', async () =>
     vi.unstubAllEnvs()
     written.mockRestore()
   }
+})
+
+it('shows its rows in the export of their user, and counts none in a look-up, since they are no credentials', async () => {
+  const { tenancy } = running.service.core
+  const { exports } = operationsOf(running.service)
+  const address = { environment: 'sandbox' as const, userId: user }
+  expect(await exports.run(await tenancy.find(tenant.name), COMMAND_LINE, address)).toMatchObject({
+    remarks: [{ text: 'pays on Mondays' }],
+    passkeys: [],
+  })
+  expect((await tenant.sandbox.call('GET', `/v1/users/${user}`)).body).not.toHaveProperty('remarks')
 })
 
 it('loses its rows with their user', async () => {

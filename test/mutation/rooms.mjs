@@ -111,8 +111,8 @@ export const ROOMS = {
   },
   passkeys: {
     mutate: [
-      'src/features/passkeys/passkey-attestation.ts',
-      'src/features/passkeys/passkey-check.ts',
+      'src/features/passkeys/checks/passkey-attestation.ts',
+      'src/features/passkeys/checks/passkey-check.ts',
       'src/features/passkeys/passkey-recovery.ts',
       'src/features/passkeys/registration-permit.ts',
     ],

@@ -20,6 +20,7 @@ import {
   openIdKeyWriter,
   openIdStateWriter,
 } from '../../src/features/openid/openid-tables.js'
+import { passkeyWriter } from '../../src/features/passkeys/passkey-table.js'
 import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { policyWriter } from '../../src/features/policies/policy-table.js'
 import { retentionWriter } from '../../src/features/policies/retention-statements.js'
@@ -127,7 +128,7 @@ export async function populate(place: Workplace): Promise<Populated> {
       tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1, driftSince: 1_790_000_000_001 }),
     )
     await insertUser(tx, 'eve')
-    await tx.insertPasskey({
+    await tx.statements(passkeyWriter).insert({
       ...{ id: 'psk_a', subjectId: 'sub_eve', lookup: Buffer.from([0, 255, 92, 39]) },
       ...{ sealed: Buffer.from([0, 255, 92, 39]), createdAt: 1_790_000_000_001, lastUsedAt: null },
     })

@@ -1,7 +1,8 @@
 /** Passkeys over the API, as a customer's backend and the browser of its user handle them. */
 
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import type { PasskeySettings } from '../../src/tenants/passkey-settings.js'
+import { changeSettings } from '../../src/features/passkeys/passkey-operations.js'
+import type { PasskeySettings } from '../../src/features/passkeys/passkey-settings.js'
 import { SoftwareAuthenticator } from './authenticator.js'
 import type { ApiClient } from './client.js'
 import { operationsOf } from './operations.js'
@@ -17,8 +18,8 @@ export async function usePasskeys(
   changes: Partial<PasskeySettings> = {},
 ): Promise<void> {
   const { tenancy } = service.core
-  const operations = operationsOf(service)
-  await operations.tenants.setPasskeys(await tenancy.find(name), COMMAND_LINE, {
+  const { audited } = operationsOf(service)
+  await changeSettings(audited, await tenancy.find(name), COMMAND_LINE, {
     rpId: RP_ID,
     origins: [ORIGIN],
     synced: 'swk',

@@ -9,9 +9,9 @@ import {
   strengthOf,
   strongerOf,
   strongestOf,
-} from '../../src/features/passkeys/passkey-check.js'
+} from '../../src/features/passkeys/checks/passkey-check.js'
+import { fingerprintOf, type PasskeySettings } from '../../src/features/passkeys/passkey-settings.js'
 import type { PasskeyContent } from '../../src/features/passkeys/passkey-vault.js'
-import { fingerprintOf, type PasskeySettings } from '../../src/tenants/passkey-settings.js'
 import { MODEL } from '../support/attestations.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { ORIGIN, RP_ID } from '../support/passkeys.js'

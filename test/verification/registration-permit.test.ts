@@ -36,7 +36,9 @@ const tx = {
     permit!.usedAt = at
     return true
   },
-  setPasskeyState: async (_id: string, state: object) => void Object.assign(record, state),
+  statements: () => ({
+    setState: async (_id: string, state: object) => void Object.assign(record, state),
+  }),
 } as never
 const vault = { of: async () => passkeys } as never
 const outbox = { put: async (_tx: unknown, event: { type: string; data: object }) => void sent.push(event) }

@@ -5,10 +5,12 @@ import { userView } from '../../admin/user-views.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { templateOf } from '../../users/templates.js'
 import { comparedModel } from '../../verification/references/deciding-model.js'
+import { type CallParts, responseFields } from '../call-parts.js'
 import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
 import { consent, nullable, time, userId } from '../schemas.js'
 import type { Services } from '../services.js'
 
+/** A user, without what features add. */
 export const userSchema = Type.Object(
   {
     user_id: userId,
@@ -36,7 +38,6 @@ export const userSchema = Type.Object(
       ends_at: nullable(time('When `locked_out` ends; null for any other status.')),
       rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
     }),
-    passkeys: Type.Integer({ minimum: 0, description: 'Number of passkeys of the user.' }),
   },
   { title: 'User' },
 )
@@ -45,7 +46,8 @@ const pathParameters = {
   user_id: { schema: userId, description: 'The user, percent-encoded.' },
 }
 
-export const getUserDescription: EndpointDescription = {
+/** @param parts what features add to users */
+export const getUserDescription = (parts: CallParts['user']): EndpointDescription => ({
   id: 'get_user',
   topic: ENROLLMENT,
   sdkName: 'getUser',
@@ -55,7 +57,11 @@ export const getUserDescription: EndpointDescription = {
   description:
     'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. The answer holds nothing biometric, and the call writes no audit entry. A user id that is `.` or `..` has no address.',
   pathParameters,
-  success: { status: 200, description: 'The user is enrolled.', schema: userSchema },
+  success: {
+    status: 200,
+    description: 'The user is enrolled.',
+    schema: Type.Object({ ...userSchema.properties, ...responseFields(parts) }, { title: 'User' }),
+  },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
   usesEngine: false,
@@ -64,7 +70,7 @@ export const getUserDescription: EndpointDescription = {
   idempotent: false,
   auditEvent: null,
   scopes: ['read'],
-}
+})
 
 interface Input {
   user_id: Static<typeof userId>
@@ -73,9 +79,13 @@ interface Input {
 /** The parts of the service that describe a user. */
 type Parts = Pick<Services, 'vault' | 'store' | 'provider' | 'lockout' | 'clock'>
 
-export function getUser({ vault, store, provider, lockout, clock }: Parts): UserEndpoint<Input> {
+/** @param parts what features add to users */
+export function getUser(
+  { vault, store, provider, lockout, clock }: Parts,
+  parts: CallParts['user'],
+): UserEndpoint<Input> {
   return {
-    ...getUserDescription,
+    ...getUserDescription(parts),
     aboutUser: true,
     async handle({ user, tenant }) {
       const subject = await vault.find(store.read, user.blindIndex, user.id)
@@ -91,7 +101,7 @@ export function getUser({ vault, store, provider, lockout, clock }: Parts): User
           reason: refusal.reason,
           until: refusal.waitMs === undefined ? null : now + refusal.waitMs,
         },
-        await store.read.countPasskeys(record.id),
+        await store.read.credentialsOf(record.id),
       )
       const comparable = templateOf(subject, comparedModel(provider, tenant)) !== null
       return { status: 200, body: { ...view, reference: { ...view.reference, comparable } } }

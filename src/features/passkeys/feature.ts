@@ -16,8 +16,9 @@ import {
 import { listPasskeys, listPasskeysDescription } from './endpoints/list-passkeys.js'
 import { registerPasskey, registerPasskeyDescription } from './endpoints/register-passkey.js'
 import { revokePasskey, revokePasskeyDescription } from './endpoints/revoke-passkey.js'
-import { challengePart, enrollPart, verifyPart } from './parts.js'
+import { challengePart, enrollPart, userPart, verifyPart } from './parts.js'
 import { passkeyServices } from './passkey-services.js'
+import { SETTINGS_ERRORS } from './passkey-settings.js'
 
 export const passkeys: Feature = {
   descriptions: [
@@ -29,7 +30,8 @@ export const passkeys: Feature = {
     // Behind the addresses with a word where this one has a parameter: the first that fits is taken.
     revokePasskeyDescription,
   ],
-  parts: { verify: verifyPart, enroll: enrollPart, challenge: challengePart },
+  parts: { verify: verifyPart, enroll: enrollPart, challenge: challengePart, user: userPart },
+  statuses: SETTINGS_ERRORS,
   attach: (host) => ({
     console: passkeyRoutes(host),
     endpoints(services) {

@@ -1,7 +1,9 @@
-/** The commands of passkeys, which are known without loading them. */
+/** The table and commands of passkeys, which are known without loading them. */
 import type { OwnParts } from '../feature.js'
+import { PASSKEY } from './passkey-table.js'
 
 export const PASSKEYS: OwnParts = {
+  tables: [PASSKEY],
   commands: [
     {
       parent: 'tenant',

@@ -1,4 +1,4 @@
-/** The parts of verifies, enrollments and challenges that are about passkeys. */
+/** The parts of verifies, enrollments, challenges and look-ups that are about passkeys. */
 import Type from 'typebox'
 import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
@@ -173,4 +173,9 @@ export const challengePart: ChallengePart = {
       },
     }
   },
+}
+
+/** The number of a user's passkeys, which the look-up counts for their table. */
+export const userPart = {
+  response: { passkeys: Type.Integer({ minimum: 0, description: 'Number of passkeys of the user.' }) },
 }

@@ -1,7 +1,7 @@
 /** Makes the options of WebAuthn, as JSON, by which a browser registers a passkey or lets it sign. */
 import { createHash } from 'node:crypto'
-import type { PasskeySettings } from '../../tenants/passkey-settings.js'
 import type { CalledUser } from '../../verification/call.js'
+import type { PasskeySettings } from './passkey-settings.js'
 import { type Passkey, userHandle } from './passkey-vault.js'
 
 /** Algorithms of COSE that are accepted: EdDSA, ES256, RS256. */

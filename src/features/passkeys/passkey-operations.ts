@@ -1,4 +1,7 @@
-/** Operations on a user's passkeys that the API, the command line and the dashboard share: list and revoke, and cancel a recovery. */
+/**
+ * Operations on a user's passkeys that the API and the dashboard share: list and revoke, and cancel a recovery; and the change of a tenant's
+ * settings, for the command line and the dashboard.
+ */
 
 import type { Core } from '../../admin/core.js'
 import type { Operations } from '../../admin/operations.js'
@@ -7,14 +10,19 @@ import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../../audit/audit
 import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
-import type { Store } from '../../storage/store.js'
-import { PASSKEY_DEFAULTS, passkeySettings } from '../../tenants/passkey-settings.js'
-import { ownerOf, type TemplateVault } from '../../users/template-vault.js'
-import type { Outbox } from '../../webhooks/outbox.js'
-import { strongestOf } from './passkey-check.js'
+import { ownerOf } from '../../users/template-vault.js'
+import { strongestOf } from './checks/passkey-check.js'
 import { cancelRecovery } from './passkey-recovery.js'
+import {
+  checkedPasskeys,
+  fingerprintOf,
+  PASSKEY_DEFAULTS,
+  type PasskeySettings,
+  passkeySettings,
+} from './passkey-settings.js'
+import { passkeyWriter } from './passkey-table.js'
 import { type Passkey, PasskeyVault } from './passkey-vault.js'
-import { inspectedPasskeyView, passkeyView } from './passkey-views.js'
+import { passkeySettingsView } from './passkey-views.js'
 
 interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
   operations: Pick<Operations, 'audited'>
@@ -22,38 +30,18 @@ interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'outbox'>
 }
 
 export class PasskeyOperations {
-  readonly outbox: Outbox
-  private readonly audited: AuditedUnitOfWork
-  private readonly store: Store
-  private readonly vault: TemplateVault
   private readonly passkeys: PasskeyVault
 
-  constructor({ operations, store, vault, outbox, clock }: PasskeyOperationParts) {
-    this.outbox = outbox
-    this.audited = operations.audited
-    this.store = store
-    this.vault = vault
-    this.passkeys = new PasskeyVault(vault, clock)
+  constructor(private readonly parts: PasskeyOperationParts) {
+    this.passkeys = new PasskeyVault(parts.vault, parts.clock)
   }
 
   /** The user's passkeys, oldest first. @throws DomainError reference_not_found for a user who is unknown */
-  async list(tenant: TenantRecord, address: UserAddress): Promise<Array<ReturnType<typeof passkeyView>>> {
-    return (await this.find(tenant, address)).map(passkeyView)
-  }
-
-  /** The user's passkeys with the state of their counters, oldest first. @throws DomainError reference_not_found for a user who is unknown */
-  async inspect(
-    tenant: TenantRecord,
-    address: UserAddress,
-  ): Promise<Array<ReturnType<typeof inspectedPasskeyView>>> {
-    return (await this.find(tenant, address)).map(inspectedPasskeyView)
-  }
-
-  private async find({ id }: TenantRecord, { environment, userId }: UserAddress): Promise<Passkey[]> {
-    const { vault, store, passkeys } = this
+  async list({ id }: TenantRecord, { environment, userId }: UserAddress): Promise<Passkey[]> {
+    const { vault, store } = this.parts
     const subject = await vault.find(store.read, vault.blindIndex(id, environment, userId), userId)
     if (!subject) throw new DomainError('reference_not_found')
-    return passkeys.of(store.read, subject)
+    return this.passkeys.of(store.read, subject)
   }
 
   /**
@@ -68,22 +56,23 @@ export class PasskeyOperations {
     passkeyId: string,
   ): Promise<void> {
     const { id } = tenant
-    const blindIndex = this.vault.blindIndex(id, environment, userId)
-    return this.audited.run(
+    const blindIndex = this.parts.vault.blindIndex(id, environment, userId)
+    return this.parts.operations.audited.run(
       id,
       by,
       async (tx) => {
-        const subject = await this.vault.find(tx, blindIndex, userId)
+        const subject = await this.parts.vault.find(tx, blindIndex, userId)
         if (!subject) throw new DomainError('reference_not_found')
         const { record } = subject
+        const passkeys = tx.statements(passkeyWriter)
         const passkey = (await this.passkeys.of(tx, subject)).find(({ record: { id } }) => id === passkeyId)
-        if (!passkey || !(await tx.deletePasskey(record.id, passkeyId)))
+        if (!passkey || !(await passkeys.delete(record.id, passkeyId)))
           throw new DomainError('passkey_not_found')
         // Otherwise a revocation would make way for a weaker factor.
         const settings = passkeySettings(tenant) ?? PASSKEY_DEFAULTS
         const revokedPasskey = strongestOf(settings, record, [passkey])
-        await tx.setPasskeyState(record.id, { ...record, revokedPasskey })
-        await this.outbox.put(tx, {
+        await passkeys.setState(record.id, { ...record, revokedPasskey })
+        await this.parts.outbox.put(tx, {
           tenantId: id,
           environment,
           type: 'user.passkey_revoked',
@@ -105,14 +94,14 @@ export class PasskeyOperations {
     by: Actor | OpenUnitOfWork,
     { environment, userId }: UserAddress,
   ): Promise<void> {
-    const blindIndex = this.vault.blindIndex(tenantId, environment, userId)
-    return this.audited.run(
+    const blindIndex = this.parts.vault.blindIndex(tenantId, environment, userId)
+    return this.parts.operations.audited.run(
       tenantId,
       by,
       async (tx) => {
-        const subject = await this.vault.find(tx, blindIndex, userId)
+        const subject = await this.parts.vault.find(tx, blindIndex, userId)
         if (!subject) throw new DomainError('reference_not_found')
-        const cancelled = await cancelRecovery(tx, this, { tenantId, environment, userId, subject })
+        const cancelled = await cancelRecovery(tx, this.parts, { tenantId, environment, userId, subject })
         return {
           result: undefined,
           facts: {
@@ -125,4 +114,32 @@ export class PasskeyOperations {
       { isAudited: environment === 'production' },
     )
   }
+}
+
+/**
+ * Changes how a tenant uses passkeys.
+ * @param settings null to use none: registered passkeys are kept, and refused meanwhile
+ * @returns the tenant as it is now
+ * @throws PasskeySettingsError
+ */
+export async function changeSettings(
+  audited: AuditedUnitOfWork,
+  { id }: TenantRecord,
+  actor: Actor,
+  settings: PasskeySettings | null,
+): Promise<TenantRecord> {
+  const json = settings && checkedPasskeys(settings)
+  return audited.run(id, actor, async (tx) => {
+    const previous = settingsFacts((await tx.tenantById(id))!)
+    await tx.statements(passkeyWriter).setSettings(id, json)
+    const tenant = (await tx.tenantById(id))!
+    const facts = { event: 'passkey_settings_changed' as const, ...settingsFacts(tenant), previous }
+    return { result: tenant, facts }
+  })
+}
+
+/** The settings as the audit log records them. */
+function settingsFacts(tenant: TenantRecord) {
+  const { roots, ...view } = passkeySettingsView(tenant)
+  return { ...view, roots: roots.map(fingerprintOf) }
 }

@@ -9,10 +9,11 @@ import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import type { PasskeySettings } from '../../tenants/passkey-settings.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
 import type { Outbox } from '../../webhooks/outbox.js'
-import { strongerOf, strongestOf } from './passkey-check.js'
+import { strongerOf, strongestOf } from './checks/passkey-check.js'
+import type { PasskeySettings } from './passkey-settings.js'
+import { passkeyWriter } from './passkey-table.js'
 import type { PasskeyVault } from './passkey-vault.js'
 
 /** How long a registration can follow once the waiting time is over. */
@@ -46,7 +47,7 @@ export async function beginRecovery(
   if (strongestOf(settings, subject.record, await passkeys.of(tx, subject)) === null) return {}
   const readyAt = at + (environment === 'sandbox' ? MINUTE_MS : settings.recoveryHours * HOUR_MS)
   const { revokedPasskey } = subject.record
-  await tx.setPasskeyState(subject.record.id, {
+  await tx.statements(passkeyWriter).setState(subject.record.id, {
     passkeyRecovery: verificationId,
     passkeyRecoveryAt: readyAt,
     revokedPasskey,
@@ -92,7 +93,9 @@ export async function cancelRecovery(
 ): Promise<string> {
   const { id, passkeyRecovery, revokedPasskey } = subject.record
   if (passkeyRecovery === null) throw new DomainError('passkey_recovery_not_found')
-  await tx.setPasskeyState(id, { passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey })
+  await tx
+    .statements(passkeyWriter)
+    .setState(id, { passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey })
   await outbox.put(tx, {
     tenantId,
     environment,

@@ -3,13 +3,14 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { AuditFacts } from '../../audit/audit-log.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
-import type { PasskeySettings } from '../../tenants/passkey-settings.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
 import type { Call } from '../../verification/call.js'
 import type { Outbox } from '../../webhooks/outbox.js'
+import { strongestOf } from './checks/passkey-check.js'
+import type { PasskeyChecks } from './checks/passkey-checks.js'
 import { passkeyChallenge } from './passkey-challenge.js'
-import { strongestOf } from './passkey-check.js'
-import type { PasskeyChecks } from './passkey-checks.js'
+import type { PasskeySettings } from './passkey-settings.js'
+import { passkeyReader } from './passkey-table.js'
 import type { Passkey, PasskeyContent, PasskeyVault } from './passkey-vault.js'
 
 /** Passkeys of one user: enough for every device, and few enough to be read with each verify. */
@@ -47,7 +48,7 @@ export async function storePasskey(
   content: PasskeyContent,
   isRecovery = false,
 ): Promise<{ passkey: Passkey; audit: Partial<AuditFacts> }> {
-  if ((await tx.countPasskeys(subject.record.id)) >= MAX_PASSKEYS)
+  if ((await tx.statements(passkeyReader).of(subject.record.id)).length >= MAX_PASSKEYS)
     throw new DomainError('passkey_limit_reached')
   const passkey = await passkeys.add(tx, subject, content)
   if (!passkey) throw new DomainError('passkey_already_registered')

@@ -1,6 +1,6 @@
 /** The parts of one environment that the calls about passkeys use. */
 import type { Services } from '../../api/services.js'
-import { type PasskeyChecks, SANDBOX_CHECKS, WEBAUTHN_CHECKS } from './passkey-checks.js'
+import { type PasskeyChecks, SANDBOX_CHECKS, WEBAUTHN_CHECKS } from './checks/passkey-checks.js'
 import { PasskeyVault } from './passkey-vault.js'
 
 export interface PasskeyServices extends Services {

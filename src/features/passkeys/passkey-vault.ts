@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { open, sealWithin } from '../../crypto/sealed-box.js'
 import type { Clock } from '../../lib/clock.js'
-import type { PasskeyRecord, SubjectRecord } from '../../storage/records.js'
+import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
+import { type PasskeyRecord, passkeyReader, passkeyWriter } from './passkey-table.js'
 
 /** A WebAuthn credential as it is stored. Bytes are in base64url. */
 export interface PasskeyContent {
@@ -43,7 +44,7 @@ export class PasskeyVault {
 
   /** The user's passkeys, oldest first. */
   async of(store: StoreReader, subject: Pick<Subject, 'record' | 'dataKey'>): Promise<Passkey[]> {
-    const records = await store.passkeysOf(subject.record.id)
+    const records = await store.statements(passkeyReader).of(subject.record.id)
     return records.map((record) => ({
       record,
       content: JSON.parse(open(subject.dataKey, record.sealed, record.id).toString()) as PasskeyContent,
@@ -62,7 +63,7 @@ export class PasskeyVault {
       createdAt: now,
       lastUsedAt: null,
     }
-    return (await tx.insertPasskey(record)) ? { record, content } : null
+    return (await tx.statements(passkeyWriter).insert(record)) ? { record, content } : null
   }
 
   /** Notes that the passkey signed with a counter that did not grow. The counter stays as it was. */
@@ -73,12 +74,13 @@ export class PasskeyVault {
   ): Promise<void> {
     const { id, lastUsedAt } = record
     const noted = { ...content, counterReversedAt: this.clock.now() }
-    await tx.notePasskeyUse({ id, sealed: sealed(subject, id, noted), lastUsedAt })
+    await tx.statements(passkeyWriter).noteUse({ id, sealed: sealed(subject, id, noted), lastUsedAt })
   }
 
   async noteUse(tx: StoreTransaction, subject: Subject, { record, content }: Passkey): Promise<void> {
     const { id } = record
-    await tx.notePasskeyUse({ id, sealed: sealed(subject, id, content), lastUsedAt: this.clock.now() })
+    const use = { id, sealed: sealed(subject, id, content), lastUsedAt: this.clock.now() }
+    await tx.statements(passkeyWriter).noteUse(use)
   }
 
   /** Keyed digest of the credential. No user id begins with a control character, so that no digest is that of a user. */

@@ -1,5 +1,7 @@
-/** Passkeys as callers and the dashboard see them. */
+/** Passkeys and their settings as callers, the command line and the dashboard see them. */
 import { isoTime, optionalTime } from '../../lib/clock.js'
+import type { TenantRecord } from '../../storage/records.js'
+import { passkeySettings } from './passkey-settings.js'
 import type { Passkey } from './passkey-vault.js'
 
 /** A passkey without its key. */
@@ -25,5 +27,23 @@ export function inspectedPasskeyView(passkey: Passkey) {
     counter,
     /** When the passkey was last refused because its counter did not grow; null where it never was. */
     counter_reversed_at: optionalTime(counterReversedAt ?? null),
+  }
+}
+
+/** How a tenant uses passkeys; fields are null and lists empty where it uses none. */
+export function passkeySettingsView(tenant: TenantRecord) {
+  const settings = passkeySettings(tenant)
+  return {
+    /** Domain to which the passkeys belong. */
+    rp_id: settings?.rpId ?? null,
+    /** Origins of the pages that register and use passkeys. */
+    origins: settings?.origins ?? [],
+    synced: settings?.synced ?? null,
+    registration: settings?.registration ?? null,
+    recovery_hours: settings?.recoveryHours ?? null,
+    /** Certificates in PEM of the authorities whose attestations are believed. */
+    roots: settings?.roots ?? [],
+    /** Authenticators that are accepted; empty for all. */
+    aaguids: settings?.aaguids ?? [],
   }
 }

@@ -2,11 +2,11 @@
 import type { AuditFacts } from '../../api/endpoint.js'
 import { isOfType, RECOVER_ACTION, REGISTER_ACTION } from '../../contract/own-actions.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import { passkeySettings } from '../../tenants/passkey-settings.js'
 import type { Verdict, VerifyCall } from '../../verification/verdict.js'
 import type { ProvenPasskey } from './passkey-proof.js'
 import { beginRecovery, cancelByPasskey } from './passkey-recovery.js'
 import type { PasskeyServices } from './passkey-services.js'
+import { passkeySettings } from './passkey-settings.js'
 import { grantRegistration } from './registration-permit.js'
 
 /** @returns facts for the audit entry */

@@ -10,10 +10,11 @@ import { REGISTER_ACTION } from '../../contract/own-actions.js'
 import { MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
-import type { PasskeySettings } from '../../tenants/passkey-settings.js'
 import type { Subject } from '../../users/template-vault.js'
-import { strongerOf, strongestOf } from './passkey-check.js'
+import { strongerOf, strongestOf } from './checks/passkey-check.js'
 import { assertRecovered } from './passkey-recovery.js'
+import type { PasskeySettings } from './passkey-settings.js'
+import { passkeyWriter } from './passkey-table.js'
 import type { PasskeyVault } from './passkey-vault.js'
 
 /** How long after the verdict a registration can begin and end. */
@@ -72,7 +73,7 @@ export async function useRegistrationGrant(
   const { subject, verificationId, now } = registration
   const grant = await assertRegistrable(tx, passkeys, registration)
   if (grant === 'recovery')
-    await tx.setPasskeyState(subject.record.id, {
+    await tx.statements(passkeyWriter).setState(subject.record.id, {
       passkeyRecovery: null,
       passkeyRecoveryAt: null,
       revokedPasskey: null,

@@ -25,7 +25,7 @@ import type {
   TenantRecord,
 } from '../records.js'
 import type { StoreReader, StoreTransaction } from '../store.js'
-import { joined, type Table } from '../table.js'
+import { joined, NOTHING_ERASED, type Table } from '../table.js'
 import {
   ACTIVITY,
   AGED_REFERENCE,
@@ -46,7 +46,7 @@ import {
 import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
-import { passkeyReader, passkeyWriter } from './passkey-statements.js'
+import { userRowReader } from './user-row-statements.js'
 import { verificationReader, verificationWriter } from './verification-statements.js'
 import { webhookReader, webhookWriter } from './webhook-statements.js'
 
@@ -216,7 +216,7 @@ export function storeReader(database: Connection, tables: readonly Table[]): Sto
     ...dashboardReader(database),
     ...keysReader(database, tables),
     ...modelReader(database),
-    ...passkeyReader(database),
+    ...userRowReader(database, tables),
     ...webhookReader(database),
     tenantById: async (id) => sql.tenantById.get(id),
     tenantByName: async (name) => sql.tenantByName.get(name),
@@ -412,7 +412,6 @@ export function storeTransaction(
     ...dashboardWriter(database),
     ...keysWriter(database, onErase, tables),
     ...modelWriter(database),
-    ...passkeyWriter(database),
     ...webhookWriter(database),
     insertTenant: async (tenant) => void sql.insertTenant.run(tenant),
     setContract: async (id, contract) => void sql.setContract.run({ id, ...contract }),
@@ -461,18 +460,18 @@ export function storeTransaction(
     eraseSubject: async (blindIndex) => {
       const user = { lookup: blindIndex, hex: blindIndex.toString('hex') }
       const done = await Promise.all(
-        ending.ofUser.map(
-          async ({ name, statement }) => [name, (await statement.run(user)).changes] as const,
-        ),
+        ending.ofUser.map(async ({ table, statement }) => ({
+          table,
+          changes: (await statement.run(user)).changes,
+        })),
       )
-      const changes: Record<string, number> = Object.fromEntries(done)
-      if (changes.subject! > 0) onErase()
-      return {
-        references: changes.reference! + changes.following_reference! + changes.aged_reference!,
-        captures: changes.capture!,
-        passkeys: changes.passkey ?? 0,
-        idempotencyRecords: changes.idempotency!,
+      const erased = { ...NOTHING_ERASED }
+      for (const { table, changes } of done) {
+        const { countedAs } = table.declared
+        if (countedAs) erased[countedAs] += changes
+        if (table === SUBJECT && changes > 0) onErase()
       }
+      return erased
     },
     putErasure: async (erasure) => void sql.putErasure.run(erasure),
     appendAudit: async (record) => void sql.appendAudit.run(record),

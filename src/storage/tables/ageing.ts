@@ -19,6 +19,7 @@ export const AGED_REFERENCE = declareTable({
   key: ['id'],
   hasRowId: true,
   atErasure: 'deleted',
+  countedAs: 'references',
   atTenantEnd: 'kept',
   expires: null,
   isCopied: true,

@@ -25,6 +25,7 @@ export const IDEMPOTENCY = declareTable({
   },
   hasRowId: true,
   atErasure: 'deleted',
+  countedAs: 'idempotencyRecords',
   atTenantEnd: 'kept',
   expires: { at: 'expiresAt' },
   isCopied: true,

@@ -41,15 +41,14 @@ import type { Note } from '../call.js'
 
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
-/** Purpose of a challenge that only a passkey answers, without frames. */
-type PasskeyPurpose = 'passkey_assertion' | 'passkey_registration'
 
 /** The user, purpose and action of a challenge: all of them must be the same when it is used. */
 export interface ChallengeSubject {
   tenantId: string
   environment: Environment
   blindIndex: Buffer
-  purpose: Purpose | PasskeyPurpose
+  /** A `Purpose`, or the word of a feature for a challenge without frames. */
+  purpose: string
   /** RFC 8785 canonical form; null for an enrollment. */
   action: string | null
 }
@@ -89,13 +88,10 @@ export class ChallengeBook {
     return { ...(await this.insert(tx, subject, { steps, note, ttlMs: this.ttlMs })), steps, note }
   }
 
-  /**
-   * Draws a challenge without frames, for a passkey.
-   * @param ttlMs milliseconds until it expires
-   */
-  issueForPasskey(
+  /** Draws a challenge without frames, for a feature. @param ttlMs milliseconds until it expires */
+  issueWithoutFrames(
     tx: StoreTransaction,
-    subject: ChallengeSubject & { purpose: PasskeyPurpose },
+    subject: ChallengeSubject,
     ttlMs: number,
   ): Promise<{ id: string; nonce: string; expiresAt: number }> {
     return this.insert(tx, subject, { steps: [], note: null, ttlMs })

@@ -1,4 +1,5 @@
 /** The table of remarks, and its statements. */
+import { open } from '../../../src/crypto/sealed-box.js'
 import type { Connection, ReadConnection } from '../../../src/storage/connection.js'
 import { bytes, declareTable, integer, ofSubject, type Row, text } from '../../../src/storage/table.js'
 
@@ -11,6 +12,11 @@ export const REMARK = declareTable({
   expires: null,
   isCopied: true,
   sealedUnder: 'data key',
+  shown: {
+    as: 'remarks',
+    orderedBy: 'created_at, id',
+    view: ({ id, sealed }, dataKey) => ({ text: open(dataKey, sealed, id).toString() }),
+  },
 })
 export type RemarkRecord = Row<typeof REMARK>
 

@@ -6,6 +6,7 @@ import {
   sandboxRegistration,
   sandboxSignature,
 } from '../../../src/contract/sandbox-passkeys.js'
+import { changeSettings } from '../../../src/features/passkeys/passkey-operations.js'
 import { SoftwareAuthenticator } from '../../support/authenticator.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
@@ -292,7 +293,8 @@ export const passkeys: Record<string, Scenario> = {
     })
     const scripted = sandboxRegistration('phone')
     const [{ challenge_id, nonce }, challenge] = [asked, answerTo(offered, stage.photos.blank)]
-    await operationsOf(running.service).tenants.setPasskeys(await stage.record(), stage.operator, null)
+    const { audited } = operationsOf(running.service)
+    await changeSettings(audited, await stage.record(), stage.operator, null)
     for (const client of bothOf(stage)) {
       await askAll(client, user_id)
       await client.call('POST', '/v1/challenges', { user_id, action: ACTION, passkey: 'required' })

@@ -1,20 +1,12 @@
 /** The routes for the settings by which a tenant uses passkeys, and for the passkeys of a user. */
 import Type from 'typebox'
-import { TenantOperations } from '../../../admin/tenant-operations.js'
-import { passkeySettingsView } from '../../../admin/views.js'
 import { userId } from '../../../api/schemas.js'
 import type { ConsoleTable } from '../../../dashboard/lib/route.js'
 import { environment, userQuestion } from '../../../dashboard/lib/user-question.js'
-import type { TenantRecord } from '../../../storage/records.js'
-import {
-  REGISTRATION_POLICIES,
-  type RegistrationPolicy,
-  SYNCED_POLICIES,
-  type SyncedPolicy,
-} from '../../../tenants/passkey-settings.js'
 import type { FeatureHost } from '../../feature.js'
-import { PasskeyOperations } from '../passkey-operations.js'
-import type { inspectedPasskeyView } from '../passkey-views.js'
+import { changeSettings, PasskeyOperations } from '../passkey-operations.js'
+import { REGISTRATION_POLICIES, SYNCED_POLICIES } from '../passkey-settings.js'
+import { inspectedPasskeyView, passkeySettingsView } from '../passkey-views.js'
 
 /** The routes, as the pages see them. */
 export interface PasskeyRoutes {
@@ -24,21 +16,7 @@ export interface PasskeyRoutes {
   'POST /users/passkeys/revoke': { body: typeof passkeyChoice; answer: { revoked: string } }
 }
 
-/** How a tenant uses passkeys; fields are null and lists empty where it uses none. */
-export interface PasskeySettingsView {
-  /** Domain to which the passkeys belong. */
-  rp_id: string | null
-  /** Origins of the pages that register and use passkeys. */
-  origins: string[]
-  synced: SyncedPolicy | null
-  registration: RegistrationPolicy | null
-  recovery_hours: number | null
-  /** Certificates in PEM of the authorities whose attestations are believed. */
-  roots: string[]
-  /** Authenticators that are accepted; empty for all. */
-  aaguids: string[]
-}
-
+export type PasskeySettingsView = ReturnType<typeof passkeySettingsView>
 export type PasskeyView = ReturnType<typeof inspectedPasskeyView>
 
 const closed = { additionalProperties: false }
@@ -71,28 +49,26 @@ export const passkeyChoice = Type.Object(
 )
 
 export function passkeyRoutes(host: FeatureHost): ConsoleTable<PasskeyRoutes> {
-  const tenants = new TenantOperations(host.operations.audited, host.tenancy, host.clock)
+  const { audited } = host.operations
   const passkeys = new PasskeyOperations(host)
   return {
     'GET /passkeys': {
-      answer: async ({ tenant }) => settingsView(tenant),
+      answer: async ({ tenant }) => passkeySettingsView(tenant),
     },
 
     'POST /passkeys': {
       body: passkeySettings,
       async answer({ tenant, actor, input: { settings } }) {
-        if (settings === null) return settingsView(await tenants.setPasskeys(tenant, actor, null))
+        if (settings === null) return passkeySettingsView(await changeSettings(audited, tenant, actor, null))
         const { rp_id: rpId, recovery_hours: recoveryHours, ...others } = settings
-        return settingsView(await tenants.setPasskeys(tenant, actor, { rpId, recoveryHours, ...others }))
+        const changed = { rpId, recoveryHours, ...others }
+        return passkeySettingsView(await changeSettings(audited, tenant, actor, changed))
       },
     },
     'POST /users/passkeys': {
       body: userQuestion,
       answer: async ({ tenant, input: { environment, user_id: userId } }) => ({
-        passkeys: await passkeys.inspect(tenant, {
-          environment,
-          userId,
-        }),
+        passkeys: (await passkeys.list(tenant, { environment, userId })).map(inspectedPasskeyView),
       }),
     },
 
@@ -104,9 +80,4 @@ export function passkeyRoutes(host: FeatureHost): ConsoleTable<PasskeyRoutes> {
       },
     },
   }
-}
-
-function settingsView(tenant: TenantRecord): PasskeySettingsView {
-  const { tenant_id: _id, name: _name, ...view } = passkeySettingsView(tenant)
-  return view
 }

@@ -2,19 +2,21 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { passkeySettingsView } from '../../../admin/views.js'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { action, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
 import { fields } from '../../../cli/lib/style.js'
+import type { TenantRecord } from '../../../storage/records.js'
+import { certificatesOf } from '../../../tenants/pem.js'
+import { changeSettings } from '../passkey-operations.js'
 import {
   PASSKEY_DEFAULTS,
   type PasskeySettings,
   passkeySettings,
   REGISTRATION_POLICIES,
   SYNCED_POLICIES,
-} from '../../../tenants/passkey-settings.js'
-import { certificatesOf } from '../../../tenants/pem.js'
+} from '../passkey-settings.js'
+import { passkeySettingsView } from '../passkey-views.js'
 
 interface PasskeyOptions extends OutputOptions {
   rpId?: string
@@ -58,16 +60,11 @@ export function registerTenantPasskeys(passkeys: Command, { withCore }: CommandH
         const { json: _, ...named } = options
         const view =
           Object.keys(named).length === 0
-            ? await withCore(async ({ tenancy }) => passkeySettingsView(await tenancy.find(name)))
-            : await withCore(async ({ tenancy, operations: { tenants } }) => {
+            ? await withCore(async ({ tenancy }) => viewOf(await tenancy.find(name)))
+            : await withCore(async ({ tenancy, operations: { audited } }) => {
                 const found = await tenancy.findLive(name)
-                return passkeySettingsView(
-                  await tenants.setPasskeys(
-                    found,
-                    COMMAND_LINE,
-                    await changed(passkeySettings(found), options),
-                  ),
-                )
+                const settings = await changed(passkeySettings(found), options)
+                return viewOf(await changeSettings(audited, found, COMMAND_LINE, settings))
               })
         print(options, view, () =>
           view.rp_id === null
@@ -89,6 +86,10 @@ export function registerTenantPasskeys(passkeys: Command, { withCore }: CommandH
         )
       }),
     )
+}
+
+function viewOf(tenant: TenantRecord) {
+  return { tenant_id: tenant.id, name: tenant.name, ...passkeySettingsView(tenant) }
 }
 
 /** @throws UsageError wrong_usage, invalid_option */

@@ -70,7 +70,7 @@ export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Pa
       if (known.length === 0) throw new DomainError('passkey_not_found')
       return async (tx) => {
         const { blindIndex } = user
-        const { id, nonce, expiresAt } = await challenges.issueForPasskey(
+        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(
           tx,
           { tenantId: tenant.id, environment, blindIndex, purpose: 'passkey_assertion', action },
           CEREMONY_MS,

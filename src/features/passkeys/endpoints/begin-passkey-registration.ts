@@ -105,7 +105,7 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
       if (known.length >= MAX_PASSKEYS) throw new DomainError('passkey_limit_reached')
       const names = { company: companyOf(tenant), user: input.user_name ?? user.id }
       return async (tx) => {
-        const { id, nonce, expiresAt } = await challenges.issueForPasskey(
+        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(
           tx,
           registrationSubject(call, input.verification_id),
           CEREMONY_MS,

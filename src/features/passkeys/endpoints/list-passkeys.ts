@@ -6,6 +6,7 @@ import { listOf, userId, userPath } from '../../../api/schemas.js'
 import { PasskeyOperations } from '../passkey-operations.js'
 import { PASSKEYS, passkeySchema } from '../passkey-schemas.js'
 import type { PasskeyServices } from '../passkey-services.js'
+import { passkeyView } from '../passkey-views.js'
 
 const success = Type.Object(
   {
@@ -44,7 +45,8 @@ export function listPasskeys(services: PasskeyServices): UserEndpoint<{ user_id:
     ...listPasskeysDescription,
     aboutUser: true,
     async handle({ tenant, environment, user }) {
-      const data = await operations.list(tenant, { environment, userId: user.id })
+      const passkeys = await operations.list(tenant, { environment, userId: user.id })
+      const data = passkeys.map(passkeyView)
       return { status: 200, body: { user_id: user.id, data, has_more: false, next_cursor: null } }
     },
   }

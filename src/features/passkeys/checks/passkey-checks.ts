@@ -1,8 +1,12 @@
 /** How an environment checks the answers of authenticators: production by WebAuthn, the sandbox also by script. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { SANDBOX_AAGUID, scriptedRegistration, scriptedSignature } from '../../contract/sandbox-passkeys.js'
-import { DomainError } from '../../lib/domain-error.js'
-import { fingerprintOf } from '../../tenants/passkey-settings.js'
+import {
+  SANDBOX_AAGUID,
+  scriptedRegistration,
+  scriptedSignature,
+} from '../../../contract/sandbox-passkeys.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { fingerprintOf } from '../passkey-settings.js'
 import { checkAssertion, checkRegistration, possessionOf } from './passkey-check.js'
 
 export interface PasskeyChecks {

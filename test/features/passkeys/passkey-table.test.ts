@@ -1,6 +1,11 @@
 /** Tests of how every store keeps passkeys: in their order, each credential once, and gone with their user. */
 import { describe, expect, it } from 'vitest'
-import type { PasskeyRecord } from '../../../src/storage/records.js'
+import {
+  type PasskeyRecord,
+  passkeyReader,
+  passkeyWriter,
+} from '../../../src/features/passkeys/passkey-table.js'
+import { isoTime } from '../../../src/lib/clock.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
@@ -12,7 +17,7 @@ const passkey = (id: string, changes: Partial<PasskeyRecord> = {}): PasskeyRecor
 })
 
 overStores((stores) => {
-  const read = () => stores.store.read
+  const of = (subjectId: string) => stores.store.read.statements(passkeyReader).of(subjectId)
   const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
     stores.store.transaction('installation', work)
   const enrolled = () =>
@@ -27,19 +32,26 @@ overStores((stores) => {
       const [second, first] = [passkey('psk_1', { createdAt: AT + 1 }), passkey('psk_2')]
       const other = passkey('psk_3', { subjectId: 'sub_eve' })
       await write(async (tx) => {
-        for (const one of [second, first, other]) expect(await tx.insertPasskey(one)).toBe(true)
+        for (const one of [second, first, other])
+          expect(await tx.statements(passkeyWriter).insert(one)).toBe(true)
       })
-      expect(await read().passkeysOf('sub_ada')).toEqual([first, second])
-      expect(await read().passkeysOf('sub_eve')).toEqual([other])
-      expect([await read().countPasskeys('sub_ada'), await read().countPasskeys('sub_none')]).toEqual([2, 0])
+      expect(await of('sub_ada')).toEqual([first, second])
+      expect(await of('sub_eve')).toEqual([other])
+      const counts = ['sub_ada', 'sub_none'].map((id) => stores.store.read.credentialsOf(id))
+      expect(await Promise.all(counts)).toEqual([{ passkeys: 2 }, { passkeys: 0 }])
+      const { passkeys } = await stores.store.read.exportOf('sub_ada', bytes('a data key'))
+      expect(passkeys).toEqual([
+        { passkey_id: 'psk_2', created_at: isoTime(AT), last_used_at: null },
+        { passkey_id: 'psk_1', created_at: isoTime(AT + 1), last_used_at: null },
+      ])
     })
 
     it('are refused for a credential that is registered for another user too', async () => {
       await enrolled()
-      await write((tx) => tx.insertPasskey(passkey('psk_1')))
+      await write((tx) => tx.statements(passkeyWriter).insert(passkey('psk_1')))
       const again = passkey('psk_2', { subjectId: 'sub_eve', lookup: passkey('psk_1').lookup })
-      expect(await write((tx) => tx.insertPasskey(again))).toBe(false)
-      expect(await read().passkeysOf('sub_eve')).toEqual([])
+      expect(await write((tx) => tx.statements(passkeyWriter).insert(again))).toBe(false)
+      expect(await of('sub_eve')).toEqual([])
     })
 
     it('take one of many registrations of a credential at once, even over two connections', async () => {
@@ -48,12 +60,12 @@ overStores((stores) => {
       const made = await Promise.all(
         Array.from({ length: 16 }, (_, i) =>
           both[i % 2]!.transaction('rows', (tx) =>
-            tx.insertPasskey(passkey(`psk_${i}`, { lookup: bytes('one credential') })),
+            tx.statements(passkeyWriter).insert(passkey(`psk_${i}`, { lookup: bytes('one credential') })),
           ),
         ),
       )
       expect(made.filter(Boolean)).toHaveLength(1)
-      expect(await read().passkeysOf('sub_ada')).toEqual([
+      expect(await of('sub_ada')).toEqual([
         passkey(`psk_${made.indexOf(true)}`, { lookup: bytes('one credential') }),
       ])
     })
@@ -61,11 +73,13 @@ overStores((stores) => {
     it('keep their last use, and nothing else changes', async () => {
       await enrolled()
       await write(async (tx) => {
-        await tx.insertPasskey(passkey('psk_1'))
-        await tx.insertPasskey(passkey('psk_2'))
-        await tx.notePasskeyUse({ id: 'psk_1', sealed: bytes('counter 7'), lastUsedAt: AT + 5 })
+        await tx.statements(passkeyWriter).insert(passkey('psk_1'))
+        await tx.statements(passkeyWriter).insert(passkey('psk_2'))
+        await tx
+          .statements(passkeyWriter)
+          .noteUse({ id: 'psk_1', sealed: bytes('counter 7'), lastUsedAt: AT + 5 })
       })
-      expect(await read().passkeysOf('sub_ada')).toEqual([
+      expect(await of('sub_ada')).toEqual([
         passkey('psk_1', { sealed: bytes('counter 7'), lastUsedAt: AT + 5 }),
         passkey('psk_2'),
       ])
@@ -74,16 +88,16 @@ overStores((stores) => {
     it('are deleted one by one by their own user only, and all with their user', async () => {
       await enrolled()
       await write(async (tx) => {
-        for (const id of ['psk_1', 'psk_2']) await tx.insertPasskey(passkey(id))
-        await tx.insertPasskey(passkey('psk_3', { subjectId: 'sub_eve' }))
-        expect(await tx.deletePasskey('sub_eve', 'psk_1')).toBe(false)
-        expect(await tx.deletePasskey('sub_ada', 'psk_1')).toBe(true)
-        expect(await tx.deletePasskey('sub_ada', 'psk_1')).toBe(false)
+        for (const id of ['psk_1', 'psk_2']) await tx.statements(passkeyWriter).insert(passkey(id))
+        await tx.statements(passkeyWriter).insert(passkey('psk_3', { subjectId: 'sub_eve' }))
+        expect(await tx.statements(passkeyWriter).delete('sub_eve', 'psk_1')).toBe(false)
+        expect(await tx.statements(passkeyWriter).delete('sub_ada', 'psk_1')).toBe(true)
+        expect(await tx.statements(passkeyWriter).delete('sub_ada', 'psk_1')).toBe(false)
       })
-      expect(await read().passkeysOf('sub_ada')).toEqual([passkey('psk_2')])
+      expect(await of('sub_ada')).toEqual([passkey('psk_2')])
       expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toMatchObject({ passkeys: 1 })
-      expect(await read().passkeysOf('sub_ada')).toEqual([])
-      expect(await read().passkeysOf('sub_eve')).toHaveLength(1)
+      expect(await of('sub_ada')).toEqual([])
+      expect(await of('sub_eve')).toHaveLength(1)
     })
   })
 })

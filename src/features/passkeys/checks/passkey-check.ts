@@ -5,13 +5,13 @@
 
 import { createHash } from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
-import type { Possession } from '../../contract/acr.js'
-import { DomainError } from '../../lib/domain-error.js'
-import type { SubjectRecord } from '../../storage/records.js'
-import { fingerprintOf, type PasskeySettings } from '../../tenants/passkey-settings.js'
+import type { Possession } from '../../../contract/acr.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import type { SubjectRecord } from '../../../storage/records.js'
+import { ALGORITHMS } from '../passkey-challenge.js'
+import { fingerprintOf, type PasskeySettings } from '../passkey-settings.js'
+import type { PasskeyContent } from '../passkey-vault.js'
 import { attestingRoot } from './passkey-attestation.js'
-import { ALGORITHMS } from './passkey-challenge.js'
-import type { PasskeyContent } from './passkey-vault.js'
 
 /** An answer that keeps to every rule. */
 export interface CheckedAssertion {

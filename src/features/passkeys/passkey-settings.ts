@@ -1,8 +1,8 @@
 /** A tenant's settings of passkeys: the relying party, its pages, and which credentials count for what. */
 import { X509Certificate } from 'node:crypto'
-import { CodedError } from '../lib/errors.js'
-import type { TenantRecord } from '../storage/records.js'
-import { safeOrigin } from './safe-origin.js'
+import { CodedError } from '../../lib/errors.js'
+import type { TenantRecord } from '../../storage/records.js'
+import { safeOrigin } from '../../tenants/safe-origin.js'
 
 /** Treatment of a passkey that its provider copies to other devices: it counts as `swk` (a key in software), or is `refused`. */
 export const SYNCED_POLICIES = ['swk', 'refused'] as const
@@ -33,14 +33,17 @@ export interface PasskeySettings {
   aaguids: string[]
 }
 
-export class PasskeySettingsError extends CodedError<
-  | 'invalid_rp_id'
-  | 'invalid_origin'
-  | 'invalid_aaguid'
-  | 'invalid_recovery_hours'
-  | 'invalid_root'
-  | 'roots_required'
-> {
+/** HTTP status where the dashboard answers these errors, by code. */
+export const SETTINGS_ERRORS = {
+  invalid_rp_id: 400,
+  invalid_origin: 400,
+  invalid_aaguid: 400,
+  invalid_recovery_hours: 400,
+  invalid_root: 400,
+  roots_required: 400,
+}
+
+export class PasskeySettingsError extends CodedError<keyof typeof SETTINGS_ERRORS> {
   override readonly name = 'PasskeySettingsError'
 }
 

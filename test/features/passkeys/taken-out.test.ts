@@ -1,0 +1,28 @@
+/** Tests of a service without passkeys: its answers about users name none, and its receipts count none. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import { FEATURES } from '../../../src/features/index.js'
+import { base64, face } from '../../support/faces.js'
+import { operationsOf } from '../../support/operations.js'
+import { startService, type TestService } from '../../support/service.js'
+
+let running: TestService
+beforeAll(async () => {
+  running = await startService({}, { features: FEATURES.filter(({ name }) => name !== 'passkeys') })
+}, 60_000)
+afterAll(() => running?.stop())
+
+it('enrolls, looks up, exports, replaces and erases a user without a word of passkeys but in the receipt', async () => {
+  const tenant = await running.tenant()
+  const { sandbox } = tenant
+  const enrollment = { user_id: 'ada+match', image: base64(await face('ada')) }
+  const enrolled = await sandbox.enroll(enrollment)
+  expect(enrolled.status).toBe(201)
+  const lookedUp = await sandbox.call('GET', '/v1/users/ada%2Bmatch')
+  const record = await running.service.core.tenancy.find(tenant.name)
+  const address = { environment: 'sandbox' as const, userId: 'ada+match' }
+  const exported = await operationsOf(running.service).exports.run(record, COMMAND_LINE, address)
+  expect(JSON.stringify([enrolled.body, lookedUp.body, exported])).not.toContain('passkey')
+  expect((await sandbox.enroll({ ...enrollment, replace: true })).status).toBe(201)
+  expect((await sandbox.erase('ada+match')).body.erased).toMatchObject({ references: 1, passkeys: 0 })
+})
