@@ -8,6 +8,7 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import { type Erased, NOTHING_ERASED } from '../storage/table.js'
 import { assertLive, TenancyError } from '../tenants/tenancy-error.js'
 import { RETENTION_MS } from '../webhooks/outbox.js'
+import { erasedCounts } from './user-views.js'
 
 /** Users erased in one transaction: other writers wait while it runs. */
 const BATCH = 200
@@ -70,8 +71,7 @@ export class TenantLifecycle {
       const erasedAt = this.clock.now()
       const receipt = { erasureId: prefixedId('era', erasedAt), erasedAt, ...erased }
       await tx.closeTenant(id, erasedAt)
-      const { idempotencyRecords, ...counts } = erased
-      const facts = { ...counts, idempotency_records: idempotencyRecords }
+      const facts = { users: erased.users, ...erasedCounts(erased) }
       return { result: receipt, facts: { event: 'tenant_deleted', erasure_id: receipt.erasureId, ...facts } }
     })
   }

@@ -1,6 +1,6 @@
 /** Makes the options of WebAuthn, as JSON, by which a browser registers a passkey or lets it sign. */
 import { createHash } from 'node:crypto'
-import type { CalledUser } from '../../verification/call.js'
+import type { CalledUser, UserCall } from '../../verification/call.js'
 import type { PasskeySettings } from './passkey-settings.js'
 import { type Passkey, userHandle } from './passkey-vault.js'
 
@@ -17,6 +17,18 @@ export function passkeyChallenge(nonce: string, action: string | null): string {
     .update(action ?? '')
     .digest()
   return createHash('sha256').update(Buffer.from(nonce, 'base64url')).update(actionHash).digest('base64url')
+}
+
+/**
+ * The subject of a challenge that a passkey answers without frames.
+ * @param action RFC 8785 canonical form; for a registration, the verdict that permits it, or null
+ */
+export function ceremonySubject(
+  { tenant, environment, user }: UserCall<unknown>,
+  purpose: 'passkey_assertion' | 'passkey_registration',
+  action: string | null,
+) {
+  return { tenantId: tenant.id, environment, blindIndex: user.blindIndex, purpose, action }
 }
 
 /** The names that the person sees when the device asks about the passkey. */

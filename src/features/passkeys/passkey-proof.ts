@@ -2,13 +2,13 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Possession } from '../../contract/acr.js'
 import { DomainError } from '../../lib/domain-error.js'
-import type { Store, StoreTransaction } from '../../storage/store.js'
-import type { Subject, TemplateVault } from '../../users/template-vault.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import type { Subject } from '../../users/template-vault.js'
 import type { CaptureInput, UserCall } from '../../verification/call.js'
-import type { Challenge, ChallengeBook } from '../../verification/challenge/challenge-book.js'
+import type { Challenge } from '../../verification/challenge/challenge-book.js'
 import { assertCounted, type CheckedAssertion } from './checks/passkey-check.js'
-import type { PasskeyChecks } from './checks/passkey-checks.js'
-import { passkeyChallenge } from './passkey-challenge.js'
+import { ceremonySubject, passkeyChallenge } from './passkey-challenge.js'
+import type { PasskeyServices } from './passkey-services.js'
 import { type PasskeySettings, passkeySettings } from './passkey-settings.js'
 import { type Passkey, type PasskeyVault, userHandle } from './passkey-vault.js'
 
@@ -44,14 +44,6 @@ export interface ProvenPasskey {
   use(tx: StoreTransaction): Promise<void>
 }
 
-interface PasskeyProofParts {
-  store: Store
-  vault: TemplateVault
-  passkeys: PasskeyVault
-  passkeyChecks: PasskeyChecks
-  challenges: ChallengeBook
-}
-
 /** @throws DomainError passkeys_unavailable for a tenant without settings of passkeys */
 export function requiredSettings(tenant: UserCall<unknown>['tenant']): PasskeySettings {
   const settings = passkeySettings(tenant)
@@ -65,18 +57,17 @@ export function requiredSettings(tenant: UserCall<unknown>['tenant']): PasskeySe
  * @throws DomainError passkey_required, passkeys_unavailable, invalid_request, and those of `ChallengeBook.open`
  */
 export async function openAssertion(
-  { challenges, store }: Pick<PasskeyProofParts, 'challenges' | 'store'>,
+  { challenges, store }: Pick<PasskeyServices, 'challenges' | 'store'>,
   call: UserCall<CaptureInput>,
   action: string,
 ): Promise<OpenedAssertion | null> {
-  const { tenant, environment, user } = call
   const input = call.input as CaptureInput & PasskeyInput
   const given = input.passkey_assertion
   if (!given) {
     if (input.require_passkey) throw new DomainError('passkey_required')
     return null
   }
-  const settings = requiredSettings(tenant)
+  const settings = requiredSettings(call.tenant)
   const { challenge_id: id, nonce, credential } = given
   if (input.challenge) {
     if (id !== undefined || nonce !== undefined)
@@ -87,21 +78,19 @@ export async function openAssertion(
   }
   if (id === undefined || nonce === undefined)
     throw refusedField('needs the `challenge_id` and `nonce` of its options')
-  const { blindIndex } = user
-  const subject = {
-    tenantId: tenant.id,
-    environment,
-    blindIndex,
-    purpose: 'passkey_assertion' as const,
-    action,
-  }
+  const subject = ceremonySubject(call, 'passkey_assertion', action)
   const challenge = await challenges.open(store.read, { id, nonce }, subject)
   return { settings, credential, expected: passkeyChallenge(nonce, action), challenge }
 }
 
 /** @throws CounterReversedError; DomainError passkey_not_found and the others of `checkAssertion` */
 export async function provePossession(
-  { store, vault, passkeys, passkeyChecks }: PasskeyProofParts,
+  {
+    store,
+    vault,
+    passkeys,
+    passkeyChecks,
+  }: Pick<PasskeyServices, 'store' | 'vault' | 'passkeys' | 'passkeyChecks'>,
   { user }: Pick<UserCall<unknown>, 'user'>,
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {

@@ -1,17 +1,10 @@
 /** Reports a passkey that was refused because its counter did not grow: by webhook, with the passkey, and for the audit entry of the call. */
 import type { DomainError } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import { ownerOf, type TemplateVault } from '../../users/template-vault.js'
+import { ownerOf } from '../../users/template-vault.js'
 import type { UserCall } from '../../verification/call.js'
-import type { Outbox } from '../../webhooks/outbox.js'
 import { CounterReversedError } from './passkey-proof.js'
-import type { PasskeyVault } from './passkey-vault.js'
-
-interface Parts {
-  vault: TemplateVault
-  passkeys: PasskeyVault
-  outbox: Outbox
-}
+import type { PasskeyServices } from './passkey-services.js'
 
 /**
  * Does nothing for any other refusal. The signature of the assertion was checked before its counter, so that only a holder of the key, or of
@@ -19,7 +12,7 @@ interface Parts {
  * @returns facts for the audit entry of the refused call
  */
 export async function reportReversedCounter(
-  { vault, passkeys, outbox }: Parts,
+  { vault, passkeys, outbox }: Pick<PasskeyServices, 'vault' | 'passkeys' | 'outbox'>,
   tx: StoreTransaction,
   { tenant, environment, user }: Pick<UserCall<unknown>, 'tenant' | 'environment' | 'user'>,
   error: DomainError,

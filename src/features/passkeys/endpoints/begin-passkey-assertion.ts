@@ -7,7 +7,7 @@ import { time, userPath } from '../../../api/schemas.js'
 import { isoTime } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
 import { typedActions } from '../../displayed-actions/exports.js'
-import { passkeyChallenge, requestOptions } from '../passkey-challenge.js'
+import { ceremonySubject, passkeyChallenge, requestOptions } from '../passkey-challenge.js'
 import { requiredSettings } from '../passkey-proof.js'
 import { challengeId, nonce, PASSKEY_BODY_BYTES, PASSKEYS, requestOptionsSchema } from '../passkey-schemas.js'
 import type { PasskeyServices } from '../passkey-services.js'
@@ -61,7 +61,8 @@ export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Pa
   return {
     ...beginPasskeyAssertionDescription,
     aboutUser: true,
-    async handle({ input, tenant, environment, user }): Promise<Commit> {
+    async handle(call): Promise<Commit> {
+      const { input, tenant, user } = call
       const settings = requiredSettings(tenant)
       const action = canonicalAction(input.action, KINDS)
       const subject = await vault.find(store.read, user.blindIndex, user.id)
@@ -69,12 +70,8 @@ export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Pa
       const known = await passkeys.of(store.read, subject)
       if (known.length === 0) throw new DomainError('passkey_not_found')
       return async (tx) => {
-        const { blindIndex } = user
-        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(
-          tx,
-          { tenantId: tenant.id, environment, blindIndex, purpose: 'passkey_assertion', action },
-          CEREMONY_MS,
-        )
+        const asked = ceremonySubject(call, 'passkey_assertion', action)
+        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(tx, asked, CEREMONY_MS)
         const challenge = passkeyChallenge(nonce, action)
         const options = requestOptions(settings, { challenge, passkeys: known, timeoutMs: CEREMONY_MS })
         return {

@@ -12,7 +12,7 @@ import { isoTime } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
 import { companyOf } from '../../../tenants/company.js'
 import type { UserCall } from '../../../verification/call.js'
-import { creationOptions, passkeyChallenge } from '../passkey-challenge.js'
+import { ceremonySubject, creationOptions, passkeyChallenge } from '../passkey-challenge.js'
 import { requiredSettings } from '../passkey-proof.js'
 import { MAX_PASSKEYS } from '../passkey-registration.js'
 import { challengeId, creationOptionsSchema, nonce, PASSKEYS, passkeyName } from '../passkey-schemas.js'
@@ -105,11 +105,8 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
       if (known.length >= MAX_PASSKEYS) throw new DomainError('passkey_limit_reached')
       const names = { company: companyOf(tenant), user: input.user_name ?? user.id }
       return async (tx) => {
-        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(
-          tx,
-          registrationSubject(call, input.verification_id),
-          CEREMONY_MS,
-        )
+        const asked = registrationSubject(call, input.verification_id)
+        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(tx, asked, CEREMONY_MS)
         const challenge = passkeyChallenge(nonce, null)
         const options = creationOptions(settings, user, {
           challenge,
@@ -128,11 +125,6 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
 }
 
 /** The subject of the challenge of a registration: it names the verdict that permits it. */
-export function registrationSubject(
-  { tenant, environment, user }: UserCall<unknown>,
-  verificationId: string | undefined,
-) {
-  const purpose = 'passkey_registration' as const
-  const action = verificationId ?? null
-  return { tenantId: tenant.id, environment, blindIndex: user.blindIndex, purpose, action }
+export function registrationSubject(call: UserCall<unknown>, verificationId: string | undefined) {
+  return ceremonySubject(call, 'passkey_registration', verificationId ?? null)
 }

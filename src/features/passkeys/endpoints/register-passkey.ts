@@ -82,11 +82,8 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
       const { input, tenant, user } = call
       const settings = requiredSettings(tenant)
       const { challenge_id: id, nonce, verification_id: verificationId } = input
-      const challenge = await challenges.open(
-        store.read,
-        { id, nonce },
-        registrationSubject(call, verificationId),
-      )
+      const asked = registrationSubject(call, verificationId)
+      const challenge = await challenges.open(store.read, { id, nonce }, asked)
       return spendChallenges(challenges, [challenge], new Set(PASSKEY_REFUSALS), async () => {
         const content = await registeredContent(services, settings, input, nonce)
         return async (tx) => {
