@@ -4,7 +4,13 @@ import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts
 import { nullable } from '../../api/schemas.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { type PasskeyUse, passkeyOptions } from './passkey-options.js'
-import { openAssertion, type ProvenPasskey, provePossession, requiredSettings } from './passkey-proof.js'
+import {
+  openAssertion,
+  type ProvenPasskey,
+  provePossession,
+  reportReversedCounter,
+  requiredSettings,
+} from './passkey-proof.js'
 import {
   assertFirstPasskey,
   type RegistrationInput,
@@ -27,7 +33,6 @@ import {
 import { passkeyServices } from './passkey-services.js'
 import { passkeyView } from './passkey-views.js'
 import { permitPasskeys } from './permits.js'
-import { reportReversedCounter } from './report-reversed-counter.js'
 
 /** Proof of a passkey for the action of a verify. */
 export const verifyPart: VerifyPart<ProvenPasskey> = {

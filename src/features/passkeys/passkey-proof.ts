@@ -1,9 +1,9 @@
-/** Proves that the person holds a passkey of the user: opens the assertion of a verify, checks it, and uses it up with the verdict. */
+/** Proves that the person holds a passkey of the user: opens the assertion of a verify, checks it, and uses it up with the verdict or reports it. */
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Possession } from '../../contract/acr.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import type { Subject } from '../../users/template-vault.js'
+import { ownerOf, type Subject } from '../../users/template-vault.js'
 import type { CaptureInput, UserCall } from '../../verification/call.js'
 import type { Challenge } from '../../verification/challenge/challenge-book.js'
 import { assertCounted, type CheckedAssertion } from './checks/passkey-check.js'
@@ -29,7 +29,7 @@ interface OpenedAssertion {
 }
 
 /** Refuses the assertion of a passkey whose counter did not grow. */
-export class CounterReversedError extends DomainError {
+class CounterReversedError extends DomainError {
   constructor(readonly passkeyId: string) {
     super('passkey_counter_reversed')
   }
@@ -126,6 +126,35 @@ async function noteUse(
   const { counter, isSynced, isBackedUp } = checked
   const used: Passkey = { ...present, content: { ...present.content, counter, isSynced, isBackedUp } }
   await passkeys.noteUse(tx, subject, used)
+}
+
+/**
+ * Reports a passkey that was refused because its counter did not grow: by webhook, with the passkey, and for the audit entry of the call. Does
+ * nothing for any other refusal. The signature of the assertion was checked before its counter, so that only a holder of the key, or of
+ * a copy, brings a report about.
+ * @returns facts for the audit entry of the refused call
+ */
+export async function reportReversedCounter(
+  { vault, passkeys, outbox }: Pick<PasskeyServices, 'vault' | 'passkeys' | 'outbox'>,
+  tx: StoreTransaction,
+  { tenant, environment, user }: Pick<UserCall<unknown>, 'tenant' | 'environment' | 'user'>,
+  error: DomainError,
+): Promise<{ passkey_id?: string }> {
+  if (!(error instanceof CounterReversedError)) return {}
+  const { passkeyId } = error
+  const subject = await vault.find(tx, user.blindIndex, user.id)
+  const passkey = subject && (await passkeys.of(tx, subject)).find(({ record }) => record.id === passkeyId)
+  // The passkey was revoked, or the user erased, since the assertion was checked.
+  if (!subject || !passkey) return {}
+  await passkeys.noteReversedCounter(tx, subject, passkey)
+  await outbox.put(tx, {
+    tenantId: tenant.id,
+    environment,
+    type: 'user.passkey_counter_reversed',
+    data: { user_id: user.id, passkey_id: passkeyId },
+    subject: ownerOf(subject),
+  })
+  return { passkey_id: passkeyId }
 }
 
 function isOf({ credentialId }: Passkey['content'], { id }: AuthenticationResponseJSON): boolean {
