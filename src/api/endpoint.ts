@@ -16,6 +16,8 @@ export interface Topic {
   name: string
   /** A sentence. */
   about: string
+  /** How the sandbox scripts it, in Markdown, for the introduction of documents. */
+  inSandbox?: string
 }
 
 export const ENROLLMENT: Topic = { name: 'enrollment', about: 'Enroll users and look them up.' }
@@ -31,10 +33,6 @@ export const ERASURE: Topic = { name: 'erasure', about: 'Erase users.' }
 export const KEYS: Topic = { name: 'keys', about: 'Rotate the signing secret.' }
 export const AUDIT: Topic = { name: 'audit', about: 'Read the audit log.' }
 export const STATUS: Topic = { name: 'status', about: 'Status of the service.' }
-export const WEBHOOKS: Topic = {
-  name: 'webhooks',
-  about: 'Requests that the service sends to the webhooks of a tenant.',
-}
 
 /** Largest body of an endpoint without images, in bytes: far more than its few short fields need. */
 export const SMALL_BODY_BYTES = 16_384

@@ -4,10 +4,19 @@ import Type from 'typebox'
 import type { Topic } from '../../api/endpoint.js'
 import { NONCE_LENGTH, nullable, time } from '../../api/schemas.js'
 import type { ErrorCode } from '../../contract/error-codes.js'
+import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
+
+const listed = (outcomes: readonly string[]) => outcomes.map((outcome) => `\`${outcome}\``).join(', ')
 
 export const PASSKEYS: Topic = {
   name: 'passkeys',
   about: 'Register passkeys, and have them sign for an action together with the face.',
+  inSandbox: [
+    'The sandbox also takes scripted passkeys, which need no authenticator. The `id` of such a credential begins with `sandbox-`, and its other fields need not be those of WebAuthn. Production refuses them.',
+    '',
+    `- a registration: \`response.attestationObject\` is one of ${listed(PASSKEY_REGISTRATIONS)}`,
+    `- a signature: \`response.signature\` is one of ${listed(PASSKEY_SIGNATURES)}`,
+  ].join('\n'),
 }
 
 export const PASSKEY_BODY_BYTES = 32_768

@@ -2,9 +2,8 @@
 
 import { PHOTO_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
-import { type EndpointDescription, type Topic, WEBHOOKS } from '../../api/endpoint.js'
+import type { EndpointDescription, Topic } from '../../api/endpoint.js'
 import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
-import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox/sandbox-outcomes.js'
 import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
@@ -50,6 +49,11 @@ const BODY_ERRORS: ErrorCode[] = [
 const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
+const WEBHOOKS: Topic = {
+  name: 'webhooks',
+  about: 'Requests that the service sends to the webhooks of a tenant.',
+}
+
 /** Base URLs of the two APIs, ending in /v1. */
 type BaseUrls = Record<'production' | 'sandbox', string>
 
@@ -64,6 +68,7 @@ export function buildOpenApi(
   version: string,
   at = DEFAULT_BASE_URLS,
 ): Json {
+  const topics = [...new Set([...descriptions.map(({ topic }) => topic), WEBHOOKS])]
   const paths: Record<string, Json> = {}
   const operations = descriptions.map((description) => operation(description, at))
   const responses = shareResponses(operations)
@@ -80,7 +85,7 @@ export function buildOpenApi(
       title: 'Countersign',
       version,
       summary: 'Biometric step-up verification.',
-      description: introduction(),
+      description: introduction(topics),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
@@ -89,7 +94,7 @@ export function buildOpenApi(
       { url: at.sandbox.replace(/\/v1$/, ''), description: 'Sandbox.' },
     ],
     security: [{ apiKey: [] }],
-    tags: topicsOf(descriptions).map(({ name, about }) => ({ name, description: about })),
+    tags: topics.map(({ name, about }) => ({ name, description: about })),
     paths: made.paths,
     webhooks: made.webhooks,
     components: {
@@ -141,7 +146,7 @@ const CONVENTIONS = [
   '**What may come within v1**: more fields in answers, more values of every list of words that an answer holds (codes, reasons, guidance, findings, statuses, events), more endpoints, optional request fields and webhook types. Ignore fields that you do not know, and treat a word that you do not know as the most cautious case: any `verdict` but `approved` as a rejection. No field is removed or renamed, no type changed, and no optional request field required.',
 ]
 
-function introduction(): string {
+function introduction(topics: readonly Topic[]): string {
   return [
     'Enroll a user’s face at sign-up; at a risky action, ask whether it is really that person.',
     'The answer is a JWT bound to the action. Every response of the service is signed, except what its HTTP server refuses before it has read a request (431, 505, some 400).',
@@ -151,16 +156,8 @@ function introduction(): string {
     'In the sandbox no model runs: the end of `user_id` chooses the outcome, for users who are not enrolled too. A user whose id ends otherwise is approved once enrolled, and reference_not_found before. Users whose end refuses every photo (+no_face, +multiple_faces, +different_people, +low_quality, +spoof) cannot be enrolled.',
     '',
     ...Object.entries(SANDBOX_EFFECTS).map(([suffix, outcome]) => `- \`${suffix}\`: ${outcome}`),
-    '',
-    'The sandbox also takes scripted passkeys, which need no authenticator. The `id` of such a credential begins with `sandbox-`, and its other fields need not be those of WebAuthn. Production refuses them.',
-    '',
-    `- a registration: \`response.attestationObject\` is one of ${listed(PASSKEY_REGISTRATIONS)}`,
-    `- a signature: \`response.signature\` is one of ${listed(PASSKEY_SIGNATURES)}`,
+    ...topics.flatMap(({ inSandbox }) => (inSandbox ? ['', inSandbox] : [])),
   ].join('\n')
-}
-
-function listed(outcomes: readonly string[]): string {
-  return outcomes.map((outcome) => `\`${outcome}\``).join(', ')
 }
 
 function withScopes({ description, scopes }: EndpointDescription): string {
@@ -181,10 +178,6 @@ function withCommand({ method, path, description, example }: EndpointDescription
 }
 
 /** Each topic once, in the order of the endpoints; that of the webhooks, which are no endpoints, comes last. */
-function topicsOf(descriptions: EndpointDescription[]): Topic[] {
-  return [...new Set([...descriptions.map(({ topic }) => topic), WEBHOOKS])]
-}
-
 function operation(endpoint: EndpointDescription, at: BaseUrls) {
   const codes = [
     ...SHARED_ERRORS,

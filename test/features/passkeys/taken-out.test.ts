@@ -23,6 +23,8 @@ it('enrolls, looks up, exports, replaces and erases a user without a word of pas
   const address = { environment: 'sandbox' as const, userId: 'ada+match' }
   const exported = await operationsOf(running.service).exports.run(record, COMMAND_LINE, address)
   expect(JSON.stringify([enrolled.body, lookedUp.body, exported])).not.toContain('passkey')
+  const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
+  expect(document.info.description).not.toContain('passkey')
   expect((await sandbox.enroll({ ...enrollment, replace: true })).status).toBe(201)
   expect((await sandbox.erase('ada+match')).body.erased).toMatchObject({ references: 1, passkeys: 0 })
 })
