@@ -117,9 +117,9 @@ export const ROOMS = {
       'src/features/passkeys/registration-permit.ts',
     ],
     tests: [
-      'test/verification/passkey-attestation.test.ts',
-      'test/verification/passkey-check.test.ts',
-      'test/verification/registration-permit.test.ts',
+      'test/features/passkeys/passkey-attestation.test.ts',
+      'test/features/passkeys/passkey-check.test.ts',
+      'test/features/passkeys/registration-permit.test.ts',
     ],
   },
   openid: {

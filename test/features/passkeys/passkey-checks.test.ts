@@ -5,14 +5,14 @@ import {
   PASSKEY_SIGNATURES,
   sandboxRegistration,
   sandboxSignature,
-} from '../../clients/node/testing.js'
-import { maker } from '../support/attestations.js'
-import { answerTo } from '../support/challenges.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { asserted, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { decodeJwt } from '../support/trust.js'
+} from '../../../clients/node/testing.js'
+import { maker } from '../../support/attestations.js'
+import { answerTo } from '../../support/challenges.js'
+import type { ApiClient } from '../../support/client.js'
+import { base64, face } from '../../support/faces.js'
+import { asserted, passkeysPath, registered, usePasskeys } from '../../support/passkeys.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { decodeJwt } from '../../support/trust.js'
 
 let running: TestService
 let tenant: TestTenant

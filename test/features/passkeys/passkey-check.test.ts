@@ -9,12 +9,12 @@ import {
   strengthOf,
   strongerOf,
   strongestOf,
-} from '../../src/features/passkeys/checks/passkey-check.js'
-import { fingerprintOf, type PasskeySettings } from '../../src/features/passkeys/passkey-settings.js'
-import type { PasskeyContent } from '../../src/features/passkeys/passkey-vault.js'
-import { MODEL } from '../support/attestations.js'
-import { SoftwareAuthenticator } from '../support/authenticator.js'
-import { ORIGIN, RP_ID } from '../support/passkeys.js'
+} from '../../../src/features/passkeys/checks/passkey-check.js'
+import { fingerprintOf, type PasskeySettings } from '../../../src/features/passkeys/passkey-settings.js'
+import type { PasskeyContent } from '../../../src/features/passkeys/passkey-vault.js'
+import { MODEL } from '../../support/attestations.js'
+import { SoftwareAuthenticator } from '../../support/authenticator.js'
+import { ORIGIN, RP_ID } from '../../support/passkeys.js'
 
 /** Roots that a tenant may name. Only their fingerprints count here. */
 const [ROOT, OTHER_ROOT] = rootCertificates as [string, string]

@@ -1,17 +1,17 @@
 /** Tests of which attestation counts: a chain of certificates up to a root that the tenant names, for the model that the authenticator claims. */
 import { X509Certificate } from 'node:crypto'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { attestingRoot } from '../../src/features/passkeys/checks/passkey-attestation.js'
-import { checkRegistration } from '../../src/features/passkeys/checks/passkey-check.js'
+import { attestingRoot } from '../../../src/features/passkeys/checks/passkey-attestation.js'
+import { checkRegistration } from '../../../src/features/passkeys/checks/passkey-check.js'
 import {
   fingerprintOf,
   PASSKEY_DEFAULTS,
   type PasskeySettings,
-} from '../../src/features/passkeys/passkey-settings.js'
-import { DAY_MS } from '../../src/lib/clock.js'
-import { MODEL, maker } from '../support/attestations.js'
-import { type Attestation, SoftwareAuthenticator } from '../support/authenticator.js'
-import { ORIGIN, RP_ID } from '../support/passkeys.js'
+} from '../../../src/features/passkeys/passkey-settings.js'
+import { DAY_MS } from '../../../src/lib/clock.js'
+import { MODEL, maker } from '../../support/attestations.js'
+import { type Attestation, SoftwareAuthenticator } from '../../support/authenticator.js'
+import { ORIGIN, RP_ID } from '../../support/passkeys.js'
 
 const [known, stranger] = [maker(), maker('Stranger')]
 const { chain, key } = known.attest()

@@ -1,20 +1,20 @@
 /** Tests of what a registration of a passkey needs next to the API key: a verdict of its own, a passkey as strong, or a recovery that is over. */
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isOfType } from '../../src/contract/own-actions.js'
+import { isOfType } from '../../../src/contract/own-actions.js'
 import {
   assertRecovered,
   beginRecovery,
   cancelByPasskey,
   cancelRecovery,
-} from '../../src/features/passkeys/passkey-recovery.js'
+} from '../../../src/features/passkeys/passkey-recovery.js'
 import {
   assertRegistrable,
   grantRegistration,
   useRegistrationGrant,
-} from '../../src/features/passkeys/registration-permit.js'
-import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../src/lib/clock.js'
-import type { ChallengeRecord } from '../../src/storage/records.js'
+} from '../../../src/features/passkeys/registration-permit.js'
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../../src/lib/clock.js'
+import type { ChallengeRecord } from '../../../src/storage/records.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const user = { tenantId: 'ten_a', environment: 'production' as const, blindIndex: randomBytes(32) }
