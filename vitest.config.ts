@@ -68,7 +68,7 @@ const maxWorkers = Math.min(2 * availableParallelism() + 1, MAX_WORKERS)
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/remembered-scrypt.ts', 'test/support/remembered-trials.ts'],
+    setupFiles: ['test/support/quick-scrypt.mjs', 'test/support/remembered-trials.ts'],
     pool: 'forks',
     // Only a test that stands still meets these: on two busy cores the start of a process takes ten seconds.
     testTimeout: 60_000,

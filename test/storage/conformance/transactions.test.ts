@@ -32,6 +32,8 @@ const WRITER = `
         await tx.appendAudit({ tenantId: 'ten_log', sequence: (head?.sequence ?? 0) + 1, entry: '{}', hash: Buffer.alloc(32) })
       })
       process.stdout.write(name + '\\n')
+      // Without a turn of the loop of events, what a full pipe could not take is never sent.
+      await new Promise(setImmediate)
     }
   }
   for (let i = 0; i < 8; i++) lane()
