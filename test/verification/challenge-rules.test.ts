@@ -54,6 +54,7 @@ beforeAll(async () => {
   }))
   running = await startService({
     COUNTERSIGN_MODELS_DIR: modelsDir,
+    COUNTERSIGN_DEADLINE_MS: '60000',
     COUNTERSIGN_MODEL_PACK: 'brought',
     COUNTERSIGN_ACCEPT_PACK: 'brought',
     COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',

@@ -81,6 +81,7 @@ describe('a verdict', () => {
     await rm(join(modelsDir, 'brought', 'calibration.json'))
     running = await startService({
       COUNTERSIGN_MODELS_DIR: modelsDir,
+      COUNTERSIGN_DEADLINE_MS: '60000',
       COUNTERSIGN_MODEL_PACK: 'brought',
       COUNTERSIGN_ACCEPT_PACK: 'brought',
     })

@@ -45,7 +45,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 afterEach(() => running?.stop())
 
 async function start(env: Record<string, string>, contract = { ratePerSecond: 1000, fmr: 1e-3 }) {
-  running = await startService({ COUNTERSIGN_SHADOW_SHARE: '1', ...env })
+  running = await startService({ COUNTERSIGN_SHADOW_SHARE: '1', COUNTERSIGN_DEADLINE_MS: '60000', ...env })
   tenant = await running.tenant(contract)
   const production = await running.production(tenant)
   key = production.key
