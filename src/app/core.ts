@@ -19,14 +19,8 @@ import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
-import {
-  describeDatabase,
-  hasDatabase,
-  masterKeysOf,
-  type OpenOptions,
-  openStore,
-} from '../storage/open-store.js'
-import type { Store, StoreReader } from '../storage/store.js'
+import { describeDatabase, hasDatabase, masterKeysOf, openStore } from '../storage/open-store.js'
+import type { OpenOptions, Store, StoreReader } from '../storage/store.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
 import { TemplateVault } from '../users/template-vault.js'

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { LeaderLease } from '../cluster/leader-lease.js'
 import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
-import type { Store } from '../storage/store.js'
+import type { Store, StoreTransaction } from '../storage/store.js'
 
 /** Smallest jump of the clock between two rounds that counts; slewing by NTP stays far below it. */
 const JUMP_MS = MINUTE_MS
@@ -30,6 +30,8 @@ export class RetentionJob {
     (err) => this.log.warn({ err }, 'deleting expired rows failed, will retry'),
   )
   private isStopped = false
+  /** How many tenants were deleted when nothing was left of them last. */
+  private deletedTenants = 0
   /** Milliseconds by which the clock is ahead of `uptime`. */
   private clockOffsetMs: number
   /** Time until which nothing is deleted, on the axis of `uptime`. */
@@ -85,6 +87,27 @@ export class RetentionJob {
     }
   }
 
+  /**
+   * Looks for rows that deleted tenants have left only after one was deleted: by this version, which leaves none, or by one without a
+   * feature, before this service started or since.
+   */
+  private async deleteLeftByTenants(): Promise<void> {
+    const deleted = await this.store.read.countDeletedTenants()
+    if (deleted === this.deletedTenants) return
+    if (await this.inBatches((tx) => tx.deleteLeftByTenants())) this.deletedTenants = deleted
+  }
+
+  /**
+   * Deletes in batches, each of which is a transaction, so that calls run in between: after days without a service there may be many rows.
+   * @param some deletes a batch, and answers whether more rows may be left
+   * @returns whether all were deleted
+   */
+  private async inBatches(some: (tx: StoreTransaction) => Promise<boolean>): Promise<boolean> {
+    while (!this.isStopped && this.leaderLease.current())
+      if (!(await this.store.transaction('rows', some))) return true
+    return false
+  }
+
   private async deleteExpired(): Promise<void> {
     const now = this.clock.now()
     const uptime = this.uptime()
@@ -98,11 +121,8 @@ export class RetentionJob {
     const isOn = () => !this.isStopped && this.leaderLease.current() !== null
     const { sandboxRetentionMs, beforeExpiry = [], afterExpiry = [] } = this.options
     for (const work of beforeExpiry) await work(isOn, now)
-    // Each batch is a transaction, so that calls run in between: after days without a service there may be many expired rows.
-    while (!this.isStopped && this.leaderLease.current()) {
-      const isMore = await this.store.transaction('rows', (tx) => tx.deleteExpired(now))
-      if (!isMore) break
-    }
+    await this.inBatches((tx) => tx.deleteExpired(now))
+    await this.deleteLeftByTenants()
     await this.eraseUnusedSandboxUsers(now - sandboxRetentionMs)
     // One that fails, such as a change of models that cannot go on, holds up no other.
     const errors: unknown[] = []

@@ -3,7 +3,7 @@
  * declarations of tables.
  */
 import type { Connection } from './connection.js'
-import type { Expiry, Table } from './table.js'
+import { NOTHING_ERASED, type Table } from './table.js'
 import * as core from './tables/index.js'
 
 /** Each comes after those that it refers to. A copy to the other kind of database goes by this order, and a deletion by the reverse. */
@@ -30,31 +30,91 @@ function refersTo({ declared }: Table, { name }: Table): boolean {
 }
 
 /** Rows of a table deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
-export const EXPIRED_AT_ONCE = 250
+const ENDED_AT_ONCE = 250
 
-/** The statements that delete what is at its end. A row is deleted before the one that it refers to. */
-export function endings(database: Connection, all: readonly Table[]) {
+/**
+ * Deletes what is at its end: a row before the one that it refers to.
+ * @param onErase called when a user's key was deleted
+ */
+export function endingWriter(database: Connection, onErase: () => void, all: readonly Table[]) {
   const tables = all.toReversed()
-  /** Deletes in the order of an index: otherwise PostgreSQL would start each batch by reading the dead rows of the batches before. */
-  const expire = ({ name, key }: Table, { at, when }: Expiry) =>
-    database.prepare<[number]>(
-      `WITH expired AS (SELECT ${key.join(', ')} FROM ${name} WHERE ${at} <= ? ${when ? `AND ${when}` : ''} ORDER BY ${at}
-         LIMIT ${EXPIRED_AT_ONCE} ${database.skipLocked ?? ''})
-       DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT * FROM expired)`,
+  /** Deletes a batch in the order of an index: otherwise PostgreSQL would start each by reading the dead rows of those before. */
+  const deleteSome = <Given extends unknown[]>({ name, key }: Table, condition: string, order: string) =>
+    database.prepare<Given>(
+      `WITH ended AS (SELECT ${key.join(', ')} FROM ${name} WHERE ${condition} ORDER BY ${order}
+         LIMIT ${ENDED_AT_ONCE} ${database.skipLocked ?? ''})
+       DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT * FROM ended)`,
     )
   const ofUser = tables.flatMap((table) =>
     table.erase === null
       ? []
       : { table, statement: database.prepare<[{ lookup: Buffer; hex: string }]>(table.erase) },
   )
-  const ofTenant = tables
-    .filter(({ endsWithTenant }) => endsWithTenant)
-    .map(({ name }) => database.prepare<[string]>(`DELETE FROM ${name} WHERE tenant_id = ?`))
-  const old = tables.flatMap((table) =>
-    table.expires.map((expiry) => ({
-      keptMs: expiry.keptMs ?? 0,
-      statement: expire(table, expiry),
+  const ofTenant = [
+    'UPDATE tenant SET deleted_at = @at, capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
+    'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
+    // Before the people, by whom they are found.
+    'DELETE FROM dashboard_session WHERE person_id IN (SELECT id FROM person WHERE tenant_id = @id)',
+    'DELETE FROM second_factor WHERE id IN (SELECT id FROM person WHERE tenant_id = @id)',
+    ...tables
+      .filter(({ endsWithTenant }) => endsWithTenant)
+      .map(({ name }) => `DELETE FROM ${name} WHERE tenant_id = @id`),
+  ].map((sql) => database.prepare<[{ id: string; at: number }]>(sql))
+  const expired = tables.flatMap((table) =>
+    table.expires.map(({ at, keptMs = 0, when = 'true' }) => ({
+      keptMs,
+      statement: deleteSome<[number]>(table, `${at} <= ? AND ${when}`, at),
     })),
   )
-  return { ofUser, ofTenant, old }
+  // Every version knows the tables of the core.
+  const leftByTenants = tables
+    .filter((table) => table.endsWithTenant && !TABLES.includes(table))
+    .map((table) =>
+      deleteSome<[]>(table, 'tenant_id IN (SELECT id FROM tenant WHERE deleted_at IS NOT NULL)', 'tenant_id'),
+    )
+  return {
+    /**
+     * Deletes the subject with its key, reference, captures, own consent texts, kept responses and sign-ins, the webhooks that are to report
+     * something about it, and what features keep about it.
+     * @returns how many rows were deleted, for the receipt
+     */
+    eraseSubject: async (blindIndex: Buffer) => {
+      const user = { lookup: blindIndex, hex: blindIndex.toString('hex') }
+      const done = await Promise.all(
+        ofUser.map(async ({ table, statement }) => ({ table, changes: (await statement.run(user)).changes })),
+      )
+      const erased = { ...NOTHING_ERASED }
+      for (const { table, changes } of done) {
+        const { countedAs } = table.declared
+        if (countedAs) erased[countedAs] += changes
+        if (table === core.SUBJECT && changes > 0) onErase()
+      }
+      return erased
+    },
+    /** Marks the tenant as deleted, ends its keys, and deletes its signing secrets, login links and sessions. */
+    closeTenant: async (id: string, at: number) => {
+      for (const statement of ofTenant) statement.run({ id, at })
+      onErase()
+    },
+    /**
+     * Deletes rows that time ends. Limits the number of rows, because other writers wait meanwhile, and leaves out rows that another
+     * transaction holds.
+     * @returns whether more rows may have expired
+     */
+    deleteExpired: async (now: number) => {
+      const deleted = await Promise.all(expired.map(({ keptMs, statement }) => statement.run(now - keptMs)))
+      return isMore(deleted)
+    },
+    /**
+     * Deletes rows of features that deleted tenants have left, because a version without the feature has deleted the tenant. Limits the
+     * number of rows as `deleteExpired` does.
+     * @returns whether more rows may be left
+     */
+    deleteLeftByTenants: async () =>
+      isMore(await Promise.all(leftByTenants.map((statement) => statement.run()))),
+  }
+}
+
+function isMore(deleted: ReadonlyArray<{ changes: number }>): boolean {
+  return deleted.some(({ changes }) => changes === ENDED_AT_ONCE)
 }

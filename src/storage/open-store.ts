@@ -3,17 +3,7 @@ import { join } from 'node:path'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
 import { describePostgres, parsePostgresUrl } from '../config/postgres-url.js'
-import { type Store, StoreOpenError } from './store.js'
-import type { Table } from './table.js'
-
-export interface OpenOptions {
-  /** True for a service, which has a SQLite file for itself or shares PostgreSQL with others. Commands work at the same time. */
-  serving?: boolean
-  /** True to bring the schema of an earlier version up to date, as a service does at its start. */
-  migrating?: boolean
-  /** The tables of features. */
-  tables?: readonly Table[]
-}
+import { type OpenOptions, type Store, StoreOpenError } from './store.js'
 
 type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> & Partial<Pick<Config, 'dataDir'>>
 

@@ -69,7 +69,7 @@ function columnsOf(table: Table, dialect: Dialect): Record<string, string> {
   if (declared.key === 'rowid' && dialect.rowid) columns.rowid = dialect.rowid
   if (declared.key === 'one') columns.id = `${dialect.types.integer} NOT NULL CHECK (id = 1)`
   for (const [field, column] of Object.entries(declared.columns)) {
-    const name = (columnOf as Record<string, string>)[field]!
+    const name = columnOf[field]!
     columns[name] = definition(name, column, dialect)
   }
   for (const [name, sql] of Object.entries(declared.computed ?? {})) columns[name] = ofDialect(sql, dialect)!
@@ -93,7 +93,7 @@ function indexesOf(table: Table, dialect: Dialect): Record<string, string> {
 
 /** The indexes that erasure, the end of a tenant and expiry need. */
 function neededIndexes({ name, key, columnOf, endsWithTenant, expires, declared }: Table) {
-  const { blindIndex, subjectId, referenceId, tenantId } = columnOf as Record<string, string>
+  const { blindIndex, subjectId, referenceId, tenantId } = columnOf
   const isErased = typeof declared.atErasure === 'string' && declared.atErasure !== 'kept'
   const columns = [
     ...(isErased ? [blindIndex ?? subjectId ?? referenceId!] : []),
@@ -102,7 +102,7 @@ function neededIndexes({ name, key, columnOf, endsWithTenant, expires, declared 
   ]
   const constraints = declared.constraints ?? []
   const uniqueColumns = Object.entries(declared.columns).filter(([, { rest }]) => rest.includes('UNIQUE'))
-  const covered = [key[0], ...uniqueColumns.map(([field]) => (columnOf as Record<string, string>)[field])]
+  const covered = [key[0], ...uniqueColumns.map(([field]) => columnOf[field])]
   return Object.fromEntries(
     columns
       .filter(

@@ -176,7 +176,7 @@ interface Declaration<Own extends Columns> {
   sealedUnder: 'data key' | 'own key' | 'nothing' | ServiceSealing
 }
 
-export interface Table<Own extends object = object> {
+export interface Table<Own extends object = Record<string, unknown>> {
   readonly name: string
   readonly columnOf: Readonly<Record<keyof Own & string, string>>
   /** The columns under the names of the fields, to follow SELECT or RETURNING. */
@@ -212,9 +212,12 @@ export function declareTable<Own extends Columns>(declared: Declaration<Own>): T
       : declared.key === 'one'
         ? ['id']
         : declared.key.map((field) => columnOf[field])
-  const values = pairs.map(([field]) => `@${field}`).join(', ')
+  const given = [
+    ...(declared.key === 'one' ? [['id', '1']] : []),
+    ...pairs.map(([field, column]) => [column, `@${field}`]),
+  ]
   // Named, because migrations change the order of columns in the database.
-  const insert = `INSERT INTO ${name} (${pairs.map(([, column]) => column).join(', ')}) VALUES (${values})`
+  const insert = `INSERT INTO ${name} (${given.map(([column]) => column).join(', ')}) VALUES (${given.map(([, value]) => value).join(', ')})`
   const replaced = pairs
     .filter(([, column]) => !key.includes(column))
     .map(([, column]) => `${column} = excluded.${column}`)
@@ -259,9 +262,11 @@ const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${let
 
 /** Selects rows of several tables in one row, in which each value is named for its table and its field. */
 export function joined<Rows extends Record<keyof Rows, object>>(
-  tables: { [Name in keyof Rows & string]: Table<Rows[Name]> },
+  tables: {
+    [Name in keyof Rows]: Table<Rows[Name]>
+  },
 ) {
-  const parts = Object.entries<Table<Record<string, unknown>>>(tables).map(([as, { name, columnOf }]) => ({
+  const parts = Object.entries<Table>(tables).map(([as, { name, columnOf }]) => ({
     as,
     values: Object.entries(columnOf).map(([field, column]) => ({
       field,

@@ -7,10 +7,10 @@ import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import type { OpenOptions } from '../../src/storage/open-store.js'
+
 import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import type { Store } from '../../src/storage/store.js'
+import type { OpenOptions, Store } from '../../src/storage/store.js'
 import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
 
 /** Where the data of one store are. */

@@ -117,6 +117,20 @@ async function assertSameColumns(source: CopySide, target: CopySide, table: Copi
     throw new StoreCopyError('target_outdated', `Table ${table.name} has other columns in the target.`)
 }
 
+/** @param name the database's, at the start of a sentence @throws StoreCopyError */
+export function assertVersion(
+  version: number,
+  own: number,
+  code: 'source_outdated' | 'target_outdated',
+  name: string,
+): void {
+  if (version !== own)
+    throw new StoreCopyError(
+      code,
+      `${name} has schema ${version}, this Countersign schema ${own}: bring it up to date with \`countersign migrate\` first.`,
+    )
+}
+
 /** @throws StoreCopyError target_not_empty */
 export async function assertEmpty(connection: Connection, tables: readonly CopiedTable[]): Promise<void> {
   for (const table of tables)

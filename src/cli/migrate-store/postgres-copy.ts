@@ -8,11 +8,11 @@ import { PostgresEpochs } from '../../storage/postgres/postgres-epochs.js'
 import { isLockTimeout, translatePostgres } from '../../storage/postgres/postgres-errors.js'
 import { createSchema, SCHEMA, schemaVersion } from '../../storage/postgres/postgres-migrations.js'
 import { PostgresPool, type PostgresQuery } from '../../storage/postgres/postgres-pool.js'
-import { keepOperatorPassword, operatorPassword } from '../../storage/postgres/postgres-shared.js'
+import { passwordIn } from '../../storage/postgres/postgres-shared-store.js'
 import { accessOf, opening, type PostgresOptions } from '../../storage/postgres/postgres-store.js'
 import { storeReader } from '../../storage/statements/statements.js'
 import type { CopiedTable } from './copied-tables.js'
-import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
+import { assertEmpty, assertVersion, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
 
 /** A service that was killed keeps its lease, and a connection that was lost its locks, for a while. */
 const PATIENCE_MS = 5000
@@ -28,7 +28,7 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
   return connecting(url, options, async (pool, client, name) => {
     const version = await schemaVersion(client)
     if (version === 0) throw new StoreCopyError('source_missing', `There are no tables in the ${name}.`)
-    assertVersion(version, 'source_outdated', name)
+    assertVersion(version, SCHEMA, 'source_outdated', `The ${name}`)
     await assertUnserved(pool, 'source_in_use', name)
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
     // Before the first SELECT, which takes the snapshot. Every writer needs a row of `lane`, so the lock keeps all of them out.
@@ -50,7 +50,7 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
   return connecting(url, options, async (pool, client, name) => {
     await client.query('BEGIN')
     const version = await locking(createSchema(client, options.tables ?? []), 'target_in_use', name)
-    if (version > 0) assertVersion(version, 'target_outdated', name)
+    if (version > 0) assertVersion(version, SCHEMA, 'target_outdated', `The ${name}`)
     await assertUnserved(client, 'target_in_use', name)
     // From here on no command writes, and no service announces itself or renews its lease.
     await locking(client.query('LOCK TABLE node, lane IN EXCLUSIVE MODE'), 'target_in_use', name)
@@ -116,11 +116,7 @@ function sideOf(client: PoolClient, pool: PostgresPool) {
   return {
     connection,
     read: storeReader(connection, TABLES),
-    password: {
-      operatorPassword: () => operatorPassword({ query }),
-      keepOperatorPassword: (hash: string, how?: { replace?: boolean }) =>
-        keepOperatorPassword({ query }, hash, how),
-    },
+    password: passwordIn({ query }),
     columns: async (table: CopiedTable) => [...(await columnTypes(client, table)).keys()],
     async close() {
       // A transaction that is still open ends with its connection.
@@ -170,14 +166,6 @@ async function locking<T>(
       ? new StoreCopyError(code, `The ${name} is being written. Stop what writes it first.`)
       : error
   })
-}
-
-function assertVersion(version: number, code: 'source_outdated' | 'target_outdated', name: string): void {
-  if (version !== SCHEMA)
-    throw new StoreCopyError(
-      code,
-      `The ${name} has schema ${version}, this Countersign schema ${SCHEMA}: bring it up to date with \`countersign migrate\` first.`,
-    )
 }
 
 function refuse(error: unknown): never {

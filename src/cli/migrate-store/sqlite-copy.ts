@@ -8,13 +8,13 @@ import type { Connection } from '../../storage/connection.js'
 import { TABLES, tablesWith } from '../../storage/endings.js'
 import { removeDatabase } from '../../storage/sqlite/sqlite-backup.js'
 import { claimDatabase } from '../../storage/sqlite/sqlite-claim.js'
-import { obstacleOf } from '../../storage/sqlite/sqlite-errors.js'
+import { unusable } from '../../storage/sqlite/sqlite-errors.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from '../../storage/sqlite/sqlite-migrations.js'
 import { storeReader } from '../../storage/statements/statements.js'
 import { StoreOpenError } from '../../storage/store.js'
 import type { Table } from '../../storage/table.js'
 import type { CopiedTable } from './copied-tables.js'
-import { assertEmpty, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
+import { assertEmpty, assertVersion, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
 
 /** How long a command that writes the file is waited for. */
 const LOCK_PATIENCE_MS = 5000
@@ -27,7 +27,7 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
     const database = new Database(file, { readonly: true, timeout: LOCK_PATIENCE_MS })
     try {
       assertOurs(database)
-      assertVersion(schemaVersion(database), 'source_outdated', file)
+      assertVersion(schemaVersion(database), SCHEMA_VERSION, 'source_outdated', file)
       const version = () => database.pragma('data_version', { simple: true })
       // Read before the snapshot is taken: a commit in between counts as a change, and is not missed.
       const before = version()
@@ -77,7 +77,7 @@ export function openSqliteTarget(file: string, tables: readonly Table[] = []): P
     try {
       assertOurs(database)
       const version = schemaVersion(database)
-      if (version > 0) assertVersion(version, 'target_outdated', file)
+      if (version > 0) assertVersion(version, SCHEMA_VERSION, 'target_outdated', file)
       database.pragma('journal_mode = WAL')
       database.pragma('synchronous = FULL')
       database.pragma('foreign_keys = ON')
@@ -142,18 +142,8 @@ async function opening<T>(
       )
     claim?.close()
     if (cause instanceof CodedError) throw cause
-    throw new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, {
-      cause,
-    })
+    throw unusable(cause, file)
   }
-}
-
-function assertVersion(version: number, code: 'source_outdated' | 'target_outdated', file: string): void {
-  if (version !== SCHEMA_VERSION)
-    throw new StoreCopyError(
-      code,
-      `${file} has schema ${version}, this Countersign schema ${SCHEMA_VERSION}: bring it up to date with \`countersign migrate\` first.`,
-    )
 }
 
 /** A read-only connection leaves an empty write-ahead log behind; SQLite removes it when a connection that may write is closed. */

@@ -54,7 +54,7 @@ export const CAPTURE_SESSION = declareTable({
   },
   key: ['id'],
   indexes: {
-    capture_session_of_tenant: { postgres: '(tenant_id)' },
+    capture_session_of_tenant: '(tenant_id)',
     capture_session_lookup: '(lookup)',
     capture_session_expires_at: '(expires_at)',
   },

@@ -1,5 +1,5 @@
 /** The statements on aged templates. Their table is the core's, which reads an aged template together with its user. */
-import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading } from '../../storage/connection.js'
 import type { AgedReferenceRecord } from '../../storage/records.js'
 import { AGED_REFERENCE } from '../../storage/tables/ageing.js'
 
@@ -10,10 +10,9 @@ const OF_TENANT = `FROM aged_reference JOIN reference ON reference.id = aged_ref
   JOIN subject ON subject.id = reference.subject_id WHERE subject.tenant_id = ?`
 
 export function agedReferenceReader(database: ReadConnection) {
-  const count = database.prepare<[string], { count: number }>(`SELECT count(*) AS count ${OF_TENANT}`)
   return {
     /** Number of the tenant's references that have taken a capture in. */
-    count: async (tenantId: string) => (await count.get(tenantId))!.count,
+    count: reading(database).count<[tenantId: string]>(OF_TENANT),
   }
 }
 

@@ -1,6 +1,6 @@
 /** The tables of the OpenID provider with their statements: its keys, its applications, what it remembers of a sign-in, and callbacks. */
 import type { Environment } from '../../config/config.js'
-import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import {
   blindIndex,
   bytes,
@@ -28,24 +28,19 @@ export const OPENID_KEY = declareTable({
 export type OpenIdKeyRecord = Row<typeof OPENID_KEY>
 
 export function openIdKeyReader(database: ReadConnection) {
-  const all = database.prepare<[], OpenIdKeyRecord>(
-    `SELECT ${OPENID_KEY.fields} FROM openid_key ORDER BY signs_from, id`,
-  )
   return {
     /** The keys in the order in which they begin to sign. */
-    all: async () => all.all(),
+    all: reading(database).from(OPENID_KEY).rows<[]>('ORDER BY signs_from, id'),
   }
 }
 
 export function openIdKeyWriter(database: Connection) {
-  const insert = database.prepare(OPENID_KEY.insert)
-  const setEnd = database.prepare('UPDATE openid_key SET gone_at = ? WHERE id = ?')
-  const deleteOf = database.prepare('DELETE FROM openid_key WHERE environment = ?')
+  const { insert, run, set } = writing(database)
   return {
     ...openIdKeyReader(database),
-    insert: async (key: OpenIdKeyRecord) => void insert.run(key),
-    setEnd: async (id: string, goneAt: number) => void setEnd.run(goneAt, id),
-    deleteOf: async (environment: Environment) => void deleteOf.run(environment),
+    insert: insert(OPENID_KEY),
+    setEnd: set(OPENID_KEY, 'goneAt'),
+    deleteOf: run<[environment: Environment]>('DELETE FROM openid_key WHERE environment = ?'),
   }
 }
 
@@ -76,28 +71,21 @@ export const OPENID_CLIENT = declareTable({
 export type OpenIdClientRecord = Row<typeof OPENID_CLIENT>
 
 export function openIdClientReader(database: ReadConnection) {
-  const select = `SELECT ${OPENID_CLIENT.fields} FROM openid_client`
-  const sql = {
-    byId: database.prepare<[string], OpenIdClientRecord>(`${select} WHERE id = ?`),
-    ofTenant: database.prepare<[string], OpenIdClientRecord>(
-      `${select} WHERE tenant_id = ? ORDER BY created_at, id`,
-    ),
-  }
+  const clients = reading(database).from(OPENID_CLIENT)
   return {
-    byId: async (id: string) => sql.byId.get(id),
+    byId: clients.row<[id: string]>('WHERE id = ?'),
     /** Clients of a tenant, oldest first. */
-    ofTenant: async (tenantId: string) => sql.ofTenant.all(tenantId),
+    ofTenant: clients.rows<[tenantId: string]>('WHERE tenant_id = ? ORDER BY created_at, id'),
   }
 }
 
 export function openIdClientWriter(database: Connection) {
-  const put = database.prepare(OPENID_CLIENT.replace)
-  const deleteOne = database.prepare('DELETE FROM openid_client WHERE tenant_id = ? AND id = ?')
+  const { hits, put } = writing(database)
   return {
     /** Inserts the client, or replaces its settings. */
-    put: async (client: OpenIdClientRecord) => void put.run(client),
+    put: put(OPENID_CLIENT),
     /** @returns whether there was such a client of the tenant */
-    delete: async (tenantId: string, id: string) => (await deleteOne.run(tenantId, id)).changes === 1,
+    delete: hits<[tenantId: string, id: string]>('DELETE FROM openid_client WHERE tenant_id = ? AND id = ?'),
   }
 }
 
@@ -134,27 +122,20 @@ export const OPENID_STATE = declareTable({
 export type OpenIdStateRecord = Row<typeof OPENID_STATE>
 
 export function openIdStateReader(database: ReadConnection) {
-  const find = database.prepare<[Buffer], OpenIdStateRecord>(
-    `SELECT ${OPENID_STATE.fields} FROM openid_state WHERE lookup = ?`,
-  )
-  return { find: async (lookup: Buffer) => find.get(lookup) }
+  return { find: reading(database).from(OPENID_STATE).row<[lookup: Buffer]>('WHERE lookup = ?') }
 }
 
 export function openIdStateWriter(database: Connection) {
-  const sql = {
-    put: database.prepare(OPENID_STATE.replace),
-    use: database.prepare('UPDATE openid_state SET used_at = ? WHERE lookup = ? AND used_at IS NULL'),
-    delete: database.prepare('DELETE FROM openid_state WHERE lookup = ?'),
-    deleteGrant: database.prepare('DELETE FROM openid_state WHERE grant_id = ?'),
-  }
+  const { hits, put, run } = writing(database)
+  const use = database.prepare('UPDATE openid_state SET used_at = ? WHERE lookup = ? AND used_at IS NULL')
   return {
     ...openIdStateReader(database),
-    put: async (state: OpenIdStateRecord) => void sql.put.run(state),
+    put: put(OPENID_STATE),
     /** Marks it as used. @returns whether it was unused before */
-    use: async (lookup: Buffer, at: number) => (await sql.use.run(at, lookup)).changes === 1,
+    use: async (lookup: Buffer, at: number) => (await use.run(at, lookup)).changes === 1,
     /** @returns whether there was such a state */
-    delete: async (lookup: Buffer) => (await sql.delete.run(lookup)).changes === 1,
-    deleteGrant: async (grantId: Buffer) => void sql.deleteGrant.run(grantId),
+    delete: hits<[lookup: Buffer]>('DELETE FROM openid_state WHERE lookup = ?'),
+    deleteGrant: run<[grantId: Buffer]>('DELETE FROM openid_state WHERE grant_id = ?'),
   }
 }
 
@@ -196,31 +177,26 @@ export const OPENID_CALLBACK = declareTable({
 export type CallbackRecord = Row<typeof OPENID_CALLBACK>
 
 export function callbackReader(database: ReadConnection) {
-  const sql = {
+  const { count, from } = reading(database)
+  return {
     // A look-up for each callback: PostgreSQL would read every session for a NOT EXISTS.
-    due: database.prepare<[number, number], CallbackRecord>(
-      `SELECT ${OPENID_CALLBACK.fields} FROM openid_callback WHERE next_at <= ?
+    /** Callbacks that are due and whose session is no longer open, those that wait longest first. */
+    due: from(OPENID_CALLBACK).rows<[now: number, limit: number]>(
+      `WHERE next_at <= ?
        AND coalesce((SELECT status FROM capture_session WHERE id = openid_callback.session_id), 'gone') <> 'open'
        ORDER BY next_at LIMIT ?`,
     ),
-    open: database.prepare<[Buffer, number], { count: number }>(
-      `SELECT count(*) AS count FROM capture_session JOIN openid_callback ON openid_callback.session_id = capture_session.id
+    /** @returns number of callbacks in force whose session is open and asks this user */
+    countOpen: count<[blindIndex: Buffer, now: number]>(
+      `FROM capture_session JOIN openid_callback ON openid_callback.session_id = capture_session.id
        WHERE capture_session.lookup = ? AND capture_session.status = 'open' AND openid_callback.expires_at > ?`,
     ),
-  }
-  return {
-    /** Callbacks that are due and whose session is no longer open, those that wait longest first. */
-    due: async (now: number, limit: number) => sql.due.all(now, limit),
-    /** @returns number of callbacks in force whose session is open and asks this user */
-    countOpen: async (blindIndex: Buffer, now: number) =>
-      Number((await sql.open.get(blindIndex, now))!.count),
   }
 }
 
 export function callbackWriter(database: Connection) {
+  const { hits, put } = writing(database)
   const sql = {
-    insert: database.prepare(`${OPENID_CALLBACK.insert} ON CONFLICT DO NOTHING`),
-    put: database.prepare(OPENID_CALLBACK.replace),
     take: database.prepare(
       `UPDATE openid_callback SET attempts = @attempts + 1, next_at = @nextAt
        WHERE request = @request AND attempts = @attempts AND next_at IS NOT NULL`,
@@ -232,8 +208,8 @@ export function callbackWriter(database: Connection) {
   return {
     ...callbackReader(database),
     /** @returns false where the request is known already */
-    insert: async (callback: CallbackRecord) => (await sql.insert.run(callback)).changes === 1,
-    put: async (callback: CallbackRecord) => void sql.put.run(callback),
+    insert: hits<[callback: CallbackRecord]>(`${OPENID_CALLBACK.insert} ON CONFLICT DO NOTHING`),
+    put: put(OPENID_CALLBACK),
     /** Counts an attempt. @returns false where another process has counted it, or nothing is left to report */
     take: async ({ request, attempts }: CallbackRecord, nextAt: number) =>
       (await sql.take.run({ request, attempts, nextAt })).changes === 1,

@@ -1,6 +1,6 @@
 /** The table of passkeys with its statements, and those on what a tenant and a user keep about passkeys in tables of the core. */
 import { isoTime, optionalTime } from '../../lib/clock.js'
-import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading } from '../../storage/connection.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import { bytes, declareTable, integer, ofSubject, type Row, text } from '../../storage/table.js'
 
@@ -43,12 +43,11 @@ export const PASSKEY = declareTable({
 export type PasskeyRecord = Row<typeof PASSKEY>
 
 export function passkeyReader(database: ReadConnection) {
-  const sql = database.prepare<[string], PasskeyRecord>(
-    `SELECT ${PASSKEY.fields} FROM passkey WHERE subject_id = ? ORDER BY created_at, id`,
-  )
   return {
     /** The passkeys of a subject, oldest first. */
-    of: async (subjectId: string) => sql.all(subjectId),
+    of: reading(database)
+      .from(PASSKEY)
+      .rows<[subjectId: string]>('WHERE subject_id = ? ORDER BY created_at, id'),
   }
 }
 

@@ -1,5 +1,5 @@
 /** The table of approvals that wait for a second person, and its statements. */
-import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import {
   blindIndex,
   bytes,
@@ -32,10 +32,6 @@ export const APPROVAL = declareTable({
     usedAt: integer.orNull,
   },
   key: ['id'],
-  indexes: {
-    approval_expiry: '(expires_at)',
-    approval_user: '(lookup)',
-  },
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt', keptMs: LATE_MS },
@@ -45,17 +41,13 @@ export const APPROVAL = declareTable({
 export type ApprovalRecord = Row<typeof APPROVAL>
 
 export function approvalReader(database: ReadConnection) {
-  const one = database.prepare<[string], ApprovalRecord>(
-    `SELECT ${APPROVAL.fields} FROM approval WHERE id = ?`,
-  )
-  return { one: async (id: string) => one.get(id) }
+  return { one: reading(database).from(APPROVAL).row<[id: string]>('WHERE id = ?') }
 }
 
 export function approvalWriter(database: Connection) {
-  const insert = database.prepare(APPROVAL.insert)
   const use = database.prepare('UPDATE approval SET used_at = ? WHERE id = ? AND used_at IS NULL')
   return {
-    insert: async (approval: ApprovalRecord) => void insert.run(approval),
+    insert: writing(database).insert(APPROVAL),
     /** Marks the approval as used. @returns whether it was unused before */
     use: async (id: string, at: number) => (await use.run(at, id)).changes === 1,
   }

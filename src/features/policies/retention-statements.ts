@@ -1,29 +1,23 @@
 /** The statements on when production users were last used, and since when a policy erases those that nobody uses. */
-import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading } from '../../storage/connection.js'
 import { ACTIVITY, type ActivityRecord } from '../../storage/tables/users.js'
 import { RETENTION_START } from './policy-table.js'
 
 export function retentionReader(database: ReadConnection) {
-  const select = `SELECT ${ACTIVITY.fields} FROM user_activity WHERE tenant_id = ?`
-  const sql = {
-    since: database.prepare<[string], { since: number }>(
-      'SELECT since FROM retention_start WHERE tenant_id = ?',
-    ),
-    unused: database.prepare<[string, number, number], ActivityRecord>(
-      `${select} AND notice_at IS NULL AND used_at <= ? ORDER BY used_at LIMIT ?`,
-    ),
-    noticed: database.prepare<[string, number, number], ActivityRecord>(
-      `${select} AND notice_at IS NOT NULL AND notice_at <= ? ORDER BY notice_at LIMIT ?`,
-    ),
-  }
+  const { row, from } = reading(database)
+  const users = from(ACTIVITY)
+  const since = row<[string], { since: number }>('SELECT since FROM retention_start WHERE tenant_id = ?')
   return {
     /** Since when the tenant's policy erases users without interruption; null where it does not. */
-    since: async (tenantId: string) => (await sql.since.get(tenantId))?.since ?? null,
+    since: async (tenantId: string) => (await since(tenantId))?.since ?? null,
     /** Users without a notice who were last used at `until` or before, the longest unused first. */
-    unused: async (tenantId: string, until: number, limit: number) => sql.unused.all(tenantId, until, limit),
+    unused: users.rows<[tenantId: string, until: number, limit: number]>(
+      'WHERE tenant_id = ? AND notice_at IS NULL AND used_at <= ? ORDER BY used_at LIMIT ?',
+    ),
     /** Users whose erasure was announced at `until` or before, the earliest first. */
-    noticed: async (tenantId: string, until: number, limit: number) =>
-      sql.noticed.all(tenantId, until, limit),
+    noticed: users.rows<[tenantId: string, until: number, limit: number]>(
+      'WHERE tenant_id = ? AND notice_at IS NOT NULL AND notice_at <= ? ORDER BY notice_at LIMIT ?',
+    ),
   }
 }
 

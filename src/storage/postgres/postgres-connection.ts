@@ -22,14 +22,13 @@ export function postgresConnection(send: Send): Connection {
   return {
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     entryText,
-    prepare: (sql, kind) => statement(compile(sql, kind), send, false),
+    prepare: (sql, kind) => statement(compile(sql, kind), send),
   }
 }
 
 function statement<Parameters extends unknown[], Row>(
   compiled: Compiled,
   send: Send,
-  isPlucked: boolean,
 ): Statement<Parameters, Row> {
   const { name, text, parameters, isQuick } = compiled
   const query = (given: Parameters, isWrite = false) => {
@@ -37,17 +36,14 @@ function statement<Parameters extends unknown[], Row>(
     const values = named ? parameters.map((field) => named[field]) : given
     return send({ name, text, values, isQuick }, isWrite)
   }
-  const rowsOf = ({ rows }: QueryResult): Row[] =>
-    isPlucked ? rows.map((row: object) => Object.values(row)[0] as Row) : (rows as Row[])
   return {
-    get: async (...given) => rowsOf(await query(given))[0],
-    all: async (...given) => rowsOf(await query(given)),
+    get: async (...given) => (await query(given)).rows[0],
+    all: async (...given) => (await query(given)).rows,
     run: (...given) => {
       const done = query(given, true).then(({ rowCount }) => ({ changes: rowCount ?? 0 }))
       done.catch(() => {})
       return done
     },
-    pluck: () => statement(compiled, send, true),
   }
 }
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
-import type { Claim, Coordinator, TokenBucket, TokenLease } from '../coordinator.js'
+import type { Claim, Coordinator, ServiceNode, TokenBucket, TokenLease } from '../coordinator.js'
 import type { EpochProgress } from '../epoch-book.js'
 import { StoreUnavailableError } from '../store.js'
 import type { PostgresAccess } from './postgres-client.js'
@@ -249,4 +249,16 @@ export class PostgresCoordinator implements Coordinator {
       values: [tokens],
     })
   }
+}
+
+/** Services that hold a lease, oldest first. */
+export async function listServices(pool: PostgresPool): Promise<ServiceNode[]> {
+  const { rows } = await pool.query({
+    name: 'nodes',
+    text: `SELECT id, name, version, schema, started_at AS "startedAt", settings::json AS settings, master_keys::json AS "masterKeys",
+        coalesce(build_commit, 'unknown') AS commit, coalesce(not_ready::json, '[]') AS "notReady",
+        (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::float8 AS "leaseMs"
+      FROM node WHERE lease_until > clock_timestamp() AND name IS NOT NULL ORDER BY started_at, id`,
+  })
+  return rows as ServiceNode[]
 }

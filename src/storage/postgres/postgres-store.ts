@@ -10,9 +10,11 @@ import { storeReader } from '../statements/statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
+  type OpenOptions,
   readerWhoseErrors,
   SchemaOutdatedError,
   type Scope,
+  type SharedStore,
   type Store,
   StoreCorruptError,
   StoreOpenError,
@@ -24,14 +26,14 @@ import type { Table } from '../table.js'
 import { examinePostgres } from './postgres-check.js'
 import type { PostgresAccess } from './postgres-client.js'
 import { postgresConnection } from './postgres-connection.js'
-import { PostgresCoordinator } from './postgres-coordinator.js'
+import { listServices, PostgresCoordinator } from './postgres-coordinator.js'
 import { isOutOfReach } from './postgres-errors.js'
 import { Hosts } from './postgres-hosts.js'
 import { buildMissingIndexes } from './postgres-indexes.js'
 import { migrate, SCHEMA, schemaVersion } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'
 import { TIMEOUTS } from './postgres-session.js'
-import { listServices, PostgresShared } from './postgres-shared.js'
+import { sharedStore } from './postgres-shared-store.js'
 import { Timelines } from './postgres-timeline.js'
 import { PostgresWriter } from './postgres-writer.js'
 
@@ -45,17 +47,11 @@ const SIZE_KEPT_MS = 60_000
 /** Damage is reported until no statement has met it for this time, because a page or index can be repaired while the service runs. */
 const CORRUPT_MS = 600_000
 
-export interface PostgresOptions {
+export interface PostgresOptions extends OpenOptions {
   /** File of the password, which replaces the password in the URL; read for every connection. */
   passwordFile?: string | undefined
   /** File that remembers the highest timelines between two starts; only a service writes it. */
   timelineFile?: string | undefined
-  /** True for a service, which coordinates with the other services on the database; false for a command. */
-  serving?: boolean
-  /** True to bring the schema of an earlier version up to date, as a service does at its start. */
-  migrating?: boolean
-  /** The tables of features. */
-  tables?: readonly Table[]
 }
 
 /**
@@ -85,11 +81,7 @@ export async function postgresSchemas(
   url: string,
   options: PostgresOptions = {},
 ): Promise<{ found: number; own: number }> {
-  const access = accessOf(url, options)
-  return opening(access.target, async () => ({
-    found: await withClient(access, (client) => schemaVersion(client)),
-    own: SCHEMA,
-  }))
+  return { found: await asking(url, options, schemaVersion), own: SCHEMA }
 }
 
 /**
@@ -97,26 +89,20 @@ export async function postgresSchemas(
  * @throws ConfigError; StoreOpenError when the server cannot be used or reached
  */
 export async function waitsForDisk(url: string, options: PostgresOptions = {}): Promise<boolean> {
-  const access = accessOf(url, options)
-  return opening(access.target, async () => {
-    const { rows } = await withClient(access, (client) =>
-      client.query<{ waits: boolean }>(
-        `SELECT current_setting('fsync')::boolean AND current_setting('full_page_writes')::boolean AS waits`,
-      ),
-    )
-    return rows[0]!.waits
-  })
+  const { rows } = await asking(url, options, (client) =>
+    client.query<{ waits: boolean }>(
+      `SELECT current_setting('fsync')::boolean AND current_setting('full_page_writes')::boolean AS waits`,
+    ),
+  )
+  return rows[0]!.waits
 }
 
 /** Reads the ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
 export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
-  const access = accessOf(url, options)
-  return opening(access.target, async () => {
-    const { rows } = await withClient(access, (client) =>
-      client.query<{ id: string }>('SELECT master_key_id AS id FROM keyring ORDER BY created_at'),
-    )
-    return rows.map(({ id }) => id)
-  })
+  const { rows } = await asking(url, options, (client) =>
+    client.query<{ id: string }>('SELECT master_key_id AS id FROM keyring ORDER BY created_at'),
+  )
+  return rows.map(({ id }) => id)
 }
 
 export class PostgresStore implements Store {
@@ -125,7 +111,7 @@ export class PostgresStore implements Store {
   readonly schema = SCHEMA
   readonly makesBackups = false
   readonly read: StoreReader
-  readonly shared: PostgresShared
+  readonly shared: SharedStore
   private readonly writer: PostgresWriter
   private readonly writers: PostgresPool
   private readonly readers: PostgresPool
@@ -151,7 +137,7 @@ export class PostgresStore implements Store {
     this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
     this.read = readerWhoseErrors(this.notice, storeReader(connection, this.tables))
-    this.shared = new PostgresShared(this.readers, this.writer)
+    this.shared = sharedStore(this.readers, this.writer)
   }
 
   /** @throws Error of pg */
@@ -284,11 +270,18 @@ export function accessOf(
   return { target, hosts: new Hosts(target.hosts, new Timelines(memory)), passwordFile }
 }
 
-/** Runs `work` with one connection, on which statements do not time out. */
-export async function withClient<T>(
-  access: PostgresAccess,
+/** Asks a database that is not opened as a store. @throws ConfigError; StoreOpenError */
+async function asking<T>(
+  url: string,
+  options: PostgresOptions,
   work: (client: ClientBase) => Promise<T>,
 ): Promise<T> {
+  const access = accessOf(url, options)
+  return opening(access.target, () => withClient(access, work))
+}
+
+/** Runs `work` with one connection, on which statements do not time out. */
+async function withClient<T>(access: PostgresAccess, work: (client: ClientBase) => Promise<T>): Promise<T> {
   const pool = new PostgresPool(access, { size: 1, timeouts: null })
   try {
     const client = await pool.acquire()

@@ -70,7 +70,6 @@ export class RememberedCallers {
       get: (...parameters) => after(statement.get(...parameters)),
       all: (...parameters) => after(statement.all(...parameters)),
       run: (...parameters) => after(statement.run(...parameters)),
-      pluck: () => this.watched(statement.pluck()),
     }
   }
 

@@ -4,11 +4,16 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { docPath } from '../../lib/doc-path.js'
-import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from '../store.js'
+import { AlreadyExecutedError, StoreCorruptError, StoreOpenError, StoreUnavailableError } from '../store.js'
 import { isDamage } from './sqlite-integrity.js'
 
+/** @param cause why the database does not open */
+export function unusable(cause: unknown, file: string): StoreOpenError {
+  return new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, { cause })
+}
+
 /** Why a database does not open: for a folder or file without write permission SQLite only says that it cannot. */
-export function obstacleOf(cause: Error, file: string): string {
+function obstacleOf(cause: Error, file: string): string {
   if (isDamage(cause))
     return `${cause.message}; ${docPath('operations/runbooks.md#database_corrupt')} says what to do`
   if (!(cause instanceof Database.SqliteError) || !/^SQLITE_(CANTOPEN|READONLY)/.test(cause.code))

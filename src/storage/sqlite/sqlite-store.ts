@@ -4,12 +4,13 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../../lib/durable-file.js'
-import type { Connection, Statement } from '../connection.js'
+import type { Connection, ReadConnection } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
 import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import {
   type CommitReport,
+  type OpenOptions,
   readerWhoseErrors,
   SchemaOutdatedError,
   type Scope,
@@ -32,7 +33,7 @@ import {
 } from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { claimDatabase } from './sqlite-claim.js'
-import { obstacleOf, translateSqlite, unwritable } from './sqlite-errors.js'
+import { translateSqlite, unusable, unwritable } from './sqlite-errors.js'
 import { integrityIssues } from './sqlite-integrity.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
 import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
@@ -46,13 +47,6 @@ const BACKUP_PAGES = 100
 const LOCK_PATIENCE_MS = 5000
 /** The page cache, in KiB: the upper levels of the trees and the pages used last. SQLite's default of 2,000 serves some thousand users. */
 const CACHE_KIB = 32_768
-
-/** Options of `OpenOptions`, which imports this file. */
-interface SqliteOptions {
-  serving?: boolean
-  migrating?: boolean
-  tables?: readonly Table[]
-}
 
 export class SqliteStore implements Store {
   readonly coordinator = null
@@ -86,15 +80,13 @@ export class SqliteStore implements Store {
   }
 
   /**
-   * @param serving true for the service, of which a database has one; commands may work at the same time
-   * @param migrating true for the command that changes the schema, which needs the database for itself
-   * @param tables those of features
+   * @param options a migration needs the database for itself, as a service does
    * @throws SchemaOutdatedError for the schema of an earlier version, unless `serving` or `migrating`
    * @throws StoreOpenError when the file is another application's, a newer version's, damaged, out of reach, or served already
    */
   static open(
     file: string,
-    { serving = false, migrating = false, tables = [] }: SqliteOptions = {},
+    { serving = false, migrating = false, tables = [] }: OpenOptions = {},
   ): SqliteStore {
     let writer: Database.Database | undefined
     let claim: Database.Database | null = null
@@ -139,9 +131,7 @@ export class SqliteStore implements Store {
         !('syscall' in cause)
       )
         throw cause
-      throw new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, {
-        cause,
-      })
+      throw unusable(cause, file)
     }
   }
 
@@ -269,9 +259,7 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
     assertOurs(database)
     return { found: schemaVersion(database), own: SCHEMA_VERSION }
   } catch (cause) {
-    throw new StoreOpenError(`Cannot use the database ${file}: ${obstacleOf(cause as Error, file)}`, {
-      cause,
-    })
+    throw unusable(cause, file)
   } finally {
     database?.close()
   }
@@ -281,18 +269,15 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
  * Reads committed state over the writing connection, because the reading connection's cache is empty after every commit. While a
  * transaction is open, the reading connection answers.
  */
-function committedState(writer: Database.Database, reader: Database.Database): Connection {
-  const either = <P extends unknown[], Row>(
-    own: Statement<P, Row>,
-    other: Statement<P, Row>,
-  ): Statement<P, Row> => ({
-    get: (...parameters) => (writer.inTransaction ? other : own).get(...parameters),
-    all: (...parameters) => (writer.inTransaction ? other : own).all(...parameters),
-    run: (...parameters) => other.run(...parameters),
-    pluck: () => either(own.pluck(), other.pluck()),
-  })
+function committedState(writer: Database.Database, reader: Database.Database): ReadConnection {
   return {
-    prepare: <P extends unknown[], Row>(sql: string) =>
-      either<P, Row>((writer as Connection).prepare(sql), (reader as Connection).prepare(sql)),
+    prepare: <P extends unknown[], Row>(sql: string) => {
+      const [own, other] = [writer, reader].map((one) => (one as ReadConnection).prepare<P, Row>(sql))
+      const current = () => (writer.inTransaction ? other! : own!)
+      return {
+        get: (...parameters: P) => current().get(...parameters),
+        all: (...parameters: P) => current().all(...parameters),
+      }
+    },
   }
 }

@@ -1,13 +1,13 @@
 /** The SQL of the dashboard: its people, sign-ins and sessions. */
-import type { Connection } from '../connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../connection.js'
 import type {
   LoginLinkRecord,
   PersonLinkRecord,
   PersonRecord,
   SecondFactorRecord,
   SessionRecord,
+  SignInMethod,
 } from '../records.js'
-import type { StoreReader, StoreTransaction } from '../store.js'
 import {
   DASHBOARD_SESSION,
   LOGIN_LINK,
@@ -18,113 +18,69 @@ import {
   SECOND_FACTOR,
 } from '../tables/index.js'
 
-type DashboardReader = Pick<
-  StoreReader,
-  | 'people'
-  | 'everyone'
-  | 'personByName'
-  | 'personById'
-  | 'secondFactor'
-  | 'secondFactors'
-  | 'dashboardSession'
-  | 'dashboardSessions'
-  | 'loginLink'
-  | 'personLink'
->
-type DashboardWriter = Pick<
-  StoreTransaction,
-  | 'insertLoginLink'
-  | 'takeLoginLink'
-  | 'putSecondFactor'
-  | 'noteSecondFactorUse'
-  | 'deleteSecondFactor'
-  | 'insertPersonLink'
-  | 'takePersonLink'
-  | 'insertDashboardSession'
-  | 'putPerson'
-  | 'setLastSignIn'
-  | 'deletePerson'
-  | 'deletePersonSessions'
-  | 'deleteTenantSignIns'
-  | 'deleteDashboardSession'
-  | 'keepDashboardSession'
-  | 'setSessionAuthenticated'
->
-
 const NO_HASH = Buffer.alloc(0)
-/** Fields of an operator of the installation, in the shape of a person. */
-const OPERATOR_FIELDS = `${OPERATOR.fields}, NULL AS "tenantId", 'invited' AS "origin"`
+/** An operator of the installation, in the shape of a person. */
+const OPERATORS = `SELECT ${OPERATOR.fields}, NULL AS "tenantId", 'invited' AS "origin" FROM operator`
+const PEOPLE = `SELECT ${PERSON.fields} FROM person`
+const OPERATOR_LINK_FIELDS = `${OPERATOR_LINK.fields}, NULL AS "tenantId"`
 /** A session with the person and the tenant to whom it belongs. */
-const SESSION_FIELDS = `${Object.entries(DASHBOARD_SESSION.columnOf)
+const SESSIONS = `SELECT ${Object.entries(DASHBOARD_SESSION.columnOf)
   .filter(([field]) => !['tenantId', 'operatorId', 'tenantPersonId'].includes(field))
   .map(([field, column]) => `one.${column} AS "${field}"`)
   .join(', ')}, coalesce(one.tenant_id, person.tenant_id) AS "tenantId",
-  coalesce(one.operator_id, one.person_id) AS "personId"`
-const SESSIONS = 'dashboard_session AS one LEFT JOIN person ON person.id = one.person_id'
+  coalesce(one.operator_id, one.person_id) AS "personId"
+  FROM dashboard_session AS one LEFT JOIN person ON person.id = one.person_id`
 
-export function dashboardReader(database: Connection): DashboardReader {
-  const sql = {
-    operators: database.prepare<[], PersonRecord>(`SELECT ${OPERATOR_FIELDS} FROM operator ORDER BY name`),
-    operatorByName: database.prepare<[string], PersonRecord>(
-      `SELECT ${OPERATOR_FIELDS} FROM operator WHERE name = ?`,
-    ),
-    operatorById: database.prepare<[string], PersonRecord>(
-      `SELECT ${OPERATOR_FIELDS} FROM operator WHERE id = ?`,
-    ),
-    people: database.prepare<[string], PersonRecord>(
-      `SELECT ${PERSON.fields} FROM person WHERE tenant_id = ? ORDER BY name`,
-    ),
-    everyPerson: database.prepare<[], PersonRecord>(`SELECT ${PERSON.fields} FROM person ORDER BY name`),
-    personByName: database.prepare<[string], PersonRecord>(
-      `SELECT ${PERSON.fields} FROM person WHERE name = ?`,
-    ),
-    personById: database.prepare<[string], PersonRecord>(`SELECT ${PERSON.fields} FROM person WHERE id = ?`),
-    dashboardSession: database.prepare<[Buffer, number], SessionRecord>(
-      `SELECT ${SESSION_FIELDS} FROM ${SESSIONS} WHERE one.hash = ? AND one.expires_at > ?`,
-    ),
-    loginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
-      `SELECT ${LOGIN_LINK.fields} FROM login_link WHERE hash = ? AND expires_at > ?`,
-    ),
-    operatorLink: database.prepare<[Buffer, number], PersonLinkRecord>(
-      `SELECT ${OPERATOR_LINK.fields}, NULL AS "tenantId" FROM operator_link WHERE hash = ? AND expires_at > ?`,
-    ),
-    personLink: database.prepare<[Buffer, number], PersonLinkRecord>(
-      `SELECT ${PERSON_LINK.fields} FROM person_link WHERE hash = ? AND expires_at > ?`,
-    ),
-    secondFactor: database.prepare<[string], SecondFactorRecord>(
-      `SELECT ${SECOND_FACTOR.fields} FROM second_factor WHERE id = ?`,
-    ),
-    secondFactors: database.prepare<[], SecondFactorRecord>(
-      `SELECT ${SECOND_FACTOR.fields} FROM second_factor ORDER BY id`,
-    ),
-    dashboardSessions: database.prepare<[number], SessionRecord>(
-      `SELECT ${SESSION_FIELDS} FROM ${SESSIONS} WHERE one.expires_at > ?
-       ORDER BY coalesce(one.created_at, 0) DESC, one.hash`,
-    ),
+export function dashboardReader(database: ReadConnection) {
+  const { row, rows, from } = reading(database)
+  const operators = rows<[], PersonRecord>(`${OPERATORS} ORDER BY name`)
+  const people = rows<[string], PersonRecord>(`${PEOPLE} WHERE tenant_id = ? ORDER BY name`)
+  const everyPerson = rows<[], PersonRecord>(`${PEOPLE} ORDER BY name`)
+  /** A person of either table. */
+  const person = (column: 'name' | 'id') => {
+    const [operator, ofTenant] = [OPERATORS, PEOPLE].map((select) =>
+      row<[string], PersonRecord>(`${select} WHERE ${column} = ?`),
+    )
+    return async (value: string) => (await operator!(value)) ?? ofTenant!(value)
   }
+  const operatorLink = row<[Buffer, number], PersonLinkRecord>(
+    `SELECT ${OPERATOR_LINK_FIELDS} FROM operator_link WHERE hash = ? AND expires_at > ?`,
+  )
+  const personLink = row<[Buffer, number], PersonLinkRecord>(
+    `SELECT ${PERSON_LINK.fields} FROM person_link WHERE hash = ? AND expires_at > ?`,
+  )
   return {
-    people: async (tenantId) => (tenantId === null ? sql.operators.all() : sql.people.all(tenantId)),
-    everyone: async () => [...(await sql.operators.all()), ...(await sql.everyPerson.all())],
-    personByName: async (name) => (await sql.operatorByName.get(name)) ?? sql.personByName.get(name),
-    personById: async (id) => (await sql.operatorById.get(id)) ?? sql.personById.get(id),
-    dashboardSession: async (hash, now) => sql.dashboardSession.get(hash, now),
-    loginLink: async (hash, now) => sql.loginLink.get(hash, now),
-    personLink: async (hash, now) => (await sql.operatorLink.get(hash, now)) ?? sql.personLink.get(hash, now),
-    secondFactor: async (id) => sql.secondFactor.get(id),
-    secondFactors: async () => sql.secondFactors.all(),
-    dashboardSessions: async (now) => sql.dashboardSessions.all(now),
+    /** People in the order of their names. @param tenantId null for the operators of the installation */
+    people: async (tenantId: string | null) => (tenantId === null ? operators() : people(tenantId)),
+    /** Operators and people of all tenants. */
+    everyone: async () => [...(await operators()), ...(await everyPerson())],
+    personByName: person('name'),
+    personById: person('id'),
+    secondFactor: from(SECOND_FACTOR).row<[id: string]>('WHERE id = ?'),
+    secondFactors: from(SECOND_FACTOR).rows<[]>('ORDER BY id'),
+    dashboardSession: row<[hash: Buffer, now: number], SessionRecord>(
+      `${SESSIONS} WHERE one.hash = ? AND one.expires_at > ?`,
+    ),
+    /** Sessions that have not ended at `now`, newest first. */
+    dashboardSessions: rows<[now: number], SessionRecord>(
+      `${SESSIONS} WHERE one.expires_at > ? ORDER BY coalesce(one.created_at, 0) DESC, one.hash`,
+    ),
+    /** The login link that is valid at `now`. */
+    loginLink: from(LOGIN_LINK).row<[hash: Buffer, now: number]>('WHERE hash = ? AND expires_at > ?'),
+    personLink: async (hash: Buffer, now: number) => (await operatorLink(hash, now)) ?? personLink(hash, now),
   }
 }
 
-export function dashboardWriter(database: Connection): DashboardWriter {
+export function dashboardWriter(database: Connection) {
+  const { hits, insert, put, run } = writing(database)
+  const taken = <Link>(table: string, fields: string) =>
+    database.prepare<[Buffer, number], Link>(
+      `DELETE FROM ${table} WHERE hash = ? AND expires_at > ? RETURNING ${fields}`,
+    )
   const sql = {
-    insertLoginLink: database.prepare(LOGIN_LINK.insert),
-    takeLoginLink: database.prepare<[Buffer, number], LoginLinkRecord>(
-      `DELETE FROM login_link WHERE hash = ? AND expires_at > ? RETURNING ${LOGIN_LINK.fields}`,
-    ),
+    takeLoginLink: taken<LoginLinkRecord>('login_link', LOGIN_LINK.fields),
     expireOperatorLinks: database.prepare('DELETE FROM operator_link WHERE expires_at <= ?'),
     expirePersonLinks: database.prepare('DELETE FROM person_link WHERE expires_at <= ?'),
-    putSecondFactor: database.prepare(SECOND_FACTOR.replace),
     // The comparison with what was read makes one of several uses at once succeed.
     noteSecondFactorUse: database.prepare(
       `UPDATE second_factor SET recovery = @recovery, last_step = @lastStep WHERE id = @id
@@ -133,12 +89,8 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     deleteSecondFactor: database.prepare('DELETE FROM second_factor WHERE id = ?'),
     insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
     insertPersonLink: database.prepare(PERSON_LINK.insert),
-    takeOperatorLink: database.prepare<[Buffer, number], PersonLinkRecord>(
-      `DELETE FROM operator_link WHERE hash = ? AND expires_at > ? RETURNING ${OPERATOR_LINK.fields}, NULL AS "tenantId"`,
-    ),
-    takePersonLink: database.prepare<[Buffer, number], PersonLinkRecord>(
-      `DELETE FROM person_link WHERE hash = ? AND expires_at > ? RETURNING ${PERSON_LINK.fields}`,
-    ),
+    takeOperatorLink: taken<PersonLinkRecord>('operator_link', OPERATOR_LINK_FIELDS),
+    takePersonLink: taken<PersonLinkRecord>('person_link', PERSON_LINK.fields),
     deletePersonLinks: database.prepare('DELETE FROM person_link WHERE person_id = ?'),
     insertSession: database.prepare(DASHBOARD_SESSION.insert),
     putOperator: database.prepare(
@@ -173,53 +125,70 @@ export function dashboardWriter(database: Connection): DashboardWriter {
     setSessionAuthenticated: database.prepare(
       'UPDATE dashboard_session SET authenticated_at = ?, second_factor_at = ? WHERE hash = ?',
     ),
-    deleteSession: database.prepare('DELETE FROM dashboard_session WHERE hash = ?'),
   }
   return {
-    insertLoginLink: async (link) => void sql.insertLoginLink.run(link),
-    takeLoginLink: async (hash, now) => sql.takeLoginLink.get(hash, now),
-    putSecondFactor: async (factor) => void sql.putSecondFactor.run(factor),
-    noteSecondFactorUse: async (before, { recovery, lastStep }) => {
+    insertLoginLink: insert(LOGIN_LINK),
+    /** Uses up the link. @returns undefined when it is unknown, used or expired */
+    takeLoginLink: async (hash: Buffer, now: number) => sql.takeLoginLink.get(hash, now),
+    putSecondFactor: put(SECOND_FACTOR),
+    /**
+     * Stores that a code was used, unless another transaction has stored a use since `before` was read.
+     * @returns whether it was stored
+     */
+    noteSecondFactorUse: async (
+      before: SecondFactorRecord,
+      { recovery, lastStep }: Pick<SecondFactorRecord, 'recovery' | 'lastStep'>,
+    ) => {
       const { id, recovery: recoveryBefore, lastStep: lastStepBefore } = before
       const given = { id, recovery, lastStep, recoveryBefore, lastStepBefore }
       return (await sql.noteSecondFactorUse.run(given)).changes === 1
     },
-    deleteSecondFactor: async (id) => void sql.deleteSecondFactor.run(id),
-    insertPersonLink: async (link, now) => {
+    deleteSecondFactor: run<[id: string]>('DELETE FROM second_factor WHERE id = ?'),
+    /** Inserts the link, and deletes links that have expired at `now`. */
+    insertPersonLink: async (link: PersonLinkRecord, now: number) => {
       sql.expireOperatorLinks.run(now)
       sql.expirePersonLinks.run(now)
       if (link.tenantId === null) sql.insertOperatorLink.run(link)
       else sql.insertPersonLink.run(link)
     },
-    takePersonLink: async (hash, now) =>
+    /** Uses up the link. @returns undefined when it is unknown, used or expired */
+    takePersonLink: async (hash: Buffer, now: number) =>
       (await sql.takeOperatorLink.get(hash, now)) ?? sql.takePersonLink.get(hash, now),
-    insertDashboardSession: async ({ tenantId, personId, ...session }) =>
+    insertDashboardSession: async ({ tenantId, personId, ...session }: SessionRecord) =>
       void sql.insertSession.run({
         ...session,
         tenantId: personId === null ? tenantId : null,
         operatorId: tenantId === null ? personId : null,
         tenantPersonId: tenantId === null ? null : personId,
       }),
-    putPerson: async (person) =>
+    /** Inserts the person, or replaces the one with the same id. */
+    putPerson: async (person: PersonRecord) =>
       void (person.tenantId === null ? sql.putOperator : sql.putPerson).run(person),
-    setLastSignIn: async (personId, at, by) => {
+    setLastSignIn: async (personId: string, at: number, by: SignInMethod) => {
       sql.setOperatorSignIn.run(at, by, personId)
       sql.setPersonSignIn.run(at, by, personId)
     },
-    deletePerson: async (id) => {
+    /** Deletes the person with sessions, links and second factor. */
+    deletePerson: async (id: string) => {
       sql.deletePersonSessions.run(id, id, NO_HASH)
       sql.deletePersonLinks.run(id)
       sql.deleteSecondFactor.run(id)
       sql.deleteOperator.run(id)
       sql.deletePerson.run(id)
     },
-    deletePersonSessions: async (personId, but = NO_HASH) =>
+    /**
+     * @param personId null for the operator without a name
+     * @param but hash of the session that is kept
+     * @returns how many were deleted
+     */
+    deletePersonSessions: async (personId: string | null, but: Buffer = NO_HASH) =>
       (
         await (personId === null
           ? sql.deleteUnnamedSessions.run(but)
           : sql.deletePersonSessions.run(personId, personId, but))
       ).changes,
-    deleteTenantSignIns: async (tenantId) => {
+    /** Deletes the sessions and unused links of the tenant and its people. @returns how many of each */
+    deleteTenantSignIns: async (tenantId: string) => {
       const [sessions, links, personLinks] = await Promise.all([
         sql.deleteTenantSessions.run(tenantId, tenantId),
         sql.deleteTenantLinks.run(tenantId),
@@ -227,10 +196,16 @@ export function dashboardWriter(database: Connection): DashboardWriter {
       ])
       return { sessions: sessions.changes, links: links.changes + personLinks.changes }
     },
-    deleteDashboardSession: async (hash) => (await sql.deleteSession.run(hash)).changes > 0,
-    keepDashboardSession: async (hash, { expiresAt, lastUsedAt }) =>
-      void sql.keepSession.run(expiresAt, lastUsedAt, hash),
-    setSessionAuthenticated: async (hash, { authenticatedAt, secondFactorAt }) =>
-      void sql.setSessionAuthenticated.run(authenticatedAt, secondFactorAt, hash),
+    /** @returns false when there was no such session */
+    deleteDashboardSession: hits<[hash: Buffer]>('DELETE FROM dashboard_session WHERE hash = ?'),
+    /** Notes that a session is in use. Does nothing for a session that was deleted meanwhile. */
+    keepDashboardSession: async (
+      hash: Buffer,
+      { expiresAt, lastUsedAt }: Pick<SessionRecord, 'expiresAt' | 'lastUsedAt'>,
+    ) => void sql.keepSession.run(expiresAt, lastUsedAt, hash),
+    setSessionAuthenticated: async (
+      hash: Buffer,
+      { authenticatedAt, secondFactorAt }: Pick<SessionRecord, 'authenticatedAt' | 'secondFactorAt'>,
+    ) => void sql.setSessionAuthenticated.run(authenticatedAt, secondFactorAt, hash),
   }
 }

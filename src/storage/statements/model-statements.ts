@@ -1,27 +1,35 @@
 /** The SQL of the change from one model pack to another, and of the templates that it adds next to references. */
-import type { Connection } from '../connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../connection.js'
 import type { FollowingReferenceRecord, ModelCoverage, ModelMigrationRecord } from '../records.js'
-import { FOLLOWING_REFERENCE, MODEL_MIGRATION } from '../tables/index.js'
+import { FOLLOWING_REFERENCE, MODEL_MIGRATION, TENANT } from '../tables/index.js'
 
 /** Templates deleted in one transaction: other writers wait meanwhile, and SQLite deletes on the thread that serves. */
 const DELETED_AT_ONCE = 250
 
-export type ModelReader = ReturnType<typeof modelReader>
-export function modelReader(database: Connection) {
-  const sql = {
-    migration: database.prepare<[], ModelMigrationRecord>(
-      `SELECT ${MODEL_MIGRATION.fields} FROM model_migration`,
-    ),
-    coverage: database.prepare<[number, string, string], ModelCoverage>(
-      `SELECT subject.tenant_id AS "tenantId", count(*) AS users,
-         count(CASE WHEN following.created_at >= ? THEN 1 END) AS recent,
-         count(CASE WHEN reference.model = ? OR following.id IS NOT NULL THEN 1 END) AS covered
-       FROM subject JOIN reference ON reference.subject_id = subject.id
-       LEFT JOIN following_reference AS following ON following.reference_id = reference.id AND following.model = ?
-       WHERE subject.environment = 'production' GROUP BY subject.tenant_id ORDER BY subject.tenant_id`,
-    ),
-    madeBy: database.prepare<
-      [string, string, number],
+export function modelReader(database: ReadConnection) {
+  const { rows, from } = reading(database)
+  const coverage = rows<[number, string, string], ModelCoverage>(
+    `SELECT subject.tenant_id AS "tenantId", count(*) AS users,
+       count(CASE WHEN following.created_at >= ? THEN 1 END) AS recent,
+       count(CASE WHEN reference.model = ? OR following.id IS NOT NULL THEN 1 END) AS covered
+     FROM subject JOIN reference ON reference.subject_id = subject.id
+     LEFT JOIN following_reference AS following ON following.reference_id = reference.id AND following.model = ?
+     WHERE subject.environment = 'production' GROUP BY subject.tenant_id ORDER BY subject.tenant_id`,
+  )
+  return {
+    /** The change that is under way; undefined for none. */
+    modelMigration: from(MODEL_MIGRATION).row<[]>(''),
+    /**
+     * Counts the templates of a model, tenant by tenant, for every tenant with enrolled users in production. Reads all references.
+     * @param since time from which templates next to references count as recent
+     */
+    modelCoverage: async (model: string, since: number) => coverage(since, model, model),
+    /**
+     * Blind indexes of up to `limit` production users whose reference was made by `model`, ordered by the id of the reference.
+     * @param after id of the reference after which to begin (exclusive; empty for the start)
+     */
+    referencesMadeBy: rows<
+      [model: string, after: string, limit: number],
       { blindIndex: Buffer; tenantId: string; referenceId: string }
     >(
       `SELECT subject.lookup AS "blindIndex", subject.tenant_id AS "tenantId", reference.id AS "referenceId"
@@ -30,25 +38,10 @@ export function modelReader(database: Connection) {
        ORDER BY reference.id LIMIT ?`,
     ),
   }
-  return {
-    /** The change that is under way; undefined for none. */
-    modelMigration: async () => sql.migration.get(),
-    /**
-     * Counts the templates of a model, tenant by tenant, for every tenant with enrolled users in production. Reads all references.
-     * @param since time from which templates next to references count as recent
-     */
-    modelCoverage: async (model: string, since: number) => sql.coverage.all(since, model, model),
-    /**
-     * Blind indexes of up to `limit` production users whose reference was made by `model`, ordered by the id of the reference.
-     * @param after id of the reference after which to begin (exclusive; empty for the start)
-     */
-    referencesMadeBy: async (model: string, after: string, limit: number) =>
-      sql.madeBy.all(model, after, limit),
-  }
 }
 
-export type ModelWriter = ReturnType<typeof modelWriter>
 export function modelWriter(database: Connection) {
+  const { changes, set } = writing(database)
   const insert = (condition: string) => {
     const columns = Object.values(FOLLOWING_REFERENCE.columnOf)
     const values = Object.keys(FOLLOWING_REFERENCE.columnOf).map((field) => `@${field}`)
@@ -57,10 +50,7 @@ export function modelWriter(database: Connection) {
   }
   const sql = {
     deleteMigration: database.prepare('DELETE FROM model_migration'),
-    insertMigration: database.prepare(
-      MODEL_MIGRATION.insert.replace('(', '(id, ').replace('VALUES (', 'VALUES (1, '),
-    ),
-    setModels: database.prepare('UPDATE tenant SET models = ? WHERE id = ?'),
+    putMigration: database.prepare(MODEL_MIGRATION.replace),
     put: database.prepare<[FollowingReferenceRecord]>(
       insert('FROM reference WHERE reference.id = @referenceId'),
     ),
@@ -72,20 +62,13 @@ export function modelWriter(database: Connection) {
     replace: database.prepare('UPDATE reference SET model = @model, sealed = @sealed WHERE id = @id'),
     deleteOne: database.prepare('DELETE FROM following_reference WHERE reference_id = ? AND model = ?'),
     deleteAged: database.prepare('DELETE FROM aged_reference WHERE reference_id = ?'),
-    deleteSome: database.prepare(
-      `DELETE FROM following_reference WHERE id IN
-         (SELECT id FROM following_reference WHERE model = ? LIMIT ${DELETED_AT_ONCE})`,
-    ),
   }
   return {
     /** Inserts the change, or replaces it. @param migration null for none */
-    putModelMigration: async (migration: ModelMigrationRecord | null) => {
-      sql.deleteMigration.run()
-      if (migration) sql.insertMigration.run(migration)
-    },
-    /** @param models JSON; null for none */
-    setTenantModels: async (tenantId: string, models: string | null) =>
-      void sql.setModels.run(models, tenantId),
+    putModelMigration: async (migration: ModelMigrationRecord | null) =>
+      void (migration ? sql.putMigration.run(migration) : sql.deleteMigration.run()),
+    /** To JSON; to null for none. */
+    setTenantModels: set(TENANT, 'models'),
     /**
      * Puts a template next to a reference, and removes an earlier one of the same model.
      * @param only `models` of a tenant as the caller has read them; undefined for a caller that has read them in this transaction
@@ -105,6 +88,9 @@ export function modelWriter(database: Connection) {
       sql.deleteAged.run(reference.id)
     },
     /** Deletes some of the templates of a model next to references. @returns how many; 0 when none is left */
-    deleteFollowingReferences: async (model: string) => (await sql.deleteSome.run(model)).changes,
+    deleteFollowingReferences: changes<[model: string]>(
+      `DELETE FROM following_reference WHERE id IN
+         (SELECT id FROM following_reference WHERE model = ? LIMIT ${DELETED_AT_ONCE})`,
+    ),
   }
 }

@@ -1,5 +1,8 @@
 /** Tests of tables that features declare, in every store. */
+import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { RetentionJob } from '../../../src/jobs/retention.js'
+import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { Connection, ReadConnection } from '../../../src/storage/connection.js'
 import {
   bytes as bytesColumn,
@@ -141,6 +144,38 @@ overStores((stores) => {
         [mark('b', AT)],
         [mark('a', AT), mark('b', AT)],
       ])
+    })
+
+    it('loses the rows of a tenant that a version without the feature has deleted, at the next round of retention', async () => {
+      const store = await stores.open({ tables: [MARK, KEPT_MARK] })
+      const without = await stores.open({ tables: [] })
+      // More than a batch, none of which time ends.
+      const names = Array.from({ length: 300 }, (_, i) => `mark ${i}`)
+      await store.transaction('installation', async (tx) => {
+        for (const owner of ['a', 'b', 'c']) {
+          await tx.insertTenant(tenant(owner))
+          for (const name of names)
+            await tx.statements(markWriter).insert({ tenantId: `ten_${owner}`, name, endsAt: AT + DAY_MS })
+        }
+      })
+      const close = (id: string) => without.transaction('installation', (tx) => tx.closeTenant(id, AT))
+      const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
+      const log = pino({ level: 'silent' })
+      const retention = new RetentionJob(store, new ManualClock(AT), log, leaderLease, {
+        sandboxRetentionMs: DAY_MS,
+      })
+      const left = async () => {
+        await retention.run()
+        const found = await store.read.statements(markReader).all()
+        return found.map((marks) => [...new Set(marks.map(({ tenantId }) => tenantId))])
+      }
+      const all = ['ten_a', 'ten_b', 'ten_c']
+      await close('ten_a')
+      expect(await left()).toEqual([['ten_b', 'ten_c'], all])
+      // During an upgrade a service of the version before may still delete tenants.
+      await close('ten_c')
+      expect(await left()).toEqual([['ten_b'], all])
+      expect(await left()).toEqual([['ten_b'], all])
     })
 
     it('fails as the store does where a statement cannot be run', async () => {

@@ -1,6 +1,6 @@
 /** The table of counted verifies, and its statements. */
 import { DAY_MS } from '../../../lib/clock.js'
-import type { Connection, ReadConnection } from '../../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../../storage/connection.js'
 import { declareTable, integer, ofTenant, type Row, text } from '../../../storage/table.js'
 
 /** Verifies of a tenant with one model within a quarter of a day, as histograms without users. */
@@ -31,38 +31,27 @@ export const DRIFT = declareTable({
 export type DriftRecord = Row<typeof DRIFT>
 
 export function driftReader(database: ReadConnection) {
-  const select = `SELECT ${DRIFT.fields} FROM drift`
-  const sql = {
-    since: database.prepare<[string, number], DriftRecord>(
-      `${select} WHERE tenant_id = ? AND at >= ? ORDER BY model, at`,
-    ),
-    at: database.prepare<[string, string, number], DriftRecord>(
-      `${select} WHERE tenant_id = ? AND model = ? AND at = ?`,
-    ),
-    newest: database.prepare<[string, string], DriftRecord>(
-      `${select} WHERE tenant_id = ? AND model = ? ORDER BY at DESC LIMIT 1`,
-    ),
-    newestOfAll: database.prepare<[], DriftRecord>(
-      `${select} WHERE blocks IS NOT NULL
-         AND tenant_id NOT IN (SELECT id FROM tenant WHERE deleted_at IS NOT NULL) ORDER BY tenant_id, model`,
-    ),
-  }
+  const { row, rows } = reading(database).from(DRIFT)
   return {
     /** The rows of all models from a time on (inclusive), oldest first. */
-    since: async (tenantId: string, since: number) => sql.since.all(tenantId, since),
-    at: async (tenantId: string, model: string, at: number) => sql.at.get(tenantId, model, at),
+    since: rows<[tenantId: string, since: number]>('WHERE tenant_id = ? AND at >= ? ORDER BY model, at'),
+    at: row<[tenantId: string, model: string, at: number]>('WHERE tenant_id = ? AND model = ? AND at = ?'),
     /** The newest row of a tenant and model. */
-    newest: async (tenantId: string, model: string) => sql.newest.get(tenantId, model),
+    newest: row<[tenantId: string, model: string]>(
+      'WHERE tenant_id = ? AND model = ? ORDER BY at DESC LIMIT 1',
+    ),
     /** The rows that have blocks, of all tenants that are not deleted: the newest of each tenant and model. */
-    newestOfAll: async () => sql.newestOfAll.all(),
+    newestOfAll: rows<[]>(
+      `WHERE blocks IS NOT NULL
+         AND tenant_id NOT IN (SELECT id FROM tenant WHERE deleted_at IS NOT NULL) ORDER BY tenant_id, model`,
+    ),
   }
 }
 
 export function driftWriter(database: Connection) {
-  const put = database.prepare(DRIFT.replace)
   return {
     ...driftReader(database),
     /** Inserts a row, or replaces the one of the same tenant, model and time. */
-    put: async (row: DriftRecord) => void put.run(row),
+    put: writing(database).put(DRIFT),
   }
 }

@@ -1,6 +1,6 @@
 /** The table of the request log, and its statements. */
 import type { Environment } from '../../../config/config.js'
-import type { Connection, ReadConnection } from '../../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../../storage/connection.js'
 import { declareTable, environment, integer, ofTenant, type Row, real, text } from '../../../storage/table.js'
 
 /** The request log of the last days, in both environments. Old requests end by their id, which begins with their time. */
@@ -67,34 +67,35 @@ export interface RequestListing {
 }
 
 export function requestReader(database: ReadConnection) {
-  const select = `SELECT ${REQUEST.fields} FROM request_log`
+  const { rows } = reading(database).from(REQUEST)
   const listing = (condition: string) =>
-    database.prepare<[RequestListing], RequestRecord>(
-      `${select} WHERE tenant_id = @tenantId AND environment = @environment AND ${condition}
+    rows<[RequestListing]>(
+      `WHERE tenant_id = @tenantId AND environment = @environment AND ${condition}
          request_id < @before AND request_id >= @from ORDER BY request_id DESC LIMIT @limit`,
     )
   const sql = {
     all: listing(''),
     ofCode: listing('code = @code AND'),
     ofSubject: listing('subject = @subject AND'),
-    named: database.prepare<[{ tenantId: string; id: string; limit: number }], RequestRecord>(
-      `${select} WHERE tenant_id = @tenantId AND (request_id = @id OR verification_id = @id OR client_request_id = @id)
+    named: rows<[{ tenantId: string; id: string; limit: number }]>(
+      `WHERE tenant_id = @tenantId AND (request_id = @id OR verification_id = @id OR client_request_id = @id)
        ORDER BY request_id DESC LIMIT @limit`,
     ),
   }
   return {
     /** Entries of one listing, newest first. */
     list: async ({ code, subject, ...listing }: RequestListing) => {
-      if (subject !== undefined) return sql.ofSubject.all({ ...listing, subject })
-      if (code !== undefined) return sql.ofCode.all({ ...listing, code })
-      return sql.all.all(listing)
+      if (subject !== undefined) return sql.ofSubject({ ...listing, subject })
+      if (code !== undefined) return sql.ofCode({ ...listing, code })
+      return sql.all(listing)
     },
     /** Entries that have the id as request id, client request id or verification id, in both environments, newest first. */
-    named: async (tenantId: string, id: string, limit: number) => sql.named.all({ tenantId, id, limit }),
+    named: async (tenantId: string, id: string, limit: number) => sql.named({ tenantId, id, limit }),
   }
 }
 
 export function requestWriter(database: Connection) {
+  const { changes, run } = writing(database)
   const trim = (condition: string) =>
     database.prepare<[{ tenantId: string; environment: string; most: number }]>(
       `DELETE FROM request_log WHERE tenant_id = @tenantId AND environment = @environment AND ${condition}
@@ -103,24 +104,22 @@ export function requestWriter(database: Connection) {
            ORDER BY request_id DESC LIMIT 1 OFFSET @most - 1)`,
     )
   const sql = {
-    insert: database.prepare(`${REQUEST.insert} ON CONFLICT (request_id) DO NOTHING`),
     trimFailed: trim('code IS NOT NULL'),
     trimDone: trim('code IS NULL'),
-    deleteSome: database.prepare<[string, number]>(
-      `WITH expired AS (SELECT request_id FROM request_log WHERE request_id < ? ORDER BY request_id
-         LIMIT ? ${database.skipLocked ?? ''})
-       DELETE FROM request_log WHERE request_id IN (SELECT request_id FROM expired)`,
-    ),
   }
   return {
     /** Inserts an entry, unless the request is in the log already. */
-    insert: async (request: RequestRecord) => void sql.insert.run(request),
+    insert: run<[request: RequestRecord]>(`${REQUEST.insert} ON CONFLICT (request_id) DO NOTHING`),
     /** Keeps only the newest `most` requests with a code and the newest `most` without a code. */
     trim: async (tenantId: string, environment: Environment, most: number) => {
       const given = { tenantId, environment, most }
       await Promise.all([sql.trimFailed.run(given), sql.trimDone.run(given)])
     },
     /** Deletes requests with an id before this one, oldest first. @returns how many */
-    deleteBefore: async (before: string, limit: number) => (await sql.deleteSome.run(before, limit)).changes,
+    deleteBefore: changes<[before: string, limit: number]>(
+      `WITH expired AS (SELECT request_id FROM request_log WHERE request_id < ? ORDER BY request_id
+         LIMIT ? ${database.skipLocked ?? ''})
+       DELETE FROM request_log WHERE request_id IN (SELECT request_id FROM expired)`,
+    ),
   }
 }

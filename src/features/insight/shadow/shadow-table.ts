@@ -1,7 +1,7 @@
 /** The table of what a candidate would have decided, and its statements. */
 
 import { DAY_MS } from '../../../lib/clock.js'
-import type { Connection, ReadConnection } from '../../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../../storage/connection.js'
 import { declareTable, integer, ofTenant, type Row, text } from '../../../storage/table.js'
 
 /** Counts of a candidate are kept for as long as those of drift. */
@@ -31,28 +31,22 @@ export const SHADOW = declareTable({
 export type ShadowRecord = Row<typeof SHADOW>
 
 export function shadowReader(database: ReadConnection) {
-  const select = `SELECT ${SHADOW.fields} FROM shadow`
-  const sql = {
-    since: database.prepare<[string, number], ShadowRecord>(
-      `${select} WHERE tenant_id = ? AND at >= ? ORDER BY at, model, candidate`,
-    ),
-    at: database.prepare<[string, string, string, number], ShadowRecord>(
-      `${select} WHERE tenant_id = ? AND model = ? AND candidate = ? AND at = ?`,
-    ),
-  }
+  const { row, rows } = reading(database).from(SHADOW)
   return {
     /** The rows from a time on (inclusive), oldest first. */
-    since: async (tenantId: string, since: number) => sql.since.all(tenantId, since),
-    at: async ({ tenantId, model, candidate, at }: Omit<ShadowRecord, 'counts'>) =>
-      sql.at.get(tenantId, model, candidate, at),
+    since: rows<[tenantId: string, since: number]>(
+      'WHERE tenant_id = ? AND at >= ? ORDER BY at, model, candidate',
+    ),
+    at: row<[place: Omit<ShadowRecord, 'counts'>]>(
+      'WHERE tenant_id = @tenantId AND model = @model AND candidate = @candidate AND at = @at',
+    ),
   }
 }
 
 export function shadowWriter(database: Connection) {
-  const put = database.prepare(SHADOW.replace)
   return {
     ...shadowReader(database),
     /** Inserts a row, or replaces the one of the same tenant, model, candidate and day. */
-    put: async (row: ShadowRecord) => void put.run(row),
+    put: writing(database).put(SHADOW),
   }
 }

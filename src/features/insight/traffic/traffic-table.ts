@@ -1,6 +1,6 @@
 /** The table of counted requests, and its statements. */
 import { DAY_MS, HOUR_MS } from '../../../lib/clock.js'
-import type { Connection, ReadConnection } from '../../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../../storage/connection.js'
 import { declareTable, integer, type Row, text } from '../../../storage/table.js'
 
 /** Counted requests of a tenant within one interval, without users. */
@@ -32,25 +32,22 @@ export type TrafficRecord = Row<typeof TRAFFIC>
 export type TrafficResolution = TrafficRecord['resolution']
 
 export function trafficReader(database: ReadConnection) {
-  const select = `SELECT ${TRAFFIC.fields} FROM traffic WHERE tenant_id = ? AND resolution = ?`
-  const sql = {
-    since: database.prepare<[string, string, number], TrafficRecord>(`${select} AND at >= ? ORDER BY at`),
-    at: database.prepare<[string, string, number], TrafficRecord>(`${select} AND at = ?`),
-  }
+  const { row, rows } = reading(database).from(TRAFFIC)
   return {
     /** Counted intervals from `since` on, oldest first. */
-    since: async (tenantId: string, resolution: TrafficResolution, since: number) =>
-      sql.since.all(tenantId, resolution, since),
-    at: async (tenantId: string, resolution: TrafficResolution, at: number) =>
-      sql.at.get(tenantId, resolution, at),
+    since: rows<[tenantId: string, resolution: TrafficResolution, since: number]>(
+      'WHERE tenant_id = ? AND resolution = ? AND at >= ? ORDER BY at',
+    ),
+    at: row<[tenantId: string, resolution: TrafficResolution, at: number]>(
+      'WHERE tenant_id = ? AND resolution = ? AND at = ?',
+    ),
   }
 }
 
 export function trafficWriter(database: Connection) {
-  const put = database.prepare(TRAFFIC.replace)
   return {
     ...trafficReader(database),
     /** Inserts the counts of an interval, or replaces them. */
-    put: async (row: TrafficRecord) => void put.run(row),
+    put: writing(database).put(TRAFFIC),
   }
 }
