@@ -276,7 +276,7 @@ describe('the write-ahead log of a service', () => {
       const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
       await store.transaction('installation', (tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
       for (let i = 0; i < 40; i++) {
-        await store.transaction('installation', (tx) => tx.setPasskeySettings('ten_a', String(i).repeat(${MIB / 4})))
+        await store.transaction('installation', (tx) => tx.setTenantModels('ten_a', String(i).repeat(${MIB / 4})))
         await new Promise(setImmediate)
       }
       console.log(store.checkpointer.worker !== null)`
