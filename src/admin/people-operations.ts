@@ -7,9 +7,10 @@ import type { Actor, AuditedResult, AuditedUnitOfWork } from '../audit/audited-u
 import { prefixedId, randomBase62 } from '../crypto/identifiers.js'
 import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
-import type { PersonRecord, PersonRole } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertNotSuspended } from '../tenants/tenancy-error.js'
+import { accountReader, accountWriter } from './accounts/account-statements.js'
+import type { PersonRecord, PersonRole } from './accounts/account-tables.js'
 import { hashToken, linkOf } from './accounts/login-link.js'
 import { generatePassword, hashPassword, passwordWeakness } from './accounts/password-hash.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
@@ -63,7 +64,7 @@ export class PeopleOperations {
 
   /** @returns the people, sorted by name */
   list(): Promise<PersonRecord[]> {
-    return this.store.read.people(this.tenantId)
+    return this.store.read.statements(accountReader).people(this.tenantId)
   }
 
   /** Adds an operator and generates a password. @throws PersonError invalid_operator_name, operator_exists, person_exists */
@@ -102,8 +103,8 @@ export class PeopleOperations {
         passwordHash: NO_PASSWORD,
         origin: 'invited' as const,
       }
-      await tx.putPerson(person)
-      await tx.deletePersonSessions(person.id)
+      await tx.statements(accountWriter).putPerson(person)
+      await tx.statements(accountWriter).deletePersonSessions(person.id)
       const link = await this.makeLink(tx, person.id, adminUrl, INVITATION_MS)
       return { result: { person, link }, facts: this.facts('password_reset', { name }) }
     })
@@ -116,13 +117,13 @@ export class PeopleOperations {
   fromProvider(name: string, role: PersonRole, actor: Actor): Promise<PersonRecord> {
     return this.run(actor, async (tx) => {
       await this.assertTenantActive(tx)
-      const known = await tx.personByName(name)
+      const known = await tx.statements(accountWriter).personByName(name)
       if (!known || known.tenantId !== this.tenantId) {
         const added = await this.insert(tx, { name, role, passwordHash: NO_PASSWORD, origin: 'provider' })
         return { result: added, facts: this.facts('added', { name, role, by: 'provider' }) }
       }
       const person = { ...known, role }
-      await tx.putPerson(person)
+      await tx.statements(accountWriter).putPerson(person)
       return { result: person, facts: this.facts('changed', { name, role, by: 'provider' }) }
     })
   }
@@ -133,7 +134,7 @@ export class PeopleOperations {
       const before = await this.found(tx, name)
       if (role !== 'admin') await this.assertAdminStays(tx, before, actor)
       const person = { ...before, role }
-      await tx.putPerson(person)
+      await tx.statements(accountWriter).putPerson(person)
       return { result: person, facts: this.facts('changed', { name, role }) }
     })
   }
@@ -143,8 +144,8 @@ export class PeopleOperations {
     const { password, passwordHash } = await newPassword()
     return this.run(actor, async (tx) => {
       const operator = { ...(await this.found(tx, name)), passwordHash }
-      await tx.putPerson(operator)
-      await tx.deletePersonSessions(operator.id)
+      await tx.statements(accountWriter).putPerson(operator)
+      await tx.statements(accountWriter).deletePersonSessions(operator.id)
       return { result: { operator, password }, facts: this.facts('password_reset', { name }) }
     })
   }
@@ -159,8 +160,8 @@ export class PeopleOperations {
     const passwordHash = await hashPassword(password)
     return this.run(actor, async (tx) => {
       const person = { ...(await this.found(tx, name)), passwordHash }
-      await tx.putPerson(person)
-      await tx.deletePersonSessions(person.id, session)
+      await tx.statements(accountWriter).putPerson(person)
+      await tx.statements(accountWriter).deletePersonSessions(person.id, session)
       return { result: undefined, facts: this.facts('password_chosen', { name }) }
     })
   }
@@ -173,7 +174,7 @@ export class PeopleOperations {
     return this.run(actor, async (tx) => {
       const person = await this.found(tx, name)
       await this.assertAdminStays(tx, person, actor)
-      await tx.deletePerson(person.id)
+      await tx.statements(accountWriter).deletePerson(person.id)
       return { result: person, facts: this.facts('removed', { name }) }
     })
   }
@@ -194,7 +195,7 @@ export class PeopleOperations {
   /** Records that the password of the operator without a name was replaced, and deletes the sessions of that operator. */
   recordPasswordReset(actor: Actor): Promise<void> {
     return this.run(actor, async (tx) => {
-      await tx.deletePersonSessions(null)
+      await tx.statements(accountWriter).deletePersonSessions(null)
       return { result: undefined, facts: { event: 'operator_password_reset' } }
     })
   }
@@ -230,7 +231,7 @@ export class PeopleOperations {
         this.tenantId === null ? 'invalid_operator_name' : 'invalid_person_name',
         `"${name}" is not ${whose} name: use 1 to 128 letters, digits and . _ @ + -, other than ${[...RESERVED].join(' and ')}.`,
       )
-    const known = await tx.personByName(name)
+    const known = await tx.statements(accountWriter).personByName(name)
     if (known && this.tenantId === null && known.tenantId === null)
       throw new PersonError('operator_exists', `There is an operator named ${name} already.`)
     // The message does not say whether the other person is an operator or belongs to another tenant.
@@ -244,7 +245,7 @@ export class PeopleOperations {
       lastSignInAt: null,
       lastSignInBy: null,
     }
-    await tx.putPerson(record)
+    await tx.statements(accountWriter).putPerson(record)
     return record
   }
 
@@ -257,15 +258,14 @@ export class PeopleOperations {
     const token = randomBase62()
     const now = this.clock.now()
     const { tenantId } = this
-    await tx.insertPersonLink(
-      { hash: hashToken(token), tenantId, personId, expiresAt: now + lifetimeMs },
-      now,
-    )
+    await tx
+      .statements(accountWriter)
+      .insertPersonLink({ hash: hashToken(token), tenantId, personId, expiresAt: now + lifetimeMs }, now)
     return linkOf(adminUrl, token)
   }
 
   private async found(tx: StoreTransaction, name: string): Promise<PersonRecord> {
-    const person = await tx.personByName(name)
+    const person = await tx.statements(accountWriter).personByName(name)
     if (person && person.tenantId === this.tenantId) return person
     throw this.tenantId === null
       ? new PersonError('operator_not_found', `There is no operator named ${name}.`)
@@ -279,7 +279,9 @@ export class PeopleOperations {
    */
   private async assertAdminStays(tx: StoreTransaction, leaving: PersonRecord, actor: Actor): Promise<void> {
     if (actor.requestId === null || leaving.role !== 'admin') return
-    const others = (await tx.people(this.tenantId)).filter(({ id }) => id !== leaving.id)
+    const others = (await tx.statements(accountWriter).people(this.tenantId)).filter(
+      ({ id }) => id !== leaving.id,
+    )
     if (others.some(({ role }) => role === 'admin')) return
     const whose = this.tenantId === null ? 'operator with a name' : 'person of this tenant'
     throw new PersonError(

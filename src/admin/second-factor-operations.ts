@@ -5,8 +5,9 @@ import { openWithAny, seal } from '../crypto/sealed-box.js'
 import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
-import type { SecondFactorRecord, SessionRecord } from '../storage/records.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
+import { accountReader, accountWriter } from './accounts/account-statements.js'
+import type { SecondFactorRecord, SessionRecord } from './accounts/account-tables.js'
 import { base32, matchingStep, newTotpSecret, totpUri } from './accounts/totp.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
@@ -45,12 +46,14 @@ export class SecondFactorOperations {
 
   /** @returns the time since when this person must enter a code to sign in; null for nobody's and an unconfirmed second factor */
   async inForceSince(owner: FactorOwner): Promise<number | null> {
-    return (await this.store.read.secondFactor(idOf(owner)))?.enrolledAt ?? null
+    return (await this.store.read.statements(accountReader).secondFactor(idOf(owner)))?.enrolledAt ?? null
   }
 
   /** @returns the ids of the people who must enter a code to sign in; `operator` for the one without a name */
   async enrolled(): Promise<Set<string>> {
-    return new Set((await this.store.read.secondFactors()).filter(isInForce).map(({ id }) => id))
+    return new Set(
+      (await this.store.read.statements(accountReader).secondFactors()).filter(isInForce).map(({ id }) => id),
+    )
   }
 
   /**
@@ -61,13 +64,15 @@ export class SecondFactorOperations {
     const id = idOf(owner)
     const secret = newTotpSecret()
     await this.store.transaction(scopeOf(owner), async (tx) => {
-      if (isInForce(await tx.secondFactor(id)))
+      if (isInForce(await tx.statements(accountWriter).secondFactor(id)))
         throw new SecondFactorError(
           'second_factor_enrolled',
           'There is a second factor already: remove it first, then add another.',
         )
       const sealed = seal(this.keys.secrets.current, secret, id)
-      await tx.putSecondFactor({ id, sealed, recovery: '[]', lastStep: null, enrolledAt: null })
+      await tx
+        .statements(accountWriter)
+        .putSecondFactor({ id, sealed, recovery: '[]', lastStep: null, enrolledAt: null })
     })
     return { secret: base32(secret), uri: totpUri(secret, ISSUER, owner.name) }
   }
@@ -79,7 +84,7 @@ export class SecondFactorOperations {
    */
   confirm(owner: FactorOwner, code: string, session: OwnSession, actor: Actor): Promise<string[]> {
     return this.audited.runFor(owner.tenantId, actor, async (tx) => {
-      const record = await tx.secondFactor(idOf(owner))
+      const record = await tx.statements(accountWriter).secondFactor(idOf(owner))
       if (!record)
         throw new SecondFactorError('second_factor_missing', 'No second factor is being added: begin again.')
       if (isInForce(record))
@@ -93,10 +98,12 @@ export class SecondFactorOperations {
       const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
       const recovery = JSON.stringify(codes.map(hashOf))
       const enrolledAt = this.clock.now()
-      await tx.putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt })
-      await tx.deletePersonSessions(owner.id, session.hash)
+      await tx.statements(accountWriter).putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt })
+      await tx.statements(accountWriter).deletePersonSessions(owner.id, session.hash)
       const { hash, authenticatedAt } = session
-      await tx.setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: enrolledAt })
+      await tx
+        .statements(accountWriter)
+        .setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: enrolledAt })
       return { result: codes, facts: { event: 'second_factor_added', name: owner.name } }
     })
   }
@@ -117,7 +124,7 @@ export class SecondFactorOperations {
   reset(name: string, actor: Actor, tenantId: string | null = null): Promise<void> {
     return this.audited.runFor(tenantId, actor, async (tx) => {
       if (tenantId === null && name === UNNAMED_OPERATOR) return remove(tx, { id: null, tenantId, name })
-      const owner = await tx.personByName(name)
+      const owner = await tx.statements(accountWriter).personByName(name)
       if (!owner || owner.tenantId !== tenantId)
         throw new SecondFactorError(
           'second_factor_owner_not_found',
@@ -133,16 +140,18 @@ export class SecondFactorOperations {
   use(owner: FactorOwner, code: string): Promise<boolean> {
     const typed = code.replaceAll(/[\s-]/g, '').toUpperCase()
     return this.store.transaction('rows', async (tx) => {
-      const record = await tx.secondFactor(idOf(owner))
+      const record = await tx.statements(accountWriter).secondFactor(idOf(owner))
       if (!isInForce(record)) return false
       const step = this.step(record, typed)
       // RFC 6238, section 5.2: a code is accepted once, and no code that is older than an accepted one.
       if (step !== null && step > (record.lastStep ?? 0))
-        return tx.noteSecondFactorUse(record, { ...record, lastStep: step })
+        return tx.statements(accountWriter).noteSecondFactorUse(record, { ...record, lastStep: step })
       const hashes = JSON.parse(record.recovery) as string[]
       const left = hashes.filter((hash) => hash !== hashOf(typed))
       if (left.length === hashes.length) return false
-      return tx.noteSecondFactorUse(record, { ...record, recovery: JSON.stringify(left) })
+      return tx
+        .statements(accountWriter)
+        .noteSecondFactorUse(record, { ...record, recovery: JSON.stringify(left) })
     })
   }
 
@@ -152,10 +161,10 @@ export class SecondFactorOperations {
 }
 
 async function remove(tx: StoreTransaction, owner: FactorOwner, session?: Buffer) {
-  if (!(await tx.secondFactor(idOf(owner))))
+  if (!(await tx.statements(accountWriter).secondFactor(idOf(owner))))
     throw new SecondFactorError('second_factor_missing', `${owner.name} has no second factor.`)
-  await tx.deleteSecondFactor(idOf(owner))
-  await tx.deletePersonSessions(owner.id, session)
+  await tx.statements(accountWriter).deleteSecondFactor(idOf(owner))
+  await tx.statements(accountWriter).deletePersonSessions(owner.id, session)
   return { result: undefined, facts: { event: 'second_factor_removed', name: owner.name } as const }
 }
 

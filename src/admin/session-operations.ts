@@ -3,8 +3,9 @@
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
-import type { SessionRecord } from '../storage/records.js'
 import type { Store } from '../storage/store.js'
+import { accountReader, accountWriter } from './accounts/account-statements.js'
+import type { SessionRecord } from './accounts/account-tables.js'
 
 /** The audit log's and the command line's name for the person who has the operator's password. */
 export const UNNAMED_OPERATOR = 'operator'
@@ -43,9 +44,9 @@ export class SessionOperations {
   async list(): Promise<NamedSession[]> {
     const { read } = this.store
     const [sessions, tenants, people] = await Promise.all([
-      read.dashboardSessions(this.clock.now()),
+      read.statements(accountReader).dashboardSessions(this.clock.now()),
       read.tenants(),
-      read.everyone(),
+      read.statements(accountReader).everyone(),
     ])
     const tenantNames = new Map(tenants.map(({ id, name }) => [id, name]))
     const names = new Map(people.map(({ id, name }) => [id, name]))
@@ -65,7 +66,7 @@ export class SessionOperations {
   /** Ends every session of a tenant and of its people, and deletes unused links. */
   endOfTenant(tenantId: string, actor: Actor): Promise<EndedSignIns> {
     return this.audited.run(tenantId, actor, async (tx) => {
-      const ended = await tx.deleteTenantSignIns(tenantId)
+      const ended = await tx.statements(accountWriter).deleteTenantSignIns(tenantId)
       return { result: ended, facts: { event: 'sessions_ended', ...ended } }
     })
   }
@@ -78,7 +79,7 @@ export class SessionOperations {
   endOfPerson(name: string, actor: Actor, tenantId: string | null = null): Promise<number> {
     return this.audited.runFor(tenantId, actor, async (tx) => {
       const isUnnamed = tenantId === null && name === UNNAMED_OPERATOR
-      const person = isUnnamed ? null : await tx.personByName(name)
+      const person = isUnnamed ? null : await tx.statements(accountWriter).personByName(name)
       if (!isUnnamed && person?.tenantId !== tenantId)
         throw new SessionError(
           'session_not_found',
@@ -86,7 +87,7 @@ export class SessionOperations {
             ? `There is no operator named ${name}.`
             : `Nobody named ${name} signs in for this tenant.`,
         )
-      const sessions = await tx.deletePersonSessions(person?.id ?? null)
+      const sessions = await tx.statements(accountWriter).deletePersonSessions(person?.id ?? null)
       return { result: sessions, facts: { event: 'sessions_ended', name, sessions } }
     })
   }
@@ -94,8 +95,9 @@ export class SessionOperations {
   /** Ends every session of every operator. @returns how many there were */
   endOfOperators(actor: Actor): Promise<number> {
     return this.audited.runForAll(actor, async (tx) => {
-      let sessions = await tx.deletePersonSessions(null)
-      for (const { id } of await tx.people(null)) sessions += await tx.deletePersonSessions(id)
+      let sessions = await tx.statements(accountWriter).deletePersonSessions(null)
+      for (const { id } of await tx.statements(accountWriter).people(null))
+        sessions += await tx.statements(accountWriter).deletePersonSessions(id)
       return { result: sessions, facts: { event: 'sessions_ended', name: 'all operators', sessions } }
     })
   }
@@ -115,11 +117,11 @@ export class SessionOperations {
     const { tenantId } = session
     if (tenantId !== null)
       return this.audited.run(tenantId, actor, async (tx) => {
-        if (!(await tx.deleteDashboardSession(session.hash))) throw notFound()
+        if (!(await tx.statements(accountWriter).deleteDashboardSession(session.hash))) throw notFound()
         return { result: session, facts: { ...facts, name: session.person ?? 'tenant' } }
       })
     return this.audited.runForAll(actor, async (tx) => {
-      if (!(await tx.deleteDashboardSession(session.hash))) throw notFound()
+      if (!(await tx.statements(accountWriter).deleteDashboardSession(session.hash))) throw notFound()
       return { result: session, facts }
     })
   }

@@ -4,7 +4,6 @@ import { isGone, type VerdictKeyState, verdictKeyState } from '../keys/verdict-k
 import { isoTime, optionalTime } from '../lib/clock.js'
 import type {
   ApiKeyRecord,
-  PersonRecord,
   TenantRecord,
   VerdictKeyRecord,
   WebhookDeliveryRecord,
@@ -12,6 +11,7 @@ import type {
 } from '../storage/records.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
+import type { PersonRecord } from './accounts/account-tables.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 import { erasedCounts } from './user-views.js'
 

@@ -2,6 +2,7 @@
  * The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. The list itself
  * loads none of them: a command that needs no feature starts without.
  */
+import { ACCOUNT_TABLES } from '../admin/accounts/account-tables.js'
 import type { Table } from '../storage/table.js'
 import { CAPTURE_SESSIONS } from './capture-sessions/own.js'
 import type { Feature, ListedFeature } from './feature.js'
@@ -33,7 +34,11 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
   { name: 'webhooks', load: async () => (await import('./webhooks/feature.js')).webhooks },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
-  { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
+  {
+    name: 'dashboard',
+    tables: ACCOUNT_TABLES,
+    load: async () => (await import('../dashboard/feature.js')).dashboard,
+  },
 ]
 
 /** The tables of features, in the order of the list. Two features may have one in common. */

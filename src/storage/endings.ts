@@ -53,12 +53,9 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
   const ofTenant = [
     'UPDATE tenant SET deleted_at = @at, capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
     'UPDATE api_key SET revoked_at = @at WHERE tenant_id = @id AND revoked_at IS NULL',
-    // Before the people, by whom they are found.
-    'DELETE FROM dashboard_session WHERE person_id IN (SELECT id FROM person WHERE tenant_id = @id)',
-    'DELETE FROM second_factor WHERE id IN (SELECT id FROM person WHERE tenant_id = @id)',
-    ...tables
-      .filter(({ endsWithTenant }) => endsWithTenant)
-      .map(({ name }) => `DELETE FROM ${name} WHERE tenant_id = @id`),
+    ...tables.flatMap((table) =>
+      rowsOf(table, '@id').map((where) => `DELETE FROM ${table.name} WHERE ${where}`),
+    ),
   ].map((sql) => database.prepare<[{ id: string; at: number }]>(sql))
   const expired = tables.flatMap((table) =>
     table.expires.map(({ at, keptMs = 0, when = 'true' }) => ({
@@ -68,9 +65,11 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
   )
   // Every version knows the tables of the core.
   const leftByTenants = tables
-    .filter((table) => table.endsWithTenant && !TABLES.includes(table))
-    .map((table) =>
-      deleteSome<[]>(table, 'tenant_id IN (SELECT id FROM tenant WHERE deleted_at IS NOT NULL)', 'tenant_id'),
+    .filter((table) => !TABLES.includes(table))
+    .flatMap((table) =>
+      rowsOf(table, 'SELECT id FROM tenant WHERE deleted_at IS NOT NULL').map((where) =>
+        deleteSome<[]>(table, where, table.columnOf.tenantId ?? table.key.join(', ')),
+      ),
     )
   return {
     /**
@@ -117,4 +116,9 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
 
 function isMore(deleted: ReadonlyArray<{ changes: number }>): boolean {
   return deleted.some(({ changes }) => changes === ENDED_AT_ONCE)
+}
+
+/** @returns the condition of the rows that are deleted with these tenants, or none */
+function rowsOf({ rowsOfTenants }: Table, tenants: string): string[] {
+  return rowsOfTenants === null ? [] : [rowsOfTenants.replaceAll('@tenants', tenants)]
 }

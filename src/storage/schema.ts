@@ -92,12 +92,12 @@ function indexesOf(table: Table, dialect: Dialect): Record<string, string> {
 }
 
 /** The indexes that erasure, the end of a tenant and expiry need. */
-function neededIndexes({ name, key, columnOf, endsWithTenant, expires, declared }: Table) {
+function neededIndexes({ name, key, columnOf, expires, declared }: Table) {
   const { blindIndex, subjectId, referenceId, tenantId } = columnOf
   const isErased = typeof declared.atErasure === 'string' && declared.atErasure !== 'kept'
   const columns = [
     ...(isErased ? [blindIndex ?? subjectId ?? referenceId!] : []),
-    ...(endsWithTenant ? [tenantId!] : []),
+    ...(declared.atTenantEnd === 'deleted' ? [tenantId!] : []),
     ...expires.map(({ at }) => at),
   ]
   const constraints = declared.constraints ?? []

@@ -109,6 +109,12 @@ export interface Change {
   where: string
 }
 
+/** Rows that are deleted with their tenant, though no column of their own names it. */
+export interface RowsOfTenants {
+  /** SQL that finds them, in which `@tenants` stands for the ids of the tenants. */
+  where: string
+}
+
 /** SQL by database, where they differ. */
 export type ByDatabase = string | { readonly sqlite?: string; readonly postgres?: string }
 
@@ -158,8 +164,8 @@ interface Declaration<Own extends Columns> {
   countedAs?: keyof Erased
   /** How answers about a user show the rows, by their `subjectId`. Default: not at all. */
   shown?: Shown<RowOf<Own>>
-  /** How the end of a tenant treats its rows, by their `tenantId`. Those of its users have been erased before. */
-  atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' : 'kept'
+  /** How the end of a tenant treats its rows: `deleted` by their `tenantId`. Those of its users have been erased before. */
+  atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' | RowsOfTenants : 'kept' | RowsOfTenants
   /** The rows that time ends; null for none. */
   expires: Expiry<keyof Own & string> | ReadonlyArray<Expiry<keyof Own & string>> | null
   /** Whether `countersign migrate-store` takes the rows along. */
@@ -189,7 +195,8 @@ export interface Table<Own extends object = Record<string, unknown>> {
   readonly key: readonly string[]
   /** Statement by which an erasure deletes or changes the rows of a user; null where it does neither, or a foreign key does. */
   readonly erase: string | null
-  readonly endsWithTenant: boolean
+  /** SQL that finds the rows that are deleted with the tenants whose ids are `@tenants`; null where none are. */
+  readonly rowsOfTenants: string | null
   /** `at` is a column. */
   readonly expires: readonly Expiry[]
   readonly isCopied: boolean
@@ -230,7 +237,7 @@ export function declareTable<Own extends Columns>(declared: Declaration<Own>): T
     replace: `${insert} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
     key,
     erase: erasure(name, columnOf, declared.atErasure),
-    endsWithTenant: declared.atTenantEnd === 'deleted',
+    rowsOfTenants: rowsOfTenants(columnOf, declared.atTenantEnd),
     expires: (expires === null ? [] : [expires].flat()).map((expiry) => ({
       ...expiry,
       at: columnOf[expiry.at],
@@ -249,6 +256,14 @@ function erasure(
 ): string | null {
   if (typeof treatment === 'object') return `UPDATE ${name} SET ${treatment.set} WHERE ${treatment.where}`
   return treatment === 'deleted' ? `DELETE FROM ${name} WHERE ${conditionOfUser(columnOf)}` : null
+}
+
+function rowsOfTenants(
+  columnOf: Readonly<Record<string, string>>,
+  treatment: Declaration<Columns>['atTenantEnd'],
+): string | null {
+  if (typeof treatment === 'object') return treatment.where
+  return treatment === 'deleted' ? `${columnOf.tenantId} IN (@tenants)` : null
 }
 
 function conditionOfUser(columnOf: Readonly<Record<string, string>>): string {

@@ -1,11 +1,11 @@
 /** People of tenants: their invitations, sign-ins and roles, which never reach beyond their tenant. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'

@@ -1,10 +1,11 @@
 /** The second factor of operators: setting up, sign-in, single use of codes, loss, and storage. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { accountReader, accountWriter } from '../../src/admin/accounts/account-statements.js'
+import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { totpCode, totpStep } from '../../src/admin/accounts/totp.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import type { PersonRole } from '../../src/storage/records.js'
 import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
@@ -182,7 +183,7 @@ describe('a second factor', () => {
       (one) => one.operator === name,
     )!
     await store.transaction('rows', (tx) =>
-      tx.setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: null }),
+      tx.statements(accountWriter).setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: null }),
     )
     expect(await create()).toBe('fresh_sign_in_required')
     await client.call('POST', '/session/confirm', { password, code: codeOf(secret) })
@@ -233,15 +234,15 @@ describe('a second factor', () => {
     await secondFactors.reset('operator', COMMAND_LINE)
     expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe(201)
     await operator()
-    const { id } = (await running.service.core.store.read.personByName(name))!
+    const { id } = (await running.service.core.store.read.statements(accountReader).personByName(name))!
     await operators.remove(name, COMMAND_LINE)
-    expect(await running.service.core.store.read.secondFactor(id)).toBeUndefined()
+    expect(await running.service.core.store.read.statements(accountReader).secondFactor(id)).toBeUndefined()
   })
 
   it('is stored sealed, and its recovery codes as hashes', async () => {
     const { secret, recovery } = await operator()
-    const { id } = (await running.service.core.store.read.personByName(name))!
-    const row = (await running.service.core.store.read.secondFactor(id))!
+    const { id } = (await running.service.core.store.read.statements(accountReader).personByName(name))!
+    const row = (await running.service.core.store.read.statements(accountReader).secondFactor(id))!
     expect(row.sealed.includes(fromBase32(secret))).toBe(false)
     expect(row.recovery).not.toContain(recovery[0]!.replaceAll('-', ''))
     expect(running.logText()).not.toContain(secret)

@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { accountWriter } from '../../src/admin/accounts/account-statements.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { loadOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { Sessions } from '../../src/dashboard/sign-in/sessions.js'
@@ -207,13 +208,13 @@ describe('a new password', () => {
       const outcome = signingIn.catch((error) => error.code)
       await new Promise(setImmediate)
       await store.transaction('installation', async (tx) => {
-        if (change === 'removed') return tx.deletePerson(operator.id)
-        await tx.putPerson({ ...operator, passwordHash: OTHER_HASH })
-        await tx.deletePersonSessions(operator.id)
+        if (change === 'removed') return tx.statements(accountWriter).deletePerson(operator.id)
+        await tx.statements(accountWriter).putPerson({ ...operator, passwordHash: OTHER_HASH })
+        await tx.statements(accountWriter).deletePersonSessions(operator.id)
       })
       expect([change, await outcome]).toEqual([change, 'sign_in_failed'])
       // Restores the operator for the next case.
-      await store.transaction('installation', (tx) => tx.putPerson(operator))
+      await store.transaction('installation', (tx) => tx.statements(accountWriter).putPerson(operator))
     }
   })
 

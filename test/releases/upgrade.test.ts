@@ -10,6 +10,7 @@ import { Service } from '../../src/app/service.js'
 import type { Config } from '../../src/config/config.js'
 import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { actionHash } from '../../src/crypto/verification-jwt.js'
+import { tablesOf } from '../../src/features/index.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
@@ -141,9 +142,9 @@ describe.each(kept)('the database of a release with %s', (release) => {
   it('has the schema of a new database afterwards', () => {
     const { config } = bring(release)
     const upgraded = join(config.dataDir, 'countersign.db')
-    SqliteStore.open(upgraded, { migrating: true }).close()
+    SqliteStore.open(upgraded, { migrating: true, tables: tablesOf() }).close()
     const made = join(dir, 'new.db')
-    SqliteStore.open(made).close()
+    SqliteStore.open(made, { tables: tablesOf() }).close()
     expect(schemaOf(upgraded)).toEqual(schemaOf(made))
   })
 

@@ -393,7 +393,7 @@ interface Asked {
 describe('over sqlite', () => {
   /** Small tables without erased users, which the retention job may scan once a minute, and what the parts of `captureHistory` have found. */
   const SMALL =
-    /^SCAN (?:tenant|login_link|dashboard_session|signing_secret|verdict_key|openid_key|seen|newest)\b/
+    /^SCAN (?:tenant|login_link|dashboard_session|person_link|signing_secret|verdict_key|openid_key|seen|newest)\b/
 
   it('no statement scans a large table', { timeout: LIMIT_MS }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
+import { accountWriter } from '../../src/admin/accounts/account-statements.js'
 import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
 import { TABLES_OF_POSTGRES } from '../../src/cli/migrate-store/copied-tables.js'
@@ -199,21 +200,29 @@ export async function populate(place: Workplace): Promise<Populated> {
     )
     await tx.statements(retentionWriter).setSince('ten_a', 1_790_000_000_001)
     await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
-    await tx.insertDashboardSession(session('hash of a session'))
-    await tx.putSecondFactor({
+    await tx.statements(accountWriter).insertDashboardSession(session('hash of a session'))
+    await tx.statements(accountWriter).putSecondFactor({
       ...{ id: 'operator', sealed: Buffer.from([0, 255, 92, 39]), recovery: '["a"]' },
       ...{ lastStep: 59_666_666, enrolledAt: 1_790_000_000_001 },
     })
-    await tx.insertPersonLink(
-      { hash: Buffer.from([0, 255, 92, 39]), tenantId: null, personId: null, expiresAt: 4e12 },
-      0,
-    )
-    await tx.putPerson(operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null }))
-    await tx.insertPersonLink(
-      { hash: Buffer.from([1, 255, 92, 39]), tenantId: 'ten_a', personId: 'per_pia', expiresAt: 4e12 },
-      0,
-    )
-    await tx.insertDashboardSession(session('hash of a session of pia', { personId: 'per_pia' }))
+    await tx
+      .statements(accountWriter)
+      .insertPersonLink(
+        { hash: Buffer.from([0, 255, 92, 39]), tenantId: null, personId: null, expiresAt: 4e12 },
+        0,
+      )
+    await tx
+      .statements(accountWriter)
+      .putPerson(operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null }))
+    await tx
+      .statements(accountWriter)
+      .insertPersonLink(
+        { hash: Buffer.from([1, 255, 92, 39]), tenantId: 'ten_a', personId: 'per_pia', expiresAt: 4e12 },
+        0,
+      )
+    await tx
+      .statements(accountWriter)
+      .insertDashboardSession(session('hash of a session of pia', { personId: 'per_pia' }))
   })
   await store.close()
   return { sandboxKey, productionKey, image, kept }

@@ -1,4 +1,6 @@
 /** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
+
+import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/account-tables.js'
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type {
   AgedReferenceRecord,
@@ -9,9 +11,7 @@ import type {
   ErasureRecord,
   FollowingReferenceRecord,
   IdempotencyRecord,
-  PersonRecord,
   ReferenceRecord,
-  SessionRecord,
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,

@@ -1,11 +1,11 @@
 /** `countersign operator`: the people who operate the installation through the dashboard, each with a name and a role. */
 import type { Command } from 'commander'
+import type { PersonRecord, PersonRole } from '../../admin/accounts/account-tables.js'
 import { SIGN_IN_LINK_MS } from '../../admin/people-operations.js'
 import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
 import { operatorView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../lib/clock.js'
-import type { PersonRecord, PersonRole } from '../../storage/records.js'
 import { action, note, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { listing } from '../lib/style.js'
 import { servedAdminUrl } from '../serve/served-urls.js'

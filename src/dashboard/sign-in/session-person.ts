@@ -1,6 +1,7 @@
 /** The person of a session, and the persons without a name: the operator with the password, and a tenant's with a login link. */
+
+import type { PersonRecord, PersonRole } from '../../admin/accounts/account-tables.js'
 import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
-import type { PersonRecord, PersonRole } from '../../storage/records.js'
 
 /** The audit log's name for anyone who opened a tenant's login link. */
 const UNNAMED_TENANT = 'tenant'

@@ -5,7 +5,6 @@ import type { Table } from '../table.js'
 import { answerReader, answerWriter } from './answer-statements.js'
 import { auditReader, auditWriter } from './audit-statements.js'
 import { captureReader, captureWriter } from './capture-statements.js'
-import { dashboardReader, dashboardWriter } from './dashboard-statements.js'
 import { keysReader, keysWriter } from './key-statements.js'
 import { modelReader, modelWriter } from './model-statements.js'
 import { tenantReader, tenantWriter } from './tenant-statements.js'
@@ -25,7 +24,6 @@ export function storeReader(database: ReadConnection, tables: readonly Table[]) 
     ...answerReader(database),
     ...auditReader(database),
     ...captureReader(database),
-    ...dashboardReader(database),
     ...keysReader(database, tables),
     ...modelReader(database),
     ...tenantReader(database),
@@ -48,7 +46,6 @@ export function storeTransaction(database: Connection, onErase: () => void, tabl
     ...answerWriter(database),
     ...auditWriter(database, reader),
     ...captureWriter(database),
-    ...dashboardWriter(database),
     ...endingWriter(database, onErase, tables),
     ...keysWriter(database, onErase, tables),
     ...modelWriter(database),

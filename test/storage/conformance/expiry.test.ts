@@ -2,6 +2,7 @@
 
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -152,15 +153,17 @@ overStores((stores) => {
       await fill(async (tx) => {
         for (const at of [NOW, NOW + 1]) {
           const hash = bytes(`until ${at - NOW}`)
-          await tx.insertLoginLink({ hash, tenantId: 'ten_a', expiresAt: at })
-          await tx.insertDashboardSession(session('', { hash, expiresAt: at }))
+          await tx.statements(accountWriter).insertLoginLink({ hash, tenantId: 'ten_a', expiresAt: at })
+          await tx.statements(accountWriter).insertDashboardSession(session('', { hash, expiresAt: at }))
         }
       })
       await expire()
-      const links = ['until 0', 'until 1'].map((hash) => write((tx) => tx.takeLoginLink(bytes(hash), AT)))
+      const links = ['until 0', 'until 1'].map((hash) =>
+        write((tx) => tx.statements(accountWriter).takeLoginLink(bytes(hash), AT)),
+      )
       expect((await Promise.all(links)).map((link) => link !== undefined)).toEqual([false, true])
-      expect(await read().dashboardSession(bytes('until 0'), AT)).toBeUndefined()
-      expect(await read().dashboardSession(bytes('until 1'), AT)).toBeDefined()
+      expect(await read().statements(accountReader).dashboardSession(bytes('until 0'), AT)).toBeUndefined()
+      expect(await read().statements(accountReader).dashboardSession(bytes('until 1'), AT)).toBeDefined()
     })
 
     it('deletes deliveries, except those that wait for the return of a suspended tenant', async () => {

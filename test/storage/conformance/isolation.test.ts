@@ -3,6 +3,7 @@
  * other transactions of this connection and another one run meanwhile.
  */
 import { describe, expect, it } from 'vitest'
+import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import type { Store, StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -76,13 +77,13 @@ overStores((stores) => {
     it('keeps one operator when each transaction deletes another one unless it is the last', async () => {
       const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
       await stores.store.transaction('installation', async (tx) => {
-        for (const one of all) await tx.putPerson(one)
+        for (const one of all) await tx.statements(accountWriter).putPerson(one)
       })
       await atOnce(8, async (tx, i) => {
-        const others = (await tx.people(null)).filter(({ id }) => id !== all[i]!.id)
-        if (others.length > 0) await tx.deletePerson(all[i]!.id)
+        const others = (await tx.statements(accountWriter).people(null)).filter(({ id }) => id !== all[i]!.id)
+        if (others.length > 0) await tx.statements(accountWriter).deletePerson(all[i]!.id)
       })
-      expect(await read().people(null)).toHaveLength(1)
+      expect(await read().statements(accountReader).people(null)).toHaveLength(1)
     })
 
     it('respects the limits of webhook endpoints and of waiting deliveries', async () => {

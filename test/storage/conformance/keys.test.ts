@@ -1,5 +1,6 @@
 /** Tests of the service's own keys in every store, and of everything that is sealed under them. */
 import { describe, expect, it } from 'vitest'
+import { accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { tablesOf } from '../../../src/features/index.js'
 import { openIdClientWriter, openIdKeyWriter } from '../../../src/features/openid/openid-tables.js'
 import { tablesWith } from '../../../src/storage/endings.js'
@@ -82,7 +83,7 @@ overStores((stores) => {
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
           await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
           const sealed = bytes(`sealed factor of ${id}`)
-          await tx.putSecondFactor({
+          await tx.statements(accountWriter).putSecondFactor({
             id: `opr_${id}`,
             sealed,
             recovery: '[]',

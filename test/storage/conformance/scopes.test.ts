@@ -1,7 +1,8 @@
 /** Tests of the scopes of a transaction in every store: what each excludes, and that writes under `rows` are right when they run at once. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { SecondFactorRecord } from '../../../src/storage/records.js'
+import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
+import type { SecondFactorRecord } from '../../../src/admin/accounts/account-tables.js'
 import type { Scope, Store, StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, challenge, delivery, endpoint, keptResponse, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
@@ -169,25 +170,36 @@ overStores((stores) => {
       ['first', factor],
       ['later', { ...factor, lastStep: 57_000_000 }],
     ])('a %s code of a second factor is used once', async (_, before) => {
-      await stores.store.transaction('installation', (tx) => tx.putSecondFactor(before))
+      await stores.store.transaction('installation', (tx) =>
+        tx.statements(accountWriter).putSecondFactor(before),
+      )
       const used = await atOnce(16, (tx) =>
-        tx.noteSecondFactorUse(before, { recovery: '["one"]', lastStep: 57_000_001 }),
+        tx
+          .statements(accountWriter)
+          .noteSecondFactorUse(before, { recovery: '["one"]', lastStep: 57_000_001 }),
       )
       expect(used.filter(Boolean)).toHaveLength(1)
-      expect(await read().secondFactor('operator')).toEqual({ ...before, lastStep: 57_000_001 })
+      expect(await read().statements(accountReader).secondFactor('operator')).toEqual({
+        ...before,
+        lastStep: 57_000_001,
+      })
     })
 
     it('a login link is found while it is valid, and is used up once', async () => {
       const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
       await stores.store.transaction('installation', async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.insertLoginLink(link)
+        await tx.statements(accountWriter).insertLoginLink(link)
       })
-      expect(await read().loginLink(bytes('link'), AT)).toEqual(link)
-      expect(await read().loginLink(bytes('link'), AT + 10)).toBeUndefined()
-      const taken = await atOnce(8, (tx) => tx.takeLoginLink(bytes('link'), AT))
+      expect(await read().statements(accountReader).loginLink(bytes('link'), AT)).toEqual(link)
+      expect(
+        await read()
+          .statements(accountReader)
+          .loginLink(bytes('link'), AT + 10),
+      ).toBeUndefined()
+      const taken = await atOnce(8, (tx) => tx.statements(accountWriter).takeLoginLink(bytes('link'), AT))
       expect(taken.filter((one) => one !== undefined)).toEqual([link])
-      expect(await read().loginLink(bytes('link'), AT)).toBeUndefined()
+      expect(await read().statements(accountReader).loginLink(bytes('link'), AT)).toBeUndefined()
     })
   })
 })

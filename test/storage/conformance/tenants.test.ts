@@ -1,6 +1,7 @@
 /** Tests of tenants, their keys and their signing secrets in every store. */
 
 import { describe, expect, it } from 'vitest'
+import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -137,16 +138,20 @@ overStores((stores) => {
   describe('a closed tenant', () => {
     it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks and challenges are deleted', async () => {
       await write(async (tx) => {
-        await tx.putPerson(operator('olga'))
-        await tx.insertDashboardSession(session('op', { tenantId: null, personId: 'op_olga' }))
+        await tx.statements(accountWriter).putPerson(operator('olga'))
+        await tx
+          .statements(accountWriter)
+          .insertDashboardSession(session('op', { tenantId: null, personId: 'op_olga' }))
         for (const name of ['a', 'b']) {
           const tenantId = `ten_${name}`
           await tx.insertTenant(tenant(name))
           await tx.insertApiKey(apiKey(`key_${name}`, { tenantId }))
           await tx.insertSigningSecret(signingSecret(`old_${name}`, { tenantId, validUntil: AT + 100 }))
           await tx.insertSigningSecret(signingSecret(`kid_${name}`, { tenantId }))
-          await tx.insertLoginLink({ hash: bytes(`link ${name}`), tenantId, expiresAt: AT + 10 })
-          await tx.insertDashboardSession(session(`session ${name}`, { tenantId }))
+          await tx
+            .statements(accountWriter)
+            .insertLoginLink({ hash: bytes(`link ${name}`), tenantId, expiresAt: AT + 10 })
+          await tx.statements(accountWriter).insertDashboardSession(session(`session ${name}`, { tenantId }))
           await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
           await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
           await tx.insertChallenge(challenge(`cha_${name}`, { tenantId }))
@@ -162,11 +167,16 @@ overStores((stores) => {
 
       const left = async (name: string) => ({
         secrets: (await read().signingSecrets(`ten_${name}`, AT)).length,
-        session: (await read().dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
+        session:
+          (await read()
+            .statements(accountReader)
+            .dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
         endpoints: (await read().webhookEndpoints(`ten_${name}`)).length,
         delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
         challenge: (await read().challenge(`cha_${name}`)) !== undefined,
-        link: (await write((tx) => tx.takeLoginLink(bytes(`link ${name}`), AT))) !== undefined,
+        link:
+          (await write((tx) => tx.statements(accountWriter).takeLoginLink(bytes(`link ${name}`), AT))) !==
+          undefined,
       })
       expect(await left('a')).toEqual({
         ...{ secrets: 0, session: false, endpoints: 0, delivery: false },
@@ -177,7 +187,7 @@ overStores((stores) => {
         ...{ challenge: true, link: true },
       })
       expect((await read().apiKeys('ten_b'))[0]).toEqual(apiKey('key_b', { tenantId: 'ten_b' }))
-      expect(await read().dashboardSession(bytes('op'), AT)).toBeDefined()
+      expect(await read().statements(accountReader).dashboardSession(bytes('op'), AT)).toBeDefined()
     })
 
     it('accepts no user any more, even from transactions that had begun', async () => {

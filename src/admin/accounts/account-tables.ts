@@ -1,5 +1,5 @@
 /** People who sign in to the dashboard: names, links, second factors and sessions. */
-import { bytes, declareTable, integer, ofTenant, type Row, text } from '../table.js'
+import { bytes, declareTable, integer, ofTenant, type Row, type Table, text } from '../../storage/table.js'
 
 /** Operators of the installation, who have names and roles. The operator's password belongs to none of them. */
 export const OPERATOR = declareTable({
@@ -97,7 +97,7 @@ export const SECOND_FACTOR = declareTable({
   key: ['id'],
   hasRowId: true,
   atErasure: 'kept',
-  atTenantEnd: 'kept',
+  atTenantEnd: { where: 'id IN (SELECT id FROM person WHERE tenant_id IN (@tenants))' },
   expires: null,
   isCopied: true,
   sealedUnder: { key: 'secrets', column: 'sealed' },
@@ -183,7 +183,10 @@ export const DASHBOARD_SESSION = declareTable({
     dashboard_session_of_tenant: '(tenant_id)',
   },
   atErasure: 'kept',
-  atTenantEnd: 'deleted',
+  // The sessions of its people name only the person.
+  atTenantEnd: {
+    where: 'tenant_id IN (@tenants) OR person_id IN (SELECT id FROM person WHERE tenant_id IN (@tenants))',
+  },
   expires: { at: 'expiresAt' },
   isCopied: true,
   sealedUnder: 'nothing',
@@ -195,3 +198,14 @@ export interface SessionRecord extends Omit<Row<typeof DASHBOARD_SESSION>, 'oper
 }
 /** How a session began: by a login link, the password, or an OpenID provider. */
 export type SessionMethod = NonNullable<SessionRecord['method']>
+
+/** Each comes after those that it refers to, or whose rows say which of its own belong to a tenant. */
+export const ACCOUNT_TABLES: readonly Table[] = [
+  OPERATOR,
+  PERSON,
+  LOGIN_LINK,
+  SECOND_FACTOR,
+  OPERATOR_LINK,
+  PERSON_LINK,
+  DASHBOARD_SESSION,
+]

@@ -1,22 +1,20 @@
 /** The SQL of the dashboard: its people, sign-ins and sessions. */
-import { type Connection, type ReadConnection, reading, writing } from '../connection.js'
-import type {
-  LoginLinkRecord,
-  PersonLinkRecord,
-  PersonRecord,
-  SecondFactorRecord,
-  SessionRecord,
-  SignInMethod,
-} from '../records.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import {
   DASHBOARD_SESSION,
   LOGIN_LINK,
+  type LoginLinkRecord,
   OPERATOR,
   OPERATOR_LINK,
   PERSON,
   PERSON_LINK,
+  type PersonLinkRecord,
+  type PersonRecord,
   SECOND_FACTOR,
-} from '../tables/index.js'
+  type SecondFactorRecord,
+  type SessionRecord,
+  type SignInMethod,
+} from './account-tables.js'
 
 const NO_HASH = Buffer.alloc(0)
 /** An operator of the installation, in the shape of a person. */
@@ -31,7 +29,8 @@ const SESSIONS = `SELECT ${Object.entries(DASHBOARD_SESSION.columnOf)
   coalesce(one.operator_id, one.person_id) AS "personId"
   FROM dashboard_session AS one LEFT JOIN person ON person.id = one.person_id`
 
-export function dashboardReader(database: ReadConnection) {
+/** @param database of a store or of a transaction */
+export function accountReader(database: ReadConnection) {
   const { row, rows, from } = reading(database)
   const operators = rows<[], PersonRecord>(`${OPERATORS} ORDER BY name`)
   const people = rows<[string], PersonRecord>(`${PEOPLE} WHERE tenant_id = ? ORDER BY name`)
@@ -71,7 +70,7 @@ export function dashboardReader(database: ReadConnection) {
   }
 }
 
-export function dashboardWriter(database: Connection) {
+export function accountWriter(database: Connection) {
   const { hits, insert, put, run } = writing(database)
   const taken = <Link>(table: string, fields: string) =>
     database.prepare<[Buffer, number], Link>(
@@ -127,6 +126,7 @@ export function dashboardWriter(database: Connection) {
     ),
   }
   return {
+    ...accountReader(database),
     insertLoginLink: insert(LOGIN_LINK),
     /** Uses up the link. @returns undefined when it is unknown, used or expired */
     takeLoginLink: async (hash: Buffer, now: number) => sql.takeLoginLink.get(hash, now),

@@ -1,0 +1,277 @@
+/** Tests of the console's accounts in every store: people, links and sessions. */
+import { describe, expect, it } from 'vitest'
+import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
+import { AT, bytes, operator, session, tenant } from '../../support/records.js'
+import { overStores } from '../../support/stores.js'
+
+overStores((stores) => {
+  const accounts = () => stores.store.read.statements(accountReader)
+  const accountsIn = (tx: StoreTransaction) => tx.statements(accountWriter)
+  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
+    stores.store.transaction('installation', work)
+
+  describe('operators', () => {
+    it('are found by id and by name, and are listed by name', async () => {
+      const signedIn = operator('carl', { role: 'viewer', lastSignInAt: AT, lastSignInBy: 'oidc' })
+      await write(async (tx) => {
+        for (const one of [operator('bea'), signedIn, operator('anna')]) await accountsIn(tx).putPerson(one)
+      })
+      expect(await accounts().personById('op_carl')).toEqual(signedIn)
+      expect(await accounts().personByName('carl')).toEqual(signedIn)
+      expect(await accounts().personById('carl')).toBeUndefined()
+      expect(await accounts().personByName('op_carl')).toBeUndefined()
+      expect((await accounts().people(null)).map(({ name }) => name)).toEqual(['anna', 'bea', 'carl'])
+    })
+
+    it('are replaced by id and keep their last sign-in; none can take the name of another', async () => {
+      await write(async (tx) => {
+        await accountsIn(tx).putPerson(operator('anna'))
+        await accountsIn(tx).setLastSignIn('op_anna', AT, 'password')
+        await accountsIn(tx).putPerson(operator('anna', { role: 'viewer', passwordHash: 'another' }))
+      })
+      expect(await accounts().people(null)).toEqual([
+        operator('anna', {
+          ...{ role: 'viewer', passwordHash: 'another' },
+          ...{ lastSignInAt: AT, lastSignInBy: 'password' },
+        }),
+      ])
+      await expect(
+        write((tx) => accountsIn(tx).putPerson(operator('anna', { id: 'op_other' }))),
+      ).rejects.toThrow()
+      expect(await accounts().personById('op_other')).toBeUndefined()
+    })
+
+    it('are deleted with their sessions', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        for (const name of ['anna', 'bea']) {
+          await accountsIn(tx).putPerson(operator(name))
+          await accountsIn(tx).insertDashboardSession(
+            session(name, { tenantId: null, personId: `op_${name}` }),
+          )
+        }
+        await accountsIn(tx).insertDashboardSession(session('of a tenant'))
+        await accountsIn(tx).deletePerson('op_anna')
+      })
+      expect(await accounts().people(null)).toEqual([operator('bea')])
+      expect(await accounts().dashboardSession(bytes('anna'), AT)).toBeUndefined()
+      expect(await accounts().dashboardSession(bytes('bea'), AT)).toBeDefined()
+      expect(await accounts().dashboardSession(bytes('of a tenant'), AT)).toBeDefined()
+    })
+  })
+
+  describe('sessions', () => {
+    it('last until they expire (exclusive), and are deleted one by one or for an operator', async () => {
+      const password = session('by password', { tenantId: null })
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await accountsIn(tx).putPerson(operator('anna'))
+        await accountsIn(tx).insertDashboardSession(password)
+        await accountsIn(tx).insertDashboardSession(session('of a tenant'))
+        for (const hash of ['one', 'two'])
+          await accountsIn(tx).insertDashboardSession(session(hash, { tenantId: null, personId: 'op_anna' }))
+      })
+      const there = async (hash: string, now = AT) => accounts().dashboardSession(bytes(hash), now)
+      expect(await there('by password', AT + 9)).toEqual(password)
+      expect(await there('by password', AT + 10)).toBeUndefined()
+      expect(await there('unknown')).toBeUndefined()
+      await write((tx) => accountsIn(tx).deleteDashboardSession(bytes('of a tenant')))
+      expect(await there('of a tenant')).toBeUndefined()
+      await write((tx) => accountsIn(tx).deletePersonSessions('op_anna'))
+      expect([await there('one'), await there('two')]).toEqual([undefined, undefined])
+      expect(await there('by password')).toEqual(password)
+    })
+
+    it('are renewed and confirmed while they exist, and listed until they end, newest first', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await accountsIn(tx).insertDashboardSession(session('old', { createdAt: AT - 5 }))
+        await accountsIn(tx).insertDashboardSession(session('new', { tenantId: null }))
+        await accountsIn(tx).insertDashboardSession(
+          session('before', {
+            ...{ endsAt: null, createdAt: null, lastUsedAt: null, authenticatedAt: null },
+            ...{ method: null, address: null, browser: null },
+          }),
+        )
+      })
+      await write(async (tx) => {
+        await accountsIn(tx).keepDashboardSession(bytes('old'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
+        await accountsIn(tx).setSessionAuthenticated(bytes('new'), {
+          authenticatedAt: AT + 2,
+          secondFactorAt: AT + 1,
+        })
+        await accountsIn(tx).keepDashboardSession(bytes('gone'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
+      })
+      const hashes = async (now: number) =>
+        (await accounts().dashboardSessions(now)).map(({ hash }) => `${hash}`)
+      expect(await hashes(AT)).toEqual(['new', 'old', 'before'])
+      expect(await hashes(AT + 10)).toEqual(['old'])
+      expect(await accounts().dashboardSession(bytes('old'), AT)).toEqual(
+        session('old', { createdAt: AT - 5, expiresAt: AT + 15, lastUsedAt: AT + 1 }),
+      )
+      expect(await accounts().dashboardSession(bytes('new'), AT)).toMatchObject({
+        ...{ authenticatedAt: AT + 2, secondFactorAt: AT + 1 },
+      })
+      expect(await accounts().dashboardSession(bytes('gone'), AT)).toBeUndefined()
+    })
+
+    it('are deleted for a tenant with its links, and separately for the operator without a name, with the number returned', async () => {
+      const links = ['one', 'two'].map((hash) => ({
+        hash: bytes(hash),
+        tenantId: 'ten_a',
+        expiresAt: AT + 10,
+      }))
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const link of links) await accountsIn(tx).insertLoginLink(link)
+        await accountsIn(tx).putPerson(operator('anna'))
+        await accountsIn(tx).insertDashboardSession(session('of a'))
+        await accountsIn(tx).insertDashboardSession(session('of b', { tenantId: 'ten_b' }))
+        await accountsIn(tx).insertDashboardSession(session('unnamed', { tenantId: null }))
+        await accountsIn(tx).insertDashboardSession(
+          session('of anna', { tenantId: null, personId: 'op_anna' }),
+        )
+      })
+      const left = async () => (await accounts().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
+      expect(await write((tx) => accountsIn(tx).deleteTenantSignIns('ten_a'))).toEqual({
+        sessions: 1,
+        links: 2,
+      })
+      expect(await write((tx) => accountsIn(tx).takeLoginLink(bytes('one'), AT))).toBeUndefined()
+      expect(await left()).toEqual(['of anna', 'of b', 'unnamed'])
+      expect(await write((tx) => accountsIn(tx).deletePersonSessions(null, bytes('unnamed')))).toBe(0)
+      expect(await write((tx) => accountsIn(tx).deletePersonSessions(null))).toBe(1)
+      expect(await left()).toEqual(['of anna', 'of b'])
+      expect(await write((tx) => accountsIn(tx).deleteDashboardSession(bytes('of b')))).toBe(true)
+      expect(await write((tx) => accountsIn(tx).deleteDashboardSession(bytes('of b')))).toBe(false)
+    })
+
+    it('cannot exist without their person', async () => {
+      const insert = (changes: Parameters<typeof session>[1]) =>
+        write((tx) => accountsIn(tx).insertDashboardSession(session('s', changes)))
+      await expect(insert({ tenantId: 'ten_nobody' })).rejects.toThrow()
+      await expect(insert({ tenantId: null, personId: 'op_nobody' })).rejects.toThrow()
+      expect(await accounts().dashboardSession(bytes('s'), AT)).toBeUndefined()
+    })
+  })
+
+  describe('a person of a tenant', () => {
+    const pia = operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null, origin: 'provider' })
+
+    it('is found by id and name, separately from operators and people of other tenants', async () => {
+      const ben = operator('ben', { id: 'per_ben', tenantId: 'ten_b' })
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        for (const one of [pia, ben, operator('olga')]) await accountsIn(tx).putPerson(one)
+        await accountsIn(tx).putPerson({ ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' })
+        await accountsIn(tx).setLastSignIn('per_pia', AT + 3, 'oidc')
+      })
+      const now = { ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' }
+      const signedIn = { ...now, lastSignInAt: AT + 3, lastSignInBy: 'oidc' }
+      expect(await accounts().people('ten_a')).toEqual([signedIn])
+      expect(await accounts().people('ten_b')).toEqual([ben])
+      expect(await accounts().people(null)).toEqual([operator('olga')])
+      expect((await accounts().everyone()).map(({ name }) => name)).toEqual(['olga', 'ben', 'pia'])
+      expect(await accounts().personByName('pia')).toEqual(signedIn)
+      expect(await accounts().personById('per_pia')).toEqual(signedIn)
+    })
+
+    it('has sessions that name the tenant, and is deleted with them, its links and its second factor', async () => {
+      const link = { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 }
+      const all = async () => (await accounts().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
+      await write(async (tx) => {
+        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
+        await accountsIn(tx).putPerson(pia)
+        for (const hash of ['one', 'two'])
+          await accountsIn(tx).insertDashboardSession(session(hash, { personId: 'per_pia' }))
+        await accountsIn(tx).insertDashboardSession(session('of the tenant'))
+        await accountsIn(tx).insertPersonLink(link, AT)
+        await accountsIn(tx).insertPersonLink({ ...link, hash: bytes('used') }, AT)
+      })
+      expect(await accounts().dashboardSession(bytes('one'), AT)).toEqual(
+        session('one', { personId: 'per_pia' }),
+      )
+      expect(await accounts().personLink(bytes('used'), AT)).toEqual({
+        ...link,
+        hash: bytes('used'),
+      })
+      expect(await accounts().personLink(bytes('used'), AT + 1_000_000_000)).toBeUndefined()
+      expect(await write((tx) => accountsIn(tx).takePersonLink(bytes('used'), AT))).toEqual({
+        ...link,
+        hash: bytes('used'),
+      })
+      expect(await write((tx) => accountsIn(tx).takePersonLink(bytes('used'), AT))).toBeUndefined()
+      await write((tx) => accountsIn(tx).deletePersonSessions(null))
+      expect(await all()).toEqual(['of the tenant', 'one', 'two'])
+      expect(await write((tx) => accountsIn(tx).deletePersonSessions('per_pia', bytes('two')))).toBe(1)
+      expect(await all()).toEqual(['of the tenant', 'two'])
+      await write((tx) => accountsIn(tx).deletePerson('per_pia'))
+      expect(await all()).toEqual(['of the tenant'])
+      expect(await write((tx) => accountsIn(tx).takePersonLink(bytes('link'), AT))).toBeUndefined()
+      expect(await accounts().personByName('pia')).toBeUndefined()
+    })
+
+    it('is signed out with the tenant, and deleted with it', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await accountsIn(tx).putPerson(pia)
+        await accountsIn(tx).insertDashboardSession(session('one', { personId: 'per_pia' }))
+        await accountsIn(tx).insertPersonLink(
+          { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 },
+          AT,
+        )
+      })
+      expect(await write((tx) => accountsIn(tx).deleteTenantSignIns('ten_a'))).toEqual({
+        sessions: 1,
+        links: 1,
+      })
+      await write((tx) => accountsIn(tx).insertDashboardSession(session('two', { personId: 'per_pia' })))
+      const factor = {
+        id: 'per_pia',
+        sealed: bytes('sealed'),
+        recovery: '[]',
+        lastStep: null,
+        enrolledAt: AT,
+      }
+      for (const id of ['per_pia', 'operator'])
+        await write((tx) => accountsIn(tx).putSecondFactor({ ...factor, id }))
+      await write((tx) => tx.closeTenant('ten_a', AT))
+      expect((await accounts().secondFactors()).map(({ id }) => id)).toEqual(['operator'])
+      expect(await accounts().dashboardSessions(AT)).toEqual([])
+      expect(await accounts().people('ten_a')).toEqual([])
+    })
+  })
+
+  describe('a login link', () => {
+    const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
+
+    it('can be used once, until it expires (exclusive)', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await accountsIn(tx).insertLoginLink(link)
+        await accountsIn(tx).insertLoginLink({ ...link, hash: bytes('late') })
+      })
+      const take = (hash: string, now: number) =>
+        write((tx) => accountsIn(tx).takeLoginLink(bytes(hash), now))
+      expect(await take('link', AT + 9)).toEqual(link)
+      expect(await take('link', AT + 9)).toBeUndefined()
+      expect(await take('late', AT + 10)).toBeUndefined()
+      expect(await take('unknown', AT)).toBeUndefined()
+    })
+
+    it('is given to one of many that use it at once, even over two connections', async () => {
+      await write(async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await accountsIn(tx).insertLoginLink(link)
+      })
+      const both = [stores.store, await stores.open()]
+      const taken = await Promise.all(
+        Array.from({ length: 16 }, (_, i) =>
+          both[i % 2]!.transaction('installation', (tx) => accountsIn(tx).takeLoginLink(bytes('link'), AT)),
+        ),
+      )
+      expect(taken.filter((one) => one !== undefined)).toEqual([link])
+    })
+  })
+})
