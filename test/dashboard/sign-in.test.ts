@@ -185,7 +185,7 @@ describe('a new password', () => {
     const added = await operators.add('kim@example.com', 'admin', COMMAND_LINE)
     // A hash of a test is derived at once (`quick-scrypt.mjs`); this one takes its time.
     const [password, operator] = [OPERATOR_PASSWORD, { ...added.operator, passwordHash: OPERATOR_HASH }]
-    await store.transaction('installation', (tx) => tx.putPerson(operator))
+    await store.transaction('installation', (tx) => tx.statements(accountWriter).putPerson(operator))
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
     const limiter = new LocalRateLimiter(running.clock)
     const parts = {
