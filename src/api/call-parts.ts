@@ -43,8 +43,8 @@ interface Acting {
   actions?: ActionKinds
 }
 
-/** A part of verifies. @template Evidence what it finds in a request, or asks of an approval */
-export interface VerifyPart<Evidence extends Proof | Condition = Proof | Condition> extends Refusing, Acting {
+/** A part of verifies. @template Evidence what it finds in a request or knows of its user, or asks of an approval */
+export interface VerifyPart<Evidence = unknown> extends Refusing, Acting {
   request?: Fields
   fields: ReadonlyArray<VerdictField<Evidence>>
   /** Absent for a part of fields only. */
@@ -58,15 +58,15 @@ export interface Proof {
 }
 
 /** Evidence that a request brings, of which nothing is checked yet. */
-interface OpenedProof<Evidence extends Proof = Proof> {
+interface OpenedProof<Evidence> {
   /** A challenge that was made for this evidence; null for none. */
   challenge: Challenge | null
-  /** Checks it, before the pictures count. @throws DomainError */
-  prove(): Promise<Evidence>
+  /** Checks it, before the pictures count. @param subject the user as found; null for one who is not enrolled @throws DomainError */
+  prove(subject: Subject | null): Promise<Evidence>
 }
 
 /** A part of verifies in one environment. */
-export interface VerifyWork<Evidence extends Proof | Condition = Proof | Condition> {
+export interface VerifyWork<Evidence = unknown> {
   /**
    * @param action in RFC 8785 canonical form
    * @param challenge the challenge of the frames; null for photos
@@ -80,6 +80,8 @@ export interface VerifyWork<Evidence extends Proof | Condition = Proof | Conditi
   ): Promise<OpenedProof<Evidence & Proof> | null>
   /** @returns models that embed the pictures besides the one that decides */
   alsoEmbed?(call: Pick<VerifyCall, 'tenant'>, subject: Subject | null): readonly string[]
+  /** Reads what its fields say of the user, who is enrolled, once the pictures are examined. */
+  about?(subject: Subject, call: VerifyCall): Promise<Evidence>
   /** Says what an approval of this action has to meet, before the pictures are looked at. @returns null for nothing @throws DomainError */
   prepare?(call: VerifyCall): Promise<(Evidence & Condition) | null>
   /**

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Standing } from '../storage/records.js'
-import type { Store, StoreTransaction } from '../storage/store.js'
+import type { StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { comparedTemplate, type TemplateRecord } from '../users/templates.js'
 import type { Outbox } from '../webhooks/outbox.js'
@@ -38,7 +38,6 @@ interface Compared {
 /** The parts that `DecisionPolicy` reaches a verdict with. */
 interface DecisionParts {
   vault: TemplateVault
-  store: Store
   clock: Clock
   config: Pick<Config, 'fmr' | 'replayPolicy'>
   provider: BiometricProvider
@@ -59,11 +58,15 @@ export class DecisionPolicy {
    * Has the images compared, unless the user is locked out, or a condition would refuse an approval in any case.
    * @throws DomainError reference_not_found, reference_model_mismatch, and the errors of the conditions and of `BiometricProvider.verify`
    */
-  async examine(call: VerifyCall, evidence: VerifyEvidence, terms: VerdictTerms): Promise<Examination> {
-    const { vault, store, clock, lockout } = this.parts
+  async examine(
+    call: VerifyCall,
+    subject: Subject | null,
+    evidence: VerifyEvidence,
+    terms: VerdictTerms,
+  ): Promise<Examination> {
+    const { clock, lockout } = this.parts
     const { environment, user, tenant } = call
     const provider = decidingProvider(this.parts.provider, tenant)
-    const subject = await vault.find(store.read, user.blindIndex, user.id)
     const template = comparableTemplate(subject, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
     const { possession, integrity } = evidence

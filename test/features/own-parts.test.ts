@@ -43,6 +43,13 @@ it('counts its rows in the verdict, within the bounds of its setting', async () 
   expect(JSON.stringify(kept)).not.toContain('Mondays')
 })
 
+it('is given the user whom the verify has found, without a further look', async () => {
+  const finding = vi.spyOn(running.service.core.vault, 'find')
+  await verified()
+  expect(finding).toHaveBeenCalledTimes(1)
+  finding.mockRestore()
+})
+
 it('prints its rows by its command, which help and completion know', async () => {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   vi.stubEnv('COUNTERSIGN_DATABASE', running.service.config.database)

@@ -8,6 +8,7 @@ import { actionHash } from '../../crypto/verification-jwt.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { Standing } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
+import type { Subject } from '../../users/template-vault.js'
 import { captureIntegrity } from '../../verification/capture/capture-integrity.js'
 import { decodeImages } from '../../verification/capture/images.js'
 import { openChallenge } from '../../verification/challenge/opened-challenge.js'
@@ -27,7 +28,6 @@ import {
   actionKindsOf,
   errorsOf,
   inTurn,
-  type Proof,
   requestFields,
   spendingErrorsOf,
   type VerifyPart,
@@ -130,7 +130,7 @@ function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): v
 
 /** @param parts what features add to verifies */
 export function verify(services: Services, parts: readonly VerifyPart[]): UserEndpoint<VerifyInput> {
-  const { vault, clock, verdictLifetime, productionKeyIssue } = services
+  const { vault, store, clock, verdictLifetime, productionKeyIssue } = services
   const works: VerifyWork[] = parts.map((part) => part.create?.(services) ?? {})
   const policy = new DecisionPolicy(services, (call, subject) =>
     works.flatMap((work) => work.alsoEmbed?.(call, subject) ?? []),
@@ -152,6 +152,8 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
       const challenge = opened?.challenge ?? null
       const proofs = await inTurn(works, async (work) => (await work.open?.(call, action, challenge)) ?? null)
       const used = [challenge, ...proofs.map((proof) => proof?.challenge)].filter((one) => one != null)
+      let finding: Promise<Subject | null> | undefined
+      const find = () => (finding ??= vault.find(store.read, call.user.blindIndex, call.user.id))
       const onRefused = async (tx: StoreTransaction, error: DomainError) =>
         Object.assign({}, ...(await inTurn(works, async (work) => work.onRefused?.(tx, call, error))))
       return spendChallenges(
@@ -160,11 +162,11 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
         spendingErrors,
         async () => {
           // The device proves itself before the pictures count.
-          const found = await inTurn(proofs, async (proof) => (await proof?.prove()) ?? null)
+          const found = await inTurn(proofs, async (proof) => (proof ? proof.prove(await find()) : null))
           const possession = found.find((proof) => proof?.possession)?.possession ?? null
           const integrity = await captureIntegrity(input, images)
           const evidence = { images, challenge: opened?.frames ?? null, possession, integrity }
-          return reachVerdict(call, action, evidence, found)
+          return reachVerdict(call, action, evidence, found, find)
         },
         onRefused,
       )
@@ -182,18 +184,22 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
   /**
    * @param action in RFC 8785 canonical form
    * @param proofs what each part of the verify has found
+   * @param find reads the user, once for all who ask
    */
   async function reachVerdict(
     call: VerifyCall,
     action: string,
     evidence: VerifyEvidence,
-    proofs: ReadonlyArray<Proof | null>,
+    proofs: readonly unknown[],
+    find: () => Promise<Subject | null>,
   ): Promise<Commit> {
     const { tenant } = call
     const asked = await termsUnder(call, (work) => work.prepare?.(call))
     const watched = services.watchers.map((watch) => watch(call, evidence, asked))
-    const examination = await policy.examine(call, evidence, asked)
+    const examination = await policy.examine(call, await find(), evidence, asked)
     for (const one of watched) one.examined(examination)
+    const { subject: known } = examination
+    const told = await inTurn(works, async (work) => (known && work.about?.(known, call)) ?? null)
 
     // They stay the same where the transaction runs again because its verdict had to wait for a signature.
     let signing: Signing | undefined
@@ -203,7 +209,7 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
         termsUnder(call, (work) => work.renew?.(tx, call, standing))
       const verdict = await policy.decide(tx, call, examination, termsInForce, at)
       const { subject, terms, reason, replaySuspected, withheld } = verdict
-      const given = proofs.map((proof, index) => proof ?? terms.conditions[index] ?? null)
+      const given = works.map((_, index) => proofs[index] ?? terms.conditions[index] ?? told[index])
       const sealedFor = subject && { id: subject.record.id, dataKey: subject.dataKey }
       if (verdict.repeated !== undefined)
         return { status: 200, body: verdict.repeated, isRepeat: true, sealedFor }
@@ -227,7 +233,7 @@ export function verify(services: Services, parts: readonly VerifyPart[]): UserEn
       if (approved && !replaySuspected && subject && isOfType(call.input.action, REPLACE_ACTION))
         await tx.setReplaceVerdict(subject.record.id, { id: verificationId, at })
       const furtherFacts = await inTurn(works, async (work, index) =>
-        work.onVerdict?.(tx, call, verdict, given[index] ?? null, { verificationId, at }),
+        work.onVerdict?.(tx, call, verdict, given[index], { verificationId, at }),
       )
       await services.verifications.keep(tx, {
         id: verificationId,

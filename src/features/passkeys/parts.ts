@@ -83,7 +83,9 @@ export const verifyPart: VerifyPart<ProvenPasskey> = {
     return {
       async open(call, action) {
         const opened = await openAssertion(own, call, action)
-        return opened && { challenge: opened.challenge, prove: () => provePossession(own, call, opened) }
+        return (
+          opened && { challenge: opened.challenge, prove: (subject) => provePossession(own, subject, opened) }
+        )
       },
       onRefused: (tx, call, error) => reportReversedCounter(own, tx, call, error),
       async onVerdict(tx, call, verdict, passkey, made) {

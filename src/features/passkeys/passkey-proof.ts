@@ -94,11 +94,10 @@ export async function provePossession(
   { user }: Pick<UserCall<unknown>, 'user'>,
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {
-  const subject = await vault.find(store.read, user.blindIndex, user.id)
   const found =
     subject && (await passkeys.of(store.read, subject)).find(({ content }) => isOf(content, credential))
   if (!subject || !found) throw new DomainError('passkey_not_found')
-  const handle = userHandle(user.blindIndex)
+  const handle = userHandle(subject.record.blindIndex)
   const { id } = found.record
   const given = { challenge: expected, passkey: found.content, handle }
   const checked = await passkeyChecks.assertion(settings, credential, given).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 /** The feature for tests: an endpoint that keeps a remark about a user, and a field of the verdict that counts them. */
 import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
-import type { Proof, VerifyPart } from '../../../src/api/call-parts.js'
+import type { VerifyPart } from '../../../src/api/call-parts.js'
 import {
   ENROLLMENT,
   type EndpointDescription,
@@ -16,11 +16,7 @@ import { DomainError } from '../../../src/lib/domain-error.js'
 import { REMARK_SETTINGS } from './own.js'
 import { remarkReader, remarkWriter } from './remark-table.js'
 
-interface Counted extends Proof {
-  count: number
-}
-
-const verifyPart: VerifyPart<Counted> = {
+const verifyPart: VerifyPart<{ count: number }> = {
   fields: [
     {
       name: 'remarks',
@@ -29,13 +25,8 @@ const verifyPart: VerifyPart<Counted> = {
       value: (_, counted) => counted?.count,
     },
   ],
-  create: ({ vault, store: { read } }) => ({
-    async open({ user }) {
-      const subject = await vault.find(read, user.blindIndex, user.id)
-      if (!subject) return null
-      const { length: count } = await read.statements(remarkReader).of(subject.record.id)
-      return { challenge: null, prove: async () => ({ possession: null, count }) }
-    },
+  create: ({ store: { read } }) => ({
+    about: async ({ record }) => ({ count: (await read.statements(remarkReader).of(record.id)).length }),
   }),
 }
 
