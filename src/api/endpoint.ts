@@ -138,7 +138,7 @@ export interface EndpointDescription {
   operationId?: string
   /** The method of the SDK for TypeScript. */
   sdkName: string
-  /** A body that works in the sandbox. */
+  /** Input that works in the sandbox after the examples before it: fields of the body, and parameters of the path. */
   example?: Record<string, unknown>
   /** Whether a call writes a record even without an idempotency key, as the limits of the sandbox count them. Default false. */
   alwaysKeeps?: boolean

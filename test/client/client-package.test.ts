@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 
-const MAX_UNPACKED_BYTES = 450_000
+const MAX_UNPACKED_BYTES = 500_000
 /** Sizes that docs/guides/capture.md states. */
 const MAX_CAPTURE_BYTES = 46_000
 const MAX_CAPTURE_GZIP_BYTES = 17_000
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('is under 450 kB, and holds code, types, readme and licence', () => {
+it('is under 500 kB, and holds code, types, readme and licence', () => {
   expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
   const others = packed.files
     .map(({ path }) => path)

@@ -1,26 +1,29 @@
 /** The declared claims against those that the service writes: the types of the SDKs are generated from the declaration. */
 import Schema from 'typebox/schema'
 import { expect, it } from 'vitest'
-import { CLAIMS } from '../../src/contract/verdict.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { VERSION } from '../../src/lib/version.js'
-import { exampleClaims, FIELDS } from '../../tools/generators/verdict-page.js'
+import { ALL_CLAIMS, exampleClaims, FIELDS } from '../../tools/generators/verdict-page.js'
 import { claimsSchema } from '../../tools/generators/wire-types.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
 
 const EXAMPLES = [exampleClaims('approved'), exampleClaims('rejected')]
-const optional = Object.keys(CLAIMS).filter((name) => CLAIMS[name]!.isOptional)
+const optional = Object.keys(ALL_CLAIMS).filter((name) => ALL_CLAIMS[name]!.isOptional)
 
 it('declares every claim that the service writes, and no other', () => {
-  expect(Object.keys(CLAIMS).sort()).toEqual(FIELDS.namesAt('jwt').sort())
+  expect(Object.keys(ALL_CLAIMS).sort()).toEqual(FIELDS.namesAt('jwt').sort())
 })
 
 it('declares as optional the claims that an approval or a rejection can lack', () => {
-  expect(optional).toEqual(Object.keys(CLAIMS).filter((name) => EXAMPLES.some((claims) => !(name in claims))))
+  expect(optional).toEqual(
+    Object.keys(ALL_CLAIMS).filter((name) => EXAMPLES.some((claims) => !(name in claims))),
+  )
 })
 
 it('says of optional claims, and of no other, when they are absent', () => {
-  const said = Object.entries(CLAIMS).filter(([, { description }]) => /\bAbsent /.test(String(description)))
+  const said = Object.entries(ALL_CLAIMS).filter(([, { description }]) =>
+    /\bAbsent /.test(String(description)),
+  )
   expect(said.map(([name]) => name)).toEqual(optional)
 })
 

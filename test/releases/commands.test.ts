@@ -2,12 +2,11 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SCHEMA_VERSION } from '../../src/storage/sqlite/sqlite-migrations.js'
 import { type Workplace, workplace } from '../support/command.js'
+import { commandLines } from '../support/command-lines.js'
 import type { ReleaseFacts } from './make-database.js'
 
 const RELEASE = packageFile('test', 'releases', 'schema-5')
@@ -59,15 +58,12 @@ const ARGUMENTS: Record<string, string[]> = {
   'tenant person sign-out': ['acme', 'ada'],
   'tenant person remove': ['acme', 'ada'],
   'user undo-ageing': ['acme', 'ada'],
-  requests: ['acme'],
   'openid add': ['acme', 'portal', '--redirect-uri', 'https://app.example.com/callback'],
-  'openid list': ['acme'],
   'openid remove': ['acme', 'oic_1'],
   'webhook add': ['acme', 'https://example.com/hook'],
   'webhook remove': ['acme', 'whk_1'],
   'webhook test': ['acme', 'whk_1'],
   'webhook redeliver': ['acme', 'whd_1'],
-  compare: ['a.jpg', 'b.jpg'],
   jwt: ['e30.e30.e30', '--secret', '00'],
   'keys discard-master': ['0123456789abcdef'],
   'operator add': ['ada', '--role', 'admin'],
@@ -92,23 +88,11 @@ beforeEach(async () => {
 })
 afterEach(() => place?.dispose())
 
+const commands = await commandLines()
 /** Names of all commands that do something, as they are typed. */
-const leaves = (
-  await Promise.all(
-    COMMANDS.map(async ({ usage, load }) => {
-      const command = new Command().command(usage)
-      ;(await load())(command)
-      return leavesOf(command, [])
-    }),
-  )
-).flat()
-
-function leavesOf(command: Command, above: string[]): string[] {
-  const words = [...above, command.name()]
-  return command.commands.length > 0
-    ? command.commands.flatMap((one) => leavesOf(one, words))
-    : [words.join(' ')]
-}
+const leaves = [...commands.keys()].filter((name) => commands.get(name)!.commands.length === 0)
+/** Values of arguments by their names. */
+const VALUES: Record<string, string> = { tenant: 'acme', user: 'ada' }
 
 function argumentsOf(leaf: string): string[] {
   const given = ARGUMENTS[leaf]
@@ -121,12 +105,9 @@ function argumentsOf(leaf: string): string[] {
       ...['--from', `sqlite:${place.path('countersign.db')}`],
       ...['--to', 'postgres://nobody@127.0.0.1:1/none'],
     ]
-  if (/^tenant (list)$|^(operator list|operator sessions|audit|nodes|doctor|evidence|config|keys)/.test(leaf))
-    return []
-  if (/^user/.test(leaf)) return ['acme', 'ada']
   if (/^policy (set|check)/.test(leaf)) return ['acme', leaf === 'policy set' ? '--file' : '--action', file]
-  if (/^(tenant|webhook|policy)/.test(leaf)) return ['acme']
-  return /^(evaluate|models (import|calibrate))/.test(leaf) ? [file, file] : []
+  const needed = commands.get(leaf)!.registeredArguments.filter(({ required }) => required)
+  return needed.map((one) => VALUES[one.name()] ?? file)
 }
 
 function schemaNow() {

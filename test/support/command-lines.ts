@@ -45,6 +45,17 @@ export async function refusalOf({ words, mayBeBare }: Omit<NamedCommand, 'place'
   }
 }
 
+/** Every command, by its name and those of the commands that it stands under, as they are typed. */
+export async function commandLines(): Promise<Map<string, Command>> {
+  const under = (command: Command, above: string[]): Array<[string, Command]> =>
+    command.commands.flatMap((one) => {
+      const words = [...above, one.name()]
+      return [[words.join(' '), one], ...under(one, words)]
+    })
+  // A completion script needs the options of all.
+  return new Map(under(await createProgram(['completion'], false), []))
+}
+
 /** The command that the first words name, and the words behind it. */
 function commandNamed(program: Command, words: readonly string[]) {
   let [command, at] = [program, 0]

@@ -14,6 +14,16 @@ export const SHOWN_STATUSES: Record<string, number> = Object.assign(
   ...features.map(({ statuses }) => statuses),
 )
 
+/** The path of an endpoint with the values of its example, or with this one for each parameter that the example lacks. */
+export function examplePath({ path, example = {} }: EndpointDescription, other = 'some'): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(example[name] ?? other)))
+}
+
+/** The body of an endpoint's example. */
+export function exampleBody({ example = {}, pathParameters = {} }: EndpointDescription): object {
+  return Object.fromEntries(Object.entries(example).filter(([name]) => !(name in pathParameters)))
+}
+
 /** The description of an endpoint, with what features add to it. */
 export function descriptionOf(id: string): EndpointDescription {
   return DESCRIPTIONS.find((one) => one.id === id)!

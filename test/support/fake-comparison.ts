@@ -1,5 +1,8 @@
 /** Compares the answers of the service in memory with those of the real one. */
+import type Type from 'typebox'
 import { ApiError } from '../../clients/node/index.js'
+import { CLAIMS, RESPONSE_ORDER } from '../../src/contract/verdict.js'
+import { ALL_CLAIMS, FIELDS } from '../../tools/generators/verdict-page.js'
 import { decodeJwt } from './trust.js'
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */
@@ -34,6 +37,12 @@ const FACTS = [
 /** Lists whose length is drawn by lot. */
 const DRAWN = ['steps']
 
+/** Members and claims of features that the contract does not name: the service in memory knows nothing of them. */
+const UNKNOWN_TO_SDK = [
+  ...Object.keys((FIELDS.schema as Type.TObject).properties).filter((name) => !RESPONSE_ORDER.includes(name)),
+  ...Object.keys(ALL_CLAIMS).filter((name) => !(name in CLAIMS)),
+]
+
 /** @returns the value with its facts, and only the types of the rest */
 export function shape(value: unknown, name = ''): unknown {
   if (FACTS.includes(name)) return value
@@ -41,7 +50,7 @@ export function shape(value: unknown, name = ''): unknown {
   if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([field]) => field !== 'production_key')
+      .filter(([field]) => field !== 'production_key' && !UNKNOWN_TO_SDK.includes(field))
       .map(([field, inner]) => [field, shape(inner, field)]),
   )
 }

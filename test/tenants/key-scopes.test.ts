@@ -9,7 +9,7 @@ import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
-import { DESCRIPTIONS } from '../support/descriptions.js'
+import { DESCRIPTIONS, exampleBody, examplePath } from '../support/descriptions.js'
 import { base64, face } from '../support/faces.js'
 import { operationsOf } from '../support/operations.js'
 import { ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
@@ -80,13 +80,15 @@ let users = 0
 const newUser = () => `scoped-${++users}`
 const action = 'x'
 
-/** Every call of the API, with the scopes that it needs: all of them. */
-const CALLS: Array<{
+interface ScopedCall {
   what: string
   endpoint: string
   needs: Scope[]
   call: (client: ApiClient) => Promise<unknown>
-}> = [
+}
+
+/** Calls of the API, with the scopes that each needs: all of them. */
+const NAMED: ScopedCall[] = [
   {
     what: 'enrolling a new user',
     endpoint: 'enroll',
@@ -241,15 +243,6 @@ const CALLS: Array<{
     },
   },
   {
-    what: 'recording a consent',
-    endpoint: 'record_consent',
-    needs: ['enroll'],
-    call: (client) =>
-      client.call('POST', '/v1/users/enrolled/consent', {
-        consent: { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' },
-      }),
-  },
-  {
     what: 'options for a passkey to sign',
     endpoint: 'begin_passkey_assertion',
     needs: ['verify'],
@@ -267,9 +260,28 @@ const CALLS: Array<{
   },
 ]
 
+/** Endpoints whose key needs one of several scopes, each with a test of its own. */
+const ONE_OF_SEVERAL = ['guide', 'get_verification']
+/** Endpoints of which no call is named are called as their example says, with the one scope that they name. */
+const CALLS = [
+  ...NAMED,
+  ...DESCRIPTIONS.filter(
+    ({ id }) => ![...NAMED.map(({ endpoint }) => endpoint), ...ONE_OF_SEVERAL].includes(id),
+  )
+    .filter(({ example, scopes }) => example && scopes.length < 2)
+    .map(
+      (one): ScopedCall => ({
+        what: `the example of ${one.id}`,
+        endpoint: one.id,
+        needs: [...one.scopes],
+        call: (client) => client.call(one.method, examplePath(one), one.body && exampleBody(one)),
+      }),
+    ),
+]
+
 describe('a key with scopes', () => {
   beforeAll(async () => {
-    await tenant.sandbox.enroll({ user_id: 'enrolled', image })
+    for (const user_id of ['enrolled', 'ada+match']) await tenant.sandbox.enroll({ user_id, image })
     await usePasskeys(running, tenant)
   })
 
@@ -319,7 +331,7 @@ describe('a key with scopes', () => {
   })
 
   it('the table of scopes covers every endpoint', () => {
-    const tried = new Set([...CALLS.map(({ endpoint }) => endpoint), 'guide', 'get_verification'])
+    const tried = new Set([...CALLS.map(({ endpoint }) => endpoint), ...ONE_OF_SEVERAL])
     expect(tried).toEqual(new Set(DESCRIPTIONS.map(({ id }) => id)))
   })
 

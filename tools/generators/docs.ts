@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
+import type { EndpointDescription } from '../../src/api/endpoint.js'
 import { ALL_SETTING_GROUPS } from '../../src/app/configuration.js'
 import { ERRORS, type ErrorCategory } from '../../src/contract/error-codes.js'
 import { CATEGORY_MEANINGS } from '../../src/http/openapi/errors-page.js'
@@ -102,6 +103,26 @@ function recoveryLine({ step, codes }: Recovery): string {
     ...codes.filter((code) => !whole.includes(ERRORS[code].category)).map((code) => `\`${code}\``),
   ]
   return `- ${step.replace(/\.$/, ':')} ${names.join(', ')}`
+}
+
+/** @returns docs/api-overview.md with a line for each operation of the OpenAPI document that it does not list yet, and without those that are gone */
+export function withEndpoints(
+  page: string,
+  descriptions: readonly EndpointDescription[],
+  paths: object,
+): string {
+  const there = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const lines = page.split('\n')
+  const listed = (line: string) => /^- `([A-Z]+ \/v1\/[^`]+)`/.exec(line)?.[1]
+  const known = lines.map(listed)
+  const further = descriptions
+    .filter(({ method, path }) => !known.includes(`${method} ${path}`))
+    .map(({ method, path, success, summary }) => `- \`${method} ${path}\`: ${success.status}. ${summary}`)
+  const last = known.findLastIndex((name) => name !== undefined)
+  const isKept = (line: string) => there.includes(listed(line) ?? there[0]!)
+  return [...lines.slice(0, last + 1).filter(isKept), ...further, ...lines.slice(last + 1)].join('\n')
 }
 
 /** docs/operator-errors.md: codes with the same next step share a line. */

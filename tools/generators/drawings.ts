@@ -502,7 +502,7 @@ function fateOf({ name, declared: { atErasure } }: Table): FateName {
   return atErasure === 'kept' ? (UNREACHED[name] ?? 'left') : 'deleted'
 }
 
-/** The content of the tables about users, in a few words. */
+/** The content of the tables about users, in a few words. A feature's table may say enough by its name. */
 const TABLE_TEXTS: Record<string, string> = {
   openid_state: 'OpenID sign-in',
   openid_callback: 'Keycloak request',
@@ -557,7 +557,9 @@ function erasure(): string {
         const base = y + head + 17 + index * row
         svg.text(x, base, name, 'name')
         if (!isExplained) return
-        const text = known(TABLE_TEXTS, name, 'table')
+        const isOfFeature = tablesOf().some((table) => table.name === name)
+        const text = isOfFeature ? TABLE_TEXTS[name] : known(TABLE_TEXTS, name, 'table')
+        if (text === undefined) return
         if (textX + widthOf(text, 'muted') > x + columnWidth)
           throw new Error(`"${text}" does not fit next to ${name} in the drawing: make it shorter`)
         svg.text(textX, base, text, 'muted')

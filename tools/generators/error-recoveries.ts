@@ -11,8 +11,8 @@ const images = (Object.keys(ERRORS) as ErrorCode[]).filter(
   (code) => ERRORS[code].category === 'biometric_rejected',
 )
 
-/** Every code of the API is in exactly one of these lists. */
-export const RECOVERIES: readonly Recovery[] = [
+/** A code is in one of these lists at most. */
+const NAMED: readonly Recovery[] = [
   {
     step: 'Retry with the same idempotency key, after `Retry-After` (the SDKs do so twice, except for `request_timeout`).',
     codes: [
@@ -83,4 +83,13 @@ export const RECOVERIES: readonly Recovery[] = [
       ...(['passkey_invalid', 'passkey_rp_mismatch', 'passkey_user_not_verified'] as const),
     ],
   },
+]
+
+const named = NAMED.flatMap(({ codes }) => codes)
+const others = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !named.includes(code))
+
+/** Every code of the API is in exactly one of these lists. */
+export const RECOVERIES: readonly Recovery[] = [
+  ...NAMED,
+  ...(others.length > 0 ? [{ step: 'Do what the remedy says.', codes: others }] : []),
 ]

@@ -5,9 +5,8 @@ type Json = any
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** Values of fields. A user of the collection sets the variables once. */
+/** Values of fields, before those of the endpoint's example. A user of the collection sets the variables once. */
 const VALUES: Record<string, unknown> = {
-  consent: { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' },
   user_id: '{{user_id}}',
   image: '{{image}}',
   return_url: '{{return_url}}',
@@ -42,7 +41,10 @@ export function postmanCollection(document: Json): Json {
   return {
     info: { name: document.info.title, description: document.info.summary, schema: SCHEMA },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
-    variable: VARIABLES.map(([key, value, description]) => ({ key, value, description })),
+    variable: [
+      ...VARIABLES.map(([key, value, description]) => ({ key, value, description })),
+      ...furtherVariables(operations.map(({ operation }) => operation)),
+    ],
     item: document.tags
       .map(({ name, description }: Json) => ({
         name,
@@ -56,11 +58,20 @@ export function postmanCollection(document: Json): Json {
   }
 }
 
+/** The parameters of paths that no variable is named for, with the values of examples. */
+function furtherVariables(operations: Json[]): Json[] {
+  const named: string[] = VARIABLES.map(([key]) => key)
+  return operations
+    .flatMap(({ parameters = [] }) => parameters)
+    .filter((parameter) => parameter.in === 'path' && !named.includes(parameter.name))
+    .map(({ name, example, description }) => ({ key: name, value: String(example ?? ''), description }))
+}
+
 function item(
   { path, method, operation }: { path: string; method: string; operation: Json },
   document: Json,
 ) {
-  const schema = operation.requestBody?.content['application/json'].schema
+  const { schema, example: values = {} } = operation.requestBody?.content['application/json'] ?? {}
   const segments = path.slice(1).replaceAll('{', '{{').replaceAll('}', '}}').split('/')
   const query = (operation.parameters as Json[])
     // Parameters that the body has are left out of the query.
@@ -78,7 +89,7 @@ function item(
       description: operation.description,
       header: schema ? [{ key: 'Content-Type', value: 'application/json' }] : [],
       url: { raw: `{{base_url}}/${segments.join('/')}`, host: ['{{base_url}}'], path: segments, query },
-      ...(schema ? { body: { mode: 'raw', raw: rawBody(example(schema, document)) } } : {}),
+      ...(schema ? { body: { mode: 'raw', raw: rawBody(example(schema, document, values)) } } : {}),
     },
   }
 }
@@ -89,12 +100,13 @@ function rawBody(value: Json): string {
 }
 
 /** Only the required fields, and the action, which a challenge for a verify must name. Of alternatives, the first one. */
-function example(schema: Json, document: Json): Json {
-  if (schema.$ref) return example(document.components.schemas[schema.$ref.split('/').at(-1)], document)
-  if (schema.oneOf) return example(schema.oneOf[0], document)
+function example(schema: Json, document: Json, values: Json): Json {
+  if (schema.$ref)
+    return example(document.components.schemas[schema.$ref.split('/').at(-1)], document, values)
+  if (schema.oneOf) return example(schema.oneOf[0], document, values)
   const fields = new Set([
     ...(schema.required ?? []),
     ...('action' in (schema.properties ?? {}) ? ['action'] : []),
   ])
-  return Object.fromEntries([...fields].map((name: string) => [name, VALUES[name]]))
+  return Object.fromEntries([...fields].map((name: string) => [name, VALUES[name] ?? values[name]]))
 }

@@ -1,9 +1,11 @@
 /** Makes the example of docs/verdict.md with the code that signs verdicts, and reads the tables of the page. */
 import { createHash } from 'node:crypto'
 import { decodeProtectedHeader } from 'jose'
+import type Type from 'typebox'
 import { type Reached, VerdictFields } from '../../src/api/verdict-fields.js'
 import { canonicalDisplay, displayAction } from '../../src/contract/actions/display-action.js'
 import { canonicalJson } from '../../src/contract/canonical-json.js'
+import { CLAIMS } from '../../src/contract/verdict.js'
 import { actionHash, signVerification } from '../../src/crypto/verification-jwt.js'
 import { partsOf } from '../../src/features/feature-parts.js'
 import { FEATURES, loadFeatures } from '../../src/features/index.js'
@@ -26,6 +28,21 @@ const CHALLENGE_ID = 'chl_01a1fc3033a77c0e9e6d9b1f5c2a4e80'
 /** The fields of a verdict by the service with all its features. */
 const LOADED = await loadFeatures()
 export const FIELDS = new VerdictFields(partsOf(LOADED).verify.map(({ fields }) => fields))
+/** The claims that the service writes: those of the contract, then those of features that it does not name, which members of the response describe. */
+export const ALL_CLAIMS: typeof CLAIMS = {
+  ...CLAIMS,
+  ...Object.fromEntries(
+    FIELDS.namesAt('jwt')
+      .filter((name) => !(name in CLAIMS))
+      .map((name) => {
+        const { description = '' } = (FIELDS.schema as Type.TObject).properties[name] as {
+          description?: string
+        }
+        return [name, { description: `${description} Absent where there is none.`.trim(), isOptional: true }]
+      }),
+  ),
+}
+
 /** Names of the features with a part of verifications, in the order of their proofs. */
 const VERIFYING = FEATURES.filter((_, i) => LOADED[i]!.parts?.verify).map(({ name }) => name)
 
@@ -93,14 +110,18 @@ function exampleDisplay() {
 
 export const exampleToken = () => signVerification(exampleClaims(), EXAMPLE_SECRET)
 
-/** @returns the page with the example that the code makes now */
+/** @returns the page with the example that the code makes now, and with a line for each claim that it does not list yet */
 export function withExample(page: string): string {
+  const listed = claimsOf(page)
+  const further = Object.entries(ALL_CLAIMS).filter(([name]) => !listed.has(name))
+  const lines = further.map(([name, { description }]) => `- \`${name}\` (see the response): ${description}\n`)
   const token = exampleToken()
   const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``
   const json = (value: unknown) => block('json', JSON.stringify(value, null, 2))
   const made = [block('', token), 'Its header:', json(decodeProtectedHeader(token)), 'Its claims:']
   const text = [...made, json(exampleClaims())].join('\n\n')
-  return page.replace(
+  const whole = page.replace(/(?<=^## Claims\n[\s\S]*?^- .*\n)(?!- )/m, () => lines.join(''))
+  return whole.replace(
     /(<!-- example -->\n)[\s\S]*(<!-- end of example -->)/,
     (_match, begin: string, end: string) => `${begin}\n${text}\n\n${end}`,
   )

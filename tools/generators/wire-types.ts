@@ -1,7 +1,7 @@
 /** Writes the SDK's types of requests, answers, claims and webhooks, `src/contract/wire-types.ts`, from the OpenAPI document and the claims. */
 import { spawnSync } from 'node:child_process'
-import { CLAIMS } from '../../src/contract/verdict.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { ALL_CLAIMS } from './verdict-page.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
 export type Json = any
@@ -25,15 +25,15 @@ export function claimsSchema({ VerifyResult, DisplayedText }: Json): Json {
   const inDisplay = Object.entries(DisplayedText.properties).map(([name, one]) => [`display_${name}`, one])
   const members: Json = { ...VerifyResult.properties, ...Object.fromEntries(inDisplay) }
   const schemaOf = (name: string) => {
-    const { isOptional: _, ...claim } = CLAIMS[name]!
+    const { isOptional: _, ...claim } = ALL_CLAIMS[name]!
     const { anyOf: [inner] = [], ...member } = members[name] ?? {}
     return 'type' in claim ? claim : { ...(inner ?? member), ...claim }
   }
-  const names = Object.keys(CLAIMS)
+  const names = Object.keys(ALL_CLAIMS)
   return {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, schemaOf(name)])),
-    required: names.filter((name) => !CLAIMS[name]!.isOptional),
+    required: names.filter((name) => !ALL_CLAIMS[name]!.isOptional),
   }
 }
 
@@ -60,6 +60,32 @@ export function webhookSchemas({ webhooks }: Json): {
 
 /** The types of the file, in its order. A schema that equals one of them is written as its name wherever it occurs. */
 export function typesOf(document: Json): WireType[] {
+  const types = namedTypes(document)
+  return [...types, ...furtherTypes(document, new Set(types.map(({ schema }) => shapeOf(schema))))]
+}
+
+/** The bodies of endpoints that have no type yet, by the titles of their schemas. @param known shapes of the types that there are */
+function furtherTypes({ paths, components }: Json, known: Set<string>): WireType[] {
+  const bodies = Object.entries<Json>(paths).flatMap(([path, operations]) =>
+    Object.entries<Json>(operations).flatMap(([method, { requestBody, responses, security }]) => {
+      // Documents that need no API key are for verifiers, which read them by their standards' names.
+      if (security?.length === 0) return []
+      const at = `\`${method.toUpperCase()} ${path}\`.`
+      const answers = [responses[200], responses[201]].map((body) => ({ body, doc: `Answer of ${at}` }))
+      return [{ body: requestBody, doc: `Body of ${at}` }, ...answers]
+    }),
+  )
+  return bodies.flatMap(({ body, doc }) => {
+    const name = body?.content?.['application/json']?.schema?.$ref?.split('/').at(-1)
+    const schema = components.schemas[name]
+    // One of several alternatives has a type of its own.
+    if (!schema?.properties || known.has(shapeOf(schema))) return []
+    known.add(shapeOf(schema))
+    return [{ name, schema, doc }]
+  })
+}
+
+function namedTypes(document: Json): WireType[] {
   const { schemas } = document.components
   const webhooks = webhookSchemas(document)
   const fields = (name: string) => schemas[name].properties

@@ -24,6 +24,7 @@ const success = Type.Object(
 
 export const recordConsentDescription: EndpointDescription = {
   id: 'record_consent',
+  example: { user_id: 'ada+match', consent: { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' } },
   topic: ENROLLMENT,
   sdkName: 'recordConsent',
   method: 'POST',

@@ -167,14 +167,25 @@ function withScopes({ description, scopes }: EndpointDescription): string {
 }
 
 /** The example as a request to paste. */
-function withCommand({ method, path, description, example }: EndpointDescription, at: BaseUrls): string {
+function withCommand(endpoint: EndpointDescription, at: BaseUrls): string {
+  const { method, description, example } = endpoint
   if (!example) return description
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(example[name])))
   const command = [
     `curl -s ${method === 'POST' ? '' : `-X ${method} `}${at.sandbox.replace(/\/v1$/, path)} \\`,
-    "  -H 'Authorization: Bearer svc-sbx-…' -H 'Content-Type: application/json' \\",
-    `  --data '${JSON.stringify(example)}'`,
+    ...(endpoint.body
+      ? [
+          "  -H 'Authorization: Bearer svc-sbx-…' -H 'Content-Type: application/json' \\",
+          `  --data '${JSON.stringify(exampleBody(endpoint))}'`,
+        ]
+      : ["  -H 'Authorization: Bearer svc-sbx-…'"]),
   ]
   return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
+}
+
+/** The fields of the example that stand in the body. */
+function exampleBody({ example = {}, pathParameters = {} }: EndpointDescription): Json {
+  return Object.fromEntries(Object.entries(example).filter(([name]) => !(name in pathParameters)))
 }
 
 /** Each topic once, in the order of the endpoints; that of the webhooks, which are no endpoints, comes last. */
@@ -196,7 +207,7 @@ function operation(endpoint: EndpointDescription, at: BaseUrls) {
     summary: endpoint.summary,
     description: withCommand({ ...endpoint, description: withScopes(endpoint) }, at),
     parameters: [
-      ...parameters('path', endpoint.pathParameters),
+      ...parameters('path', endpoint.pathParameters, example),
       ...parameters('query', endpoint.query),
       ...(endpoint.idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(id === 'verify' ? [{ $ref: '#/components/parameters/SigningKeyId' }] : []),
@@ -209,7 +220,7 @@ function operation(endpoint: EndpointDescription, at: BaseUrls) {
             content: {
               'application/json': {
                 schema: endpoint.body,
-                ...(example ? { example } : {}),
+                ...(example ? { example: exampleBody(endpoint) } : {}),
               },
             },
           },
@@ -219,13 +230,18 @@ function operation(endpoint: EndpointDescription, at: BaseUrls) {
   }
 }
 
-function parameters(place: 'path' | 'query', described: EndpointDescription['query'] = {}): Json[] {
+function parameters(
+  place: 'path' | 'query',
+  described: EndpointDescription['query'] = {},
+  example: EndpointDescription['example'] = {},
+): Json[] {
   return Object.entries(described).map(([name, { schema, description }]) => ({
     name,
     in: place,
     required: place === 'path',
     description,
     schema,
+    ...(name in example ? { example: example[name] } : {}),
   }))
 }
 

@@ -1,8 +1,11 @@
 /** The scenarios by the file that records them. */
+import { existsSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { FEATURES } from '../../../src/features/index.js'
+import { packageFile } from '../../../src/lib/package-root.js'
 import { writeShiftedPack } from '../../support/packs.js'
 import type { Stage } from '../stage.js'
 import { Theatre } from '../theatre.js'
@@ -41,6 +44,16 @@ async function changing(): Promise<Theatre> {
   return Theatre.open(settings, { ownEngine: true, folder: pack })
 }
 
+/** Scenarios that a feature brings in the folder of its tests, by the name of the feature. */
+const OF_FEATURES = await Promise.all(
+  FEATURES.filter(({ name }) => existsSync(packageFile('test', 'features', name, 'scenarios.ts'))).map(
+    async ({ name }): Promise<[string, Group]> => {
+      const { scenarios } = await import(`../../features/${name}/scenarios.ts`)
+      return [name, { theatre: usual, scenarios }]
+    },
+  ),
+)
+
 export const GROUPS: Record<string, Group> = {
   verify: { theatre: usual, scenarios: verify },
   enroll: { theatre: usual, scenarios: enroll },
@@ -51,4 +64,5 @@ export const GROUPS: Record<string, Group> = {
   people: { theatre: usual, scenarios: people },
   callers: { theatre: usual, scenarios: callers },
   'changing-models': { theatre: changing, scenarios: changingModels },
+  ...Object.fromEntries(OF_FEATURES),
 }

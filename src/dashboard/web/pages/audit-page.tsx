@@ -11,69 +11,43 @@ import { useData } from '../base/use-data.js'
 import { EntryInWords } from '../entry-in-words.js'
 import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from '../log-parts.js'
 
-/** The page's name for each event, and whether the event is about a user. */
-const EVENTS: Record<AuditEventName, { text: string; isOfUser: boolean }> = {
-  enroll: { text: 'Enrollment', isOfUser: true },
-  verify: { text: 'Verification', isOfUser: true },
-  delete: { text: 'Erasure', isOfUser: true },
-  rotate_signing: { text: 'Secret rotated', isOfUser: false },
-  key_revealed: { text: 'Key revealed', isOfUser: false },
-  key_created: { text: 'Key created', isOfUser: false },
-  key_revoked: { text: 'Keys revoked', isOfUser: false },
-  key_reissued: { text: 'Key reissued', isOfUser: false },
-  tenant_created: { text: 'Tenant created', isOfUser: false },
-  contract_changed: { text: 'Contract changed', isOfUser: false },
-  erasure_scheduled: { text: 'Erasure announced', isOfUser: true },
-  models_changed: { text: 'Model pack changed', isOfUser: false },
-  drift_restarted: { text: 'Drift compared from here on', isOfUser: false },
-  policy_changed: { text: 'Policy changed', isOfUser: false },
-  capture_page_changed: { text: 'Capture page changed', isOfUser: false },
-  capture_consented: { text: 'Consent given', isOfUser: true },
-  capture_code_failed: { text: 'Wrong codes at a capture link', isOfUser: false },
-  capture_number_failed: { text: 'Wrong numbers after a capture on a phone', isOfUser: false },
-  capture_disowned: { text: 'Begun by somebody else, said the person', isOfUser: true },
-  ageing_undone: { text: 'References restored as enrolled', isOfUser: true },
-  user_exported: { text: 'Facts exported', isOfUser: true },
-  users_compared: { text: 'Users compared to measure the false match rate', isOfUser: false },
-  passkey_settings_changed: { text: 'Passkey settings changed', isOfUser: false },
-  passkey_registered: { text: 'Passkey registered', isOfUser: true },
-  consent_recorded: { text: 'Consent recorded', isOfUser: true },
-  passkey_revoked: { text: 'Passkey revoked', isOfUser: true },
-  passkey_recovery_cancelled: { text: 'Recovery of a passkey cancelled', isOfUser: true },
-  user_unlocked: { text: 'User unlocked', isOfUser: true },
-  openid_client_added: { text: 'OpenID application added', isOfUser: false },
-  openid_client_removed: { text: 'OpenID application removed', isOfUser: false },
-  openid_refused: { text: 'OpenID request refused', isOfUser: true },
-  openid_key_rotated: { text: 'OpenID key rotated', isOfUser: false },
-  webhook_added: { text: 'Webhook added', isOfUser: false },
-  webhook_removed: { text: 'Webhook removed', isOfUser: false },
-  webhook_redelivered: { text: 'Webhook redelivered', isOfUser: false },
-  database_restored: { text: 'Database restored', isOfUser: false },
-  working_keys_changed: { text: 'Master key changed', isOfUser: false },
-  verdict_key_rotated: { text: 'Verdict key rotated', isOfUser: false },
-  audit_break_found: { text: 'Log was changed from outside', isOfUser: false },
-  operator_password_reset: { text: 'Operator password reset', isOfUser: false },
-  operator_added: { text: 'Operator added', isOfUser: false },
-  operator_changed: { text: 'Operator changed', isOfUser: false },
-  operator_removed: { text: 'Operator removed', isOfUser: false },
-  operator_password_chosen: { text: 'Operator chose a password', isOfUser: false },
-  person_added: { text: 'Person added', isOfUser: false },
-  person_changed: { text: 'Person changed', isOfUser: false },
-  person_password_reset: { text: 'Person invited again', isOfUser: false },
-  person_password_chosen: { text: 'Person chose a password', isOfUser: false },
-  person_removed: { text: 'Person removed', isOfUser: false },
-  signed_in: { text: 'Signed in', isOfUser: false },
-  sign_in_failed: { text: 'Sign-ins refused', isOfUser: false },
-  login_link_made: { text: 'Login link made', isOfUser: false },
-  second_factor_added: { text: 'Second factor added', isOfUser: false },
-  second_factor_removed: { text: 'Second factor removed', isOfUser: false },
-  operator_link_made: { text: 'Operator link made', isOfUser: false },
-  identity_confirmed: { text: 'Identity confirmed', isOfUser: false },
-  sessions_ended: { text: 'Sessions ended', isOfUser: false },
-  tenant_suspended: { text: 'Tenant suspended', isOfUser: false },
-  tenant_resumed: { text: 'Tenant resumed', isOfUser: false },
-  tenant_deleted: { text: 'Tenant deleted', isOfUser: false },
+/** The page's names for events that their own words would not tell. */
+const TEXTS: Partial<Record<AuditEventName, string>> = {
+  enroll: 'Enrollment',
+  verify: 'Verification',
+  delete: 'Erasure',
+  rotate_signing: 'Secret rotated',
+  key_revoked: 'Keys revoked',
+  erasure_scheduled: 'Erasure announced',
+  models_changed: 'Model pack changed',
+  drift_restarted: 'Drift compared from here on',
+  capture_consented: 'Consent given',
+  capture_code_failed: 'Wrong codes at a capture link',
+  capture_number_failed: 'Wrong numbers after a capture on a phone',
+  capture_disowned: 'Begun by somebody else, said the person',
+  ageing_undone: 'References restored as enrolled',
+  user_exported: 'Facts exported',
+  users_compared: 'Users compared to measure the false match rate',
+  passkey_recovery_cancelled: 'Recovery of a passkey cancelled',
+  openid_client_added: 'OpenID application added',
+  openid_client_removed: 'OpenID application removed',
+  openid_refused: 'OpenID request refused',
+  openid_key_rotated: 'OpenID key rotated',
+  working_keys_changed: 'Master key changed',
+  audit_break_found: 'Log was changed from outside',
+  operator_password_chosen: 'Operator chose a password',
+  person_password_reset: 'Person invited again',
+  person_password_chosen: 'Person chose a password',
+  sign_in_failed: 'Sign-ins refused',
 }
+const textOf = (event: AuditEventName) =>
+  TEXTS[event] ?? (event[0]!.toUpperCase() + event.slice(1)).replaceAll('_', ' ')
+/** Events about a user, besides those whose names begin with the word. */
+const OF_USER: readonly AuditEventName[] = [
+  ...(['enroll', 'verify', 'delete', 'erasure_scheduled', 'capture_consented', 'capture_disowned'] as const),
+  ...(['ageing_undone', 'passkey_registered', 'consent_recorded', 'passkey_revoked'] as const),
+  ...(['passkey_recovery_cancelled', 'openid_refused'] as const),
+]
 const COLUMNS = [
   { name: '#', isNumber: true },
   { name: 'Time' },
@@ -197,7 +171,7 @@ function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: 
         name="event"
         label="Event"
         value={filter.event}
-        options={AUDIT_EVENTS.map((name) => [name, EVENTS[name].text])}
+        options={AUDIT_EVENTS.map((name) => [name, textOf(name)])}
       />
       <ChoiceField
         id="audit-outcome"
@@ -230,7 +204,7 @@ function Entries({ tenantId, entries, actorName }: EntriesProps) {
           cells: [
             entry.sequence,
             <Time at={entry.at} />,
-            EVENTS[entry.event].text,
+            textOf(entry.event),
             <Outcome entry={entry} />,
             entry.score?.toFixed(3),
             <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
@@ -271,7 +245,7 @@ function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) 
 }
 
 function whyNoUser({ event, code }: AuditEntry): string {
-  if (!EVENTS[event].isOfUser) return 'Not about a user'
+  if (!event.startsWith('user_') && !OF_USER.includes(event)) return 'Not about a user'
   if (code === 'reference_not_found') return 'No user of that id existed'
   return code ? 'No user of that id was enrolled' : 'The user was erased before'
 }
