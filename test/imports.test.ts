@@ -50,8 +50,6 @@ const SHOW_THE_COMPONENT = ['features', 'dashboard']
 const GENERATORS = 'tools/generators'
 /** Rooms that may install model packs; the others read packs. */
 const MAY_INSTALL_MODELS = ['cli', 'tools/pack-builders']
-/** Files that name a feature although they are not its own. */
-const NAME_FEATURES = ['src/cli/keys/keys-epochs.ts']
 /** The list of features, the type that each of them has, and what they add to the core. */
 const FEATURE_LIST = ['features/feature.ts', 'features/feature-parts.ts', 'features/index.ts']
 
@@ -245,10 +243,7 @@ describe('imports', () => {
       ['app', 'cli', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
     expect(into.filter(isOfList).length).toBeGreaterThan(0)
     const mayReach = (one: Import) =>
-      isOfList(one) ||
-      one.from === 'features/index' ||
-      NAME_FEATURES.includes(relative(packageFile(), one.file)) ||
-      (one.from === 'dashboard' && one.isType)
+      isOfList(one) || one.from === 'features/index' || (one.from === 'dashboard' && one.isType)
     const others = into.filter((one) => !mayReach(one))
     expect(others.map(show)).toEqual([])
   })

@@ -8,13 +8,11 @@ import { Operations } from '../admin/operations.js'
 import { AuditLog } from '../audit/audit-log.js'
 import { type Config, ConfigError } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
-import type { EpochKeys } from '../crypto/epoch-key.js'
 import { ExternalSigner } from '../crypto/external-signer.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import { tablesOf } from '../features/index.js'
-import { EpochFolder } from '../keys/epoch-folder.js'
-import { loadEpochs } from '../keys/epochs.js'
+import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { WorkingKeys } from '../keys/working-keys.js'
@@ -111,43 +109,6 @@ export function missingMasterKey(config: Config, wanted: readonly string[]): Con
   return new ConfigError(
     `There is no master key at ${config.masterKeyFile}, but there are data in ${describeDatabase(config)}. Put the database's key there first.${which} ` +
       'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set. No new key was made, since it would not open the database.',
-  )
-}
-
-/** The configured folder of epoch keys, or null. */
-export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFolder | null {
-  return epochKeys === undefined ? null : new EpochFolder(epochKeys)
-}
-
-/**
- * Reads the epoch keys that the database names, and wraps data keys under the current one from now on.
- * @returns why the key of the next epoch could not be read yet, or null
- * @throws ConfigError when a key is missing under which data keys may be wrapped
- */
-export async function takeOverEpochs(
-  { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
-  keys: Pick<WorkingKeys, 'epochs' | 'replaceEpochs'>,
-  folder: EpochFolder | null,
-): Promise<string | null> {
-  if (!shared) return null
-  const records = await shared.epochs.all()
-  const { epochs, progress, awaited } = await loadEpochs(records, folder, Date.now()).catch((error) => {
-    // The progress so far belongs to other epochs than the database names now, as after a failover.
-    coordinator?.showEpochs({ loaded: 0, used: 0 })
-    throw error
-  })
-  if (!areSame(keys.epochs, epochs)) keys.replaceEpochs(epochs)
-  // Only now: writes from here on are wrapped under the new epoch.
-  shared.requireEpoch(progress.used)
-  coordinator?.showEpochs(progress)
-  return awaited
-}
-
-function areSame(one: EpochKeys, other: EpochKeys): boolean {
-  return (
-    one.current === other.current &&
-    one.others.length === other.others.length &&
-    one.others.every((key, index) => key === other.others[index])
   )
 }
 

@@ -154,7 +154,7 @@ export function commandsWith(features: readonly ListedFeature[]): CommandEntry[]
   // Imported with the command that runs: help needs no database.
   const host: CommandHost = {
     loadConfig: async () => (await import('../app/configuration.js')).loadConfig(process.env, features),
-    withCore: async (work) => (await import('./with-core.js')).withCore(work, features),
+    withCore: async (work, options) => (await import('./with-core.js')).withCore(work, features, options),
   }
   const added = features.flatMap(({ commands = [] }) => commands)
   const entries = [...CORE_COMMANDS]

@@ -21,11 +21,15 @@ const CREATION_POLL_MS = 20
 type Work<T> = (core: AdministeredCore, config: Config) => Promise<T>
 
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
-export async function withCore<T>(work: Work<T>, features: readonly ListedFeature[] = FEATURES): Promise<T> {
+export async function withCore<T>(
+  work: Work<T>,
+  features: readonly ListedFeature[] = FEATURES,
+  options: CoreOptions = {},
+): Promise<T> {
   const config = loadConfig(process.env, features)
   if (!(await hasDatabase(config))) throw databaseMissing(config)
   assertMasterKey(config)
-  return using(config, work, { tables: tablesOf(features) })
+  return using(config, work, { tables: tablesOf(features), ...options })
 }
 
 export function databaseMissing(config: Config): CommandError {

@@ -5,6 +5,7 @@
 import { ACCOUNT_TABLES } from '../admin/accounts/account-tables.js'
 import type { Table } from '../storage/table.js'
 import { CAPTURE_SESSIONS } from './capture-sessions/own.js'
+import { EPOCH_KEYS } from './epoch-keys/own.js'
 import type { Feature, ListedFeature } from './feature.js'
 import { INSIGHT } from './insight/own.js'
 import { LEARNING_REFERENCES } from './learning-references/own.js'
@@ -30,7 +31,11 @@ export const FEATURES: readonly ListedFeature[] = [
     load: async () => (await import('./learning-references/feature.js')).learningReferences,
   },
   { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },
-  { name: 'epoch-keys', load: async () => (await import('./epoch-keys/feature.js')).epochKeys },
+  {
+    name: 'epoch-keys',
+    ...EPOCH_KEYS,
+    load: async () => (await import('./epoch-keys/feature.js')).epochKeys,
+  },
   { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
   { name: 'webhooks', load: async () => (await import('./webhooks/feature.js')).webhooks },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },

@@ -1,10 +1,12 @@
-/** Reads the epoch keys that the rows of the table `epoch` name. */
+/** Reads the epoch keys that the rows of the table `epoch` name, and takes them over. */
 
-import { ConfigError } from '../config/config.js'
+import { type Config, ConfigError } from '../config/config.js'
 import type { EpochKeys } from '../crypto/epoch-key.js'
 import { MINUTE_MS } from '../lib/clock.js'
 import { type EpochProgress, type EpochRecord, isBaseEpoch } from '../storage/epoch-book.js'
-import type { EpochFolder } from './epoch-folder.js'
+import type { Store } from '../storage/store.js'
+import { EpochFolder } from './epoch-folder.js'
+import type { WorkingKeys } from './working-keys.js'
 
 /** How long a retired key is still loaded, for calls that read a row just before it was rewrapped. */
 const RETIRED_KEPT_MS = MINUTE_MS
@@ -76,5 +78,42 @@ export function missingKeyError({ number, keyId }: EpochRecord, folder: EpochFol
       ? `COUNTERSIGN_EPOCH_KEYS: ${folder.path} lacks the key ${keyId} of epoch ${number}, under which the database wraps users' keys. ` +
           'Is the folder mounted? If the database was restored to a time before the key was destroyed, run: countersign keys import'
       : `The database wraps users' keys under epoch ${number}: COUNTERSIGN_EPOCH_KEYS must name the folder with its key.`,
+  )
+}
+
+/** The configured folder of epoch keys, or null. */
+export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFolder | null {
+  return epochKeys === undefined ? null : new EpochFolder(epochKeys)
+}
+
+/**
+ * Reads the epoch keys that the database names, and wraps data keys under the current one from now on.
+ * @returns why the key of the next epoch could not be read yet, or null
+ * @throws ConfigError when a key is missing under which data keys may be wrapped
+ */
+export async function takeOverEpochs(
+  { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
+  keys: Pick<WorkingKeys, 'epochs' | 'replaceEpochs'>,
+  folder: EpochFolder | null,
+): Promise<string | null> {
+  if (!shared) return null
+  const records = await shared.epochs.all()
+  const { epochs, progress, awaited } = await loadEpochs(records, folder, Date.now()).catch((error) => {
+    // The progress so far belongs to other epochs than the database names now, as after a failover.
+    coordinator?.showEpochs({ loaded: 0, used: 0 })
+    throw error
+  })
+  if (!areSame(keys.epochs, epochs)) keys.replaceEpochs(epochs)
+  // Only now: writes from here on are wrapped under the new epoch.
+  shared.requireEpoch(progress.used)
+  coordinator?.showEpochs(progress)
+  return awaited
+}
+
+function areSame(one: EpochKeys, other: EpochKeys): boolean {
+  return (
+    one.current === other.current &&
+    one.others.length === other.others.length &&
+    one.others.every((key, index) => key === other.others[index])
   )
 }

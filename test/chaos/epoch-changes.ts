@@ -4,12 +4,12 @@
  */
 
 import type { Core } from '../../src/admin/core.js'
-import { takeOverEpochs } from '../../src/app/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
 import { EpochRotation } from '../../src/features/epoch-keys/epoch-rotation.js'
 import { destroyRetiredKeys } from '../../src/features/epoch-keys/scheduled-epoch-rotation.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
+import { takeOverEpochs } from '../../src/keys/epochs.js'
 import { systemClock } from '../../src/lib/clock.js'
 
 /** Longer than a rotation waits for a node that stands still. */

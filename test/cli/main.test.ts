@@ -24,7 +24,7 @@ afterAll(() => place?.dispose())
 const LINES = await commandLines()
 const COMMANDS = ['', ...LINES.keys()]
 const GROUPS = COMMANDS.filter((one) =>
-  COMMANDS.some((other) => other && other.startsWith(`${one} `.trimStart())),
+  COMMANDS.some((other) => other !== '' && other.startsWith(`${one} `.trimStart())),
 )
 
 const words = (command: string) => command.split(' ').filter(Boolean)

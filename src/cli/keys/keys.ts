@@ -20,7 +20,6 @@ import { action, CommandError, type OutputOptions, print, UsageError } from '../
 import { progressBar } from '../lib/progress.js'
 import { withCore } from '../with-core.js'
 import { assertServicesRead } from './key-followers.js'
-import { registerEpochCommands } from './keys-epochs.js'
 
 /** Opens the database. Imported late, so that help does without it. */
 const rotation = () => import('../../keys/master-key-rotation.js')
@@ -73,7 +72,6 @@ export function registerKeysCommands(keys: Command): void {
         })
       }),
     )
-  registerEpochCommands(keys)
   keys
     .command('discard-master <id>')
     .description(
@@ -130,7 +128,8 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
   } finally {
     withdrawKeyFile(file)
   }
-  const { epochFolder, findKeys, takeOverEpochs } = await import('../../app/core.js')
+  const { findKeys } = await import('../../app/core.js')
+  const { epochFolder, takeOverEpochs } = await import('../../keys/epochs.js')
   const { WorkingKeys } = await import('../../keys/working-keys.js')
   const keys = new WorkingKeys((await findKeys(store.read, next))!)
   await takeOverEpochs(store, keys, epochFolder(config))

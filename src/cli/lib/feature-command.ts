@@ -20,5 +20,9 @@ export interface CommandHost {
   /** Reads the configuration. @throws ConfigError */
   loadConfig(): Promise<Config>
   /** Opens the database for one command and closes it again. @throws CommandError database_missing, master_key_missing */
-  withCore<T>(work: (core: AdministeredCore, config: Config) => Promise<T>): Promise<T>
+  withCore<T>(
+    work: (core: AdministeredCore, config: Config) => Promise<T>,
+    /** Whether data keys stay wrapped as they are, and no epoch key is needed. Default false. */
+    options?: { withoutEpochs?: boolean },
+  ): Promise<T>
 }

@@ -137,8 +137,7 @@ async function translationOf(
 ): Promise<KeyTranslation | null> {
   const records = (await epochs?.all()) ?? []
   if (records.length === 0) return null
-  const { epochFolder } = await import('../../app/core.js')
-  const { loadEpochs } = await import('../../keys/epochs.js')
+  const { epochFolder, loadEpochs } = await import('../../keys/epochs.js')
   const { epochs: loaded } = await loadEpochs(records, epochFolder(config), Date.now())
   const wrapping = dataKeyWrapping({ ...keys, epochs: loaded })
   const open = (id: string, wrapped: Buffer) => {

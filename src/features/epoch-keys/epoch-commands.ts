@@ -2,50 +2,47 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../../admin/core.js'
-import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../cli/lib/feature-command.js'
+import { action, CommandError, note, type OutputOptions, print } from '../../cli/lib/output.js'
+import { counted } from '../../cli/lib/style.js'
 import { type Config, isPostgres } from '../../config/config.js'
 import type { EpochFolder } from '../../keys/epoch-folder.js'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
-import { action, CommandError, note, type OutputOptions, print } from '../lib/output.js'
-import { counted } from '../lib/style.js'
-import { using, withCore } from '../with-core.js'
 
 interface RotateOptions extends OutputOptions {
   none?: boolean
 }
 
-export function registerEpochCommands(keys: Command): void {
-  keys
-    .command('rotate-epoch')
-    .description("begin a new epoch: wrap all users' keys again and destroy the previous epoch key")
+export function registerRotateEpoch(command: Command, { withCore }: CommandHost): void {
+  command
     .option('--none', "end epochs: wrap only under the database's keys, as before the first epoch")
     .option('--json', 'print JSON')
     .action(action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))))
-  keys
-    .command('export')
+}
+
+export function registerExportKeys(command: Command, { withCore }: CommandHost): void {
+  command
     .argument('[file]', 'file to write, which is replaced (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
-    .description('write the newest wrapped keys of all users, which a restore to an earlier time needs')
     .option('--json', 'print JSON')
     .action(
       action((file: string | undefined, options: OutputOptions) =>
         withCore((core, config) => exportKeys(file, options, core, config)),
       ),
     )
-  keys
-    .command('import')
+}
+
+export function registerImportKeys(command: Command, host: CommandHost): void {
+  command
     .argument('[file]', 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
-    .description(
-      'import wrapped keys after a restore to an earlier time, and erase again who was erased since',
-    )
     .option('--json', 'print JSON')
-    .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options)))
+    .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options, host)))
 }
 
 async function rotate(options: RotateOptions, core: Core, config: Config): Promise<void> {
-  const { EpochRotation } = await import('../../features/epoch-keys/epoch-rotation.js')
-  const { destroyRetiredKeys } = await import('../../features/epoch-keys/scheduled-epoch-rotation.js')
-  const { takeOverEpochs } = await import('../../app/core.js')
+  const { EpochRotation } = await import('./epoch-rotation.js')
+  const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
+  const { takeOverEpochs } = await import('../../keys/epochs.js')
   const { store, keys } = core
   const folder = await folderOf(config)
   const rotation = new EpochRotation({
@@ -83,7 +80,7 @@ async function exportKeys(
   { store, keys }: Core,
   config: Config,
 ): Promise<void> {
-  const { exportDataKeys } = await import('../../features/epoch-keys/data-key-export.js')
+  const { exportDataKeys } = await import('./data-key-export.js')
   const { epochKeyOf } = await import('../../keys/epochs.js')
   const folder = await folderOf(config)
   const target = file ?? folder.exportFile
@@ -98,19 +95,22 @@ async function exportKeys(
   print(options, { file: target, users }, () => `Wrote the keys of ${counted(users, 'user')} to ${target}.`)
 }
 
-async function importKeys(named: string | undefined, options: OutputOptions): Promise<void> {
-  const config = loadConfig()
+async function importKeys(
+  named: string | undefined,
+  options: OutputOptions,
+  { loadConfig, withCore }: CommandHost,
+): Promise<void> {
+  const config = await loadConfig()
   const folder = await folderOf(config)
   const file = named ?? folder.exportFile
   if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
-  const { importDataKeys } = await import('../../features/epoch-keys/data-key-import.js')
-  const imported = await using(
-    config,
+  const { importDataKeys } = await import('./data-key-import.js')
+  const imported = await withCore(
     ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
     { withoutEpochs: true },
   )
   // Opening the core as a service does proves that it opens; each audit log then records the import.
-  await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
+  await withCore(({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
   const { users, erased } = imported
   print(
     options,
@@ -121,7 +121,7 @@ async function importKeys(named: string | undefined, options: OutputOptions): Pr
 
 /** @throws CommandError no_epochs; ConfigError */
 async function folderOf(config: Config): Promise<EpochFolder> {
-  const { epochFolder } = await import('../../app/core.js')
+  const { epochFolder } = await import('../../keys/epochs.js')
   const folder = epochFolder(config)
   if (!folder || !isPostgres(config))
     throw new CommandError(
