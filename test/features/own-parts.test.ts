@@ -4,14 +4,23 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { commandsWith } from '../../src/cli/commands.js'
 import { createProgram } from '../../src/cli/program.js'
 import { FEATURES } from '../../src/features/index.js'
+import { buildOpenApi } from '../../src/http/openapi/openapi.js'
+import { VERSION } from '../../src/lib/version.js'
+import { examplePath } from '../support/descriptions.js'
 import { base64, face } from '../support/faces.js'
 import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 import { remarks } from './remarks/own.js'
 
+interface Operation {
+  description: string
+  parameters: object[]
+  requestBody: { content: { 'application/json': { example: object } } }
+}
+
 const features = [...FEATURES, remarks]
-const user = 'ada.lovelace+match'
+const user = 'ada+match'
 
 let running: TestService
 let tenant: TestTenant
@@ -50,6 +59,17 @@ it('is given the user whom the verify has found, without a further look', async 
   finding.mockRestore()
 })
 
+it('has an example of path and body, which documents show and the sandbox accepts', async () => {
+  const [one] = (await remarks.load()).descriptions!
+  const { paths } = buildOpenApi([one!], VERSION) as { paths: Record<string, { post: Operation }> }
+  const { description, parameters, requestBody } = paths[one!.path]!.post
+  expect(parameters[0]).toMatchObject({ name: 'user_id', example: user })
+  const { example } = requestBody.content['application/json']
+  expect(example).toEqual({ text: 'pays on Mondays' })
+  expect(description).toContain(`${encodeURIComponent(user)}/remarks`)
+  expect((await tenant.sandbox.call(one!.method, examplePath(one!), example)).status).toBe(201)
+})
+
 it('prints its rows by its command, which help and completion know', async () => {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   vi.stubEnv('COUNTERSIGN_DATABASE', running.service.config.database)
@@ -61,7 +81,10 @@ it('prints its rows by its command, which help and completion know', async () =>
       await program.parseAsync(words, { from: 'user' })
       return written.mock.calls.map(([text]) => text).join('')
     }
-    expect(JSON.parse(await run('remarks', tenant.name, user, '--json'))).toEqual(['pays on Mondays'])
+    expect(JSON.parse(await run('remarks', tenant.name, user, '--json'))).toEqual([
+      'pays on Mondays',
+      'pays on Mondays',
+    ])
     expect(await run('completion', 'bash')).toContain('remarks')
   } finally {
     vi.unstubAllEnvs()

@@ -1,7 +1,7 @@
 /**
  * Holds everything that the service answers, claims, writes, audits and reports: a change of the code's form changes none of it unseen.
  * Each scenario drives a real service, and `recorded/` has what came of it, less what is drawn at random. A change that is intended is
- * written by `UPDATE_DOCS=1 npx vitest run --project rules test/witnesses`, and the commit shows the difference. An endpoint, an error or a
+ * written by `npm run docs`, and the commit shows the difference. An endpoint, an error or a
  * reason that is new fails here until a scenario has it.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

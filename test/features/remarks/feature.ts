@@ -36,6 +36,7 @@ const description: EndpointDescription = {
   id: 'add_remark',
   topic: ENROLLMENT,
   sdkName: 'addRemark',
+  example: { user_id: 'ada+match', text: 'pays on Mondays' },
   method: 'POST',
   path: '/v1/users/{user_id}/remarks',
   summary: 'Keep a remark about a user',
