@@ -13,11 +13,11 @@ import { FEATURES } from '../features/index.js'
 
 const ownOf = (features: readonly ListedFeature[]) => features.flatMap(({ settings }) => settings ?? [])
 
+const groups: Record<string, Settings> = { ...SETTING_GROUPS }
+for (const { group, settings } of ownOf(FEATURES)) groups[group] = { ...groups[group], ...settings }
+
 /** All settings by group, in the order of the documentation: those of the core, then those of features. */
-export const ALL_SETTING_GROUPS: Readonly<Record<string, Settings>> = {
-  ...SETTING_GROUPS,
-  ...Object.fromEntries(ownOf(FEATURES).map(({ group, settings }) => [group, settings])),
-}
+export const ALL_SETTING_GROUPS: Readonly<Record<string, Settings>> = groups
 
 export const ALL_SETTINGS: Settings = Object.assign({}, ...Object.values(ALL_SETTING_GROUPS))
 

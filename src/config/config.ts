@@ -6,7 +6,7 @@ import { docPath } from '../lib/doc-path.js'
 import { ConfigError } from './config-error.js'
 import { defaultModelPack } from './default-model-pack.js'
 import { DEPRECATED_SETTINGS, type Deprecations, deprecationWarnings } from './deprecated-settings.js'
-import { originOf, urlHost } from './listener-settings.js'
+import { CERTIFIED_LISTENERS, urlHost } from './listener-settings.js'
 import type { OwnSettings, Settings } from './own-settings.js'
 import { type ListenAddress, parseRate } from './parsers.js'
 import { isPostgresUrl } from './postgres-url.js'
@@ -24,12 +24,10 @@ const ALTERNATIVES: readonly SettingName[][] = [
 ]
 
 /** Pairs of certificate and private key, which must be given together. */
-const KEY_PAIRS = [
+const KEY_PAIRS: ReadonlyArray<readonly [SettingName, SettingName]> = [
   ['tlsCert', 'tlsKey'],
-  ['adminTlsCert', 'adminTlsKey'],
-  ['captureTlsCert', 'captureTlsKey'],
-  ['openidTlsCert', 'openidTlsKey'],
-] as const
+  ...CERTIFIED_LISTENERS.map((name) => [`${name}TlsCert`, `${name}TlsKey`] as const),
+]
 
 export interface Resolution {
   /** Values in effect. A value that cannot be read is replaced by its default. */
@@ -98,7 +96,7 @@ export function resolveConfig(
       `${variableOf('followingPacks')} names the pack of ${variableOf('modelPack')}. Name only other packs.`,
     )
   for (const pair of KEY_PAIRS) {
-    const files = pair.map((name) => config[name])
+    const files = pair.map((name) => config[name] as string | undefined)
     if ((files[0] === undefined) !== (files[1] === undefined))
       problems.push(`${pair.map(variableOf).join(' and ')} must be given together.`)
     for (const file of files) if (file) problems.push(...unreadable(file))
@@ -114,19 +112,6 @@ export function resolveConfig(
         `${variableOf('clientCa')} needs ${variableOf('http')}=node: uWebSockets.js does not report client certificates.`,
       )
   }
-  if (config.openidListen !== undefined && config.captureListen === undefined)
-    problems.push(
-      `${variableOf('openidListen')} needs ${variableOf('captureListen')}: the OpenID provider sends people to the hosted capture page. Set an address for the page, or leave the provider out.`,
-    )
-  const provider = originOf(config, 'openid')
-  if (provider !== null && !isSafeReturn(provider))
-    problems.push(
-      `The OpenID provider would be at ${provider}, where every sign-in fails: the capture page leads people back only to https, or to localhost. Set ${variableOf('openidUrl')} to the https address that browsers reach. For a trial on this computer, use http://localhost or http://127.0.0.1.`,
-    )
-  if (config.epochKeys !== undefined && !isPostgres(config))
-    problems.push(
-      `${variableOf('epochKeys')} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations/keys-and-backups.md#backup-and-restore')}).`,
-    )
   if (config.bodyMemoryBytes < config.maxBodyBytes)
     problems.push(
       `${variableOf('bodyMemoryBytes')} (${config.bodyMemoryBytes}) must not be less than ${variableOf('maxBodyBytes')} (${config.maxBodyBytes}).`,
@@ -200,12 +185,6 @@ export function environmentUrl(config: Config, environment: Environment): string
 export function adminUrl(config: Config): string {
   const { host, port } = config.adminListen
   return config.adminUrl ?? `${config.adminTlsCert ? 'https' : 'http'}://${urlHost(host)}:${port}`
-}
-
-/** Whether the capture page leads people back to the origin: by plain http only on this computer, as for the address of any tenant. */
-function isSafeReturn(origin: string): boolean {
-  const { protocol, hostname } = new URL(origin)
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 /** Host names by which the admin and metrics listeners may be reached, besides IP addresses. */

@@ -7,7 +7,7 @@ export type Settings = Readonly<Record<string, Setting>>
 export type Values<S extends Settings> = { readonly [Name in keyof S]: ValueOf<S[Name]> }
 
 export interface OwnSettings<S extends Settings = Settings> {
-  /** Heading of the settings in the documentation. */
+  /** Heading of the settings in the documentation: one of their own, or a group of the core. */
   readonly group: string
   /** The settings by names that no other setting has. */
   readonly settings: S

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/app/configuration.js'
 import {
   adminUrl,
   ConfigError,
   environmentUrl,
   followingPackDirs,
-  loadConfig,
   modelPackDir,
   parseRate,
   resolveConfig,

@@ -1,9 +1,24 @@
-/** The commands of epoch keys, which are known without loading them. */
+/** The commands of epoch keys, and what they ask of settings, which are known without loading them. */
+import { isPostgres, SETTINGS } from '../../config/config.js'
+import type { OwnSettings } from '../../config/own-settings.js'
+import { docPath } from '../../lib/doc-path.js'
 import type { OwnParts } from '../feature.js'
 
 const commands = () => import('./epoch-commands.js')
 
+const FOLDER: OwnSettings = {
+  group: 'Epoch keys',
+  settings: {},
+  problems: (_, config) =>
+    config.epochKeys === undefined || isPostgres(config)
+      ? []
+      : [
+          `${SETTINGS.epochKeys.variable} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations/keys-and-backups.md#backup-and-restore')}).`,
+        ],
+}
+
 export const EPOCH_KEYS: OwnParts = {
+  settings: FOLDER,
   commands: [
     {
       parent: 'keys',

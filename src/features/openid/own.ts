@@ -1,9 +1,37 @@
-/** The tables and commands of the OpenID provider, which are known without loading it. */
+/** The tables and commands of the OpenID provider, and what it asks of settings, which are known without loading it. */
+import { SETTINGS } from '../../config/config.js'
+import { originOf } from '../../config/listener-settings.js'
+import type { OwnSettings } from '../../config/own-settings.js'
 import { CAPTURE_SESSION } from '../capture-sessions/exports.js'
 import type { OwnParts } from '../feature.js'
 import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEY, OPENID_STATE } from './openid-tables.js'
 
+const LISTENER: OwnSettings = {
+  group: 'Addresses and TLS',
+  settings: {},
+  problems(_, config) {
+    const problems: string[] = []
+    if (config.openidListen !== undefined && config.captureListen === undefined)
+      problems.push(
+        `${SETTINGS.openidListen.variable} needs ${SETTINGS.captureListen.variable}: the OpenID provider sends people to the hosted capture page. Set an address for the page, or leave the provider out.`,
+      )
+    const provider = originOf(config, 'openid')
+    if (provider !== null && !isSafeReturn(provider))
+      problems.push(
+        `The OpenID provider would be at ${provider}, where every sign-in fails: the capture page leads people back only to https, or to localhost. Set ${SETTINGS.openidUrl.variable} to the https address that browsers reach. For a trial on this computer, use http://localhost or http://127.0.0.1.`,
+      )
+    return problems
+  },
+}
+
+/** Whether the capture page leads people back to the origin: by plain http only on this computer, as for the address of any tenant. */
+function isSafeReturn(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
 export const OPENID: OwnParts = {
+  settings: LISTENER,
   // A callback waits for the end of a session, and statements on a table that is not there would fail.
   tables: [CAPTURE_SESSION, OPENID_KEY, OPENID_CLIENT, OPENID_STATE, OPENID_CALLBACK],
   commands: [
