@@ -85,13 +85,8 @@ export async function openAssertion(
 
 /** @throws CounterReversedError; DomainError passkey_not_found and the others of `checkAssertion` */
 export async function provePossession(
-  {
-    store,
-    vault,
-    passkeys,
-    passkeyChecks,
-  }: Pick<PasskeyServices, 'store' | 'vault' | 'passkeys' | 'passkeyChecks'>,
-  { user }: Pick<UserCall<unknown>, 'user'>,
+  { store, passkeys, passkeyChecks }: Pick<PasskeyServices, 'store' | 'passkeys' | 'passkeyChecks'>,
+  subject: Subject | null,
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {
   const found =
