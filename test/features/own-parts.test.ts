@@ -97,7 +97,7 @@ it('shows its rows in the export of their user, and counts none in a look-up, si
   const { exports } = operationsOf(running.service)
   const address = { environment: 'sandbox' as const, userId: user }
   expect(await exports.run(await tenancy.find(tenant.name), COMMAND_LINE, address)).toMatchObject({
-    remarks: [{ text: 'pays on Mondays' }],
+    remarks: [{ text: 'pays on Mondays' }, { text: 'pays on Mondays' }],
     passkeys: [],
   })
   expect((await tenant.sandbox.call('GET', `/v1/users/${user}`)).body).not.toHaveProperty('remarks')
