@@ -65,6 +65,7 @@ export function consentTextView({ sha256, version, language, text, firstAgreedAt
   return {
     sha256: sha256.toString('hex'),
     version,
+    /** Language of the page that showed the text first. */
     language,
     first_agreed_at: isoTime(firstAgreedAt),
     text,

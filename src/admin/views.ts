@@ -119,9 +119,11 @@ export function webhookView(endpoint: WebhookEndpointRecord) {
         : lastSuccessAt === null
           ? ('untried' as const)
           : ('working' as const),
+    /** Failed attempts since the last successful one. */
     failures,
     last_success_at: optionalTime(lastSuccessAt),
     last_failure_at: optionalTime(endpoint.lastFailureAt),
+    /** HTTP status of the last failed attempt, or the reason why there was none. */
     last_failure: endpoint.lastFailure,
   }
 }
@@ -134,6 +136,7 @@ export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
     type: delivery.type,
     status: delivery.status,
     attempts: delivery.attempts,
+    /** HTTP status of the last attempt, or the reason why there was none. */
     last_outcome: delivery.lastOutcome,
     created_at: isoTime(delivery.createdAt),
     next_attempt_at: optionalTime(delivery.nextAttemptAt),
@@ -147,6 +150,7 @@ export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy
     name,
     role,
     created_at: isoTime(createdAt),
+    /** Time of the last sign-in, or null before the first. */
     last_sign_in_at: optionalTime(lastSignInAt),
     last_sign_in_by: lastSignInBy,
   }
@@ -154,6 +158,7 @@ export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy
 
 export function personView(person: PersonRecord) {
   const { origin, passwordHash } = person
+  // A person whom only the provider's groups admit has no password either.
   const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
   return { ...operatorView(person), state } as const
 }

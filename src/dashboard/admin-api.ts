@@ -1,5 +1,6 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
-
+import Type from 'typebox'
+import type { PersonRole } from '../admin/accounts/account-tables.js'
 import { MethodNotAllowedError } from '../api/error-response.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { json } from '../http/admin/replies.js'
@@ -7,23 +8,21 @@ import { isConfidential } from '../http/authentication/confidential-channel.js'
 import { type InputParser, inputParser } from '../http/bodies/json-body.js'
 import type { IncomingRequest, Reply } from '../http/listeners/listener.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
+import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { assertLive, assertNotSuspended, TenancyError } from '../tenants/tenancy-error.js'
-import * as bodies from './bodies.js'
-import type { SessionView, SignedOut } from './contract.js'
 import { DashboardError, refusal } from './dashboard-error.js'
 import type { DashboardServices } from './dashboard-services.js'
-import type { AnyRoute, RouteOptions } from './lib/route.js'
+import type { AnyRoute, Right, RouteOptions, Taken } from './lib/route.js'
 import { assertCsrfToken, assertSameOrigin, csrfToken } from './request-forgery.js'
-import { callerOf, hasRight, OPERATOR_RIGHTS, type Right, TENANT_RIGHTS } from './rights.js'
-import { HARMLESS_OPERATOR_ROUTES, HARMLESS_TENANT_ROUTES } from './routes/harmless-routes.js'
+import { rightsOf } from './rights.js'
 import type { OperatorCall, TenantCall } from './routes/route.js'
 import { ROUTES } from './routes/routes.js'
 import { OidcSignIn } from './sign-in/oidc.js'
 import { auditRefusedSignIn } from './sign-in/refused-sign-in.js'
 import { isUnnamedOfTenant } from './sign-in/session-person.js'
 import type { Guest, Session } from './sign-in/sessions.js'
-import type { Credentials } from './sign-in/sign-in.js'
+import { CREDENTIALS, type Credentials } from './sign-in/sign-in.js'
 
 const SESSION_PATH = '/api/session'
 const OPERATOR_PREFIX = '/api'
@@ -36,27 +35,23 @@ const SAFE = new Set(['GET', 'HEAD'])
 
 const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
 
-const parseCredentials: InputParser = inputParser({ body: bodies.credentials })
+const parseCredentials: InputParser = inputParser({ body: CREDENTIALS })
+
+type CallOf<Caller> = Caller & Taken<never, never>
 
 interface CompiledRoute<Call> extends RouteOptions {
-  right: Right
   asksFreshSignIn: boolean
   parse: InputParser
   run: (call: Call) => Promise<Reply>
 }
 
 export class AdminApi {
-  private readonly operatorRoutes = compile<OperatorCall<never>>(
-    ROUTES.operator,
-    OPERATOR_RIGHTS,
-    HARMLESS_OPERATOR_ROUTES,
-  )
-  private readonly tenantRoutes: Map<string, CompiledRoute<TenantCall<never>>>
+  private readonly operatorRoutes = compile<CallOf<OperatorCall>>(ROUTES.operator)
+  private readonly tenantRoutes: Map<string, CompiledRoute<CallOf<TenantCall>>>
   private readonly oidc: OidcSignIn
 
   constructor(private readonly services: DashboardServices) {
-    const table = { ...ROUTES.tenant, ...services.routes }
-    this.tenantRoutes = compile<TenantCall<never>>(table, TENANT_RIGHTS, HARMLESS_TENANT_ROUTES)
+    this.tenantRoutes = compile<CallOf<TenantCall>>({ ...ROUTES.tenant, ...services.routes })
     this.oidc = new OidcSignIn(services)
   }
 
@@ -113,7 +108,7 @@ export class AdminApi {
         const session = await sessions.find(request)
         assertCsrfToken(session, request.headers['x-csrf-token'])
         await sessions.signOut(session)
-        return json({ signed_in: false } satisfies SignedOut, 200, { 'Set-Cookie': sessions.clearedCookie() })
+        return json({ signed_in: false }, 200, { 'Set-Cookie': sessions.clearedCookie() })
       }
       default:
         throw new MethodNotAllowedError(['GET', 'POST', 'DELETE'])
@@ -121,10 +116,22 @@ export class AdminApi {
   }
 
   private async view(session: Session): Promise<SessionView> {
+    const { person, method, expiresAt } = session
+    const { name, role, tenantId } = person
+    const rights = rightsOf(person)
     return {
-      ...sessionView(session),
+      role: tenantId === null ? 'operator' : 'tenant',
+      person: { name, role },
+      tenant_id: tenantId,
+      csrf_token: csrfToken(session),
+      expires_at: isoTime(expiresAt),
+      method,
       second_factor: this.secondFactor(session, await this.factorAt(session)),
       password: this.services.sessions.ownPassword(session),
+      may: {
+        operator: namesOf(this.operatorRoutes, rights.operator),
+        tenant: namesOf(this.tenantRoutes, rights.tenant),
+      },
     }
   }
 
@@ -166,7 +173,7 @@ export class AdminApi {
     const isOwn = tenantId === undefined ? ofOperator?.right === 'own' : tenantId === person.tenantId
     if (person.tenantId !== null && !isOwn) throw new DashboardError('not_permitted')
     if (!route) throw new DomainError('unknown_endpoint', { message: 'There is no such address.' })
-    if (!hasRight(callerOf(person), route.right))
+    if (!rightsOf(person).tenant.includes(route.right))
       throw new DashboardError('not_permitted', person.role === 'viewer' ? VIEWER_LOOKS : undefined)
     if (route.givesSecret && !isConfidential(request, this.services.config))
       throw new DomainError('insecure_channel', {
@@ -181,8 +188,9 @@ export class AdminApi {
     const deadlineMs = this.deadline()
     const limitBytes = route.takesLargeBody ? undefined : SMALL_BODY_BYTES
     const body = await request.body(deadlineMs, limitBytes, person.tenantId ?? OPERATOR)
-    const call: OperatorCall<never> = {
+    const call: CallOf<OperatorCall> = {
       services: this.services,
+      operations: this.services.core.operations,
       actor: {
         name: `dashboard:${person.name}`,
         requestId,
@@ -210,29 +218,42 @@ export class AdminApi {
   }
 }
 
-function compile<Call>(
-  table: Record<string, AnyRoute<Call>>,
-  rights: Readonly<Record<string, Right>>,
-  harmless: Readonly<Record<string, string>>,
-): Map<string, CompiledRoute<Call>> {
+function compile<Call>(table: Record<string, AnyRoute<Call>>): Map<string, CompiledRoute<Call>> {
   return new Map(
     Object.entries(table).map(([name, route]) => {
       const run = async (call: Call) =>
         'reply' in route ? route.reply(call) : json(await route.answer(call), route.status)
-      const asksFreshSignIn = !name.startsWith('GET ') && !Object.hasOwn(harmless, name)
-      return [name, { ...route, right: rights[name]!, asksFreshSignIn, parse: inputParser(route), run }]
+      const asksFreshSignIn = !name.startsWith('GET ') && route.harmless === undefined
+      const parse = inputParser(
+        route.body ? { body: Type.Object(route.body, { additionalProperties: false }) } : {},
+      )
+      return [name, { ...route, asksFreshSignIn, parse, run }]
     }),
   )
 }
 
-function sessionView(session: Session): Omit<SessionView, 'second_factor' | 'password'> {
-  const { name, role, tenantId } = session.person
-  return {
-    role: tenantId === null ? 'operator' : 'tenant',
-    person: { name, role },
-    tenant_id: tenantId,
-    csrf_token: csrfToken(session),
-    expires_at: new Date(session.expiresAt).toISOString(),
-    method: session.method,
-  }
+function namesOf(routes: Map<string, RouteOptions>, rights: readonly Right[]): string[] {
+  return [...routes].filter(([, { right }]) => rights.includes(right)).map(([name]) => name)
+}
+
+export interface SessionView {
+  role: 'operator' | 'tenant'
+  /** The name is `operator` or `tenant` for a person without a name. */
+  person: { name: string; role: PersonRole }
+  /** Id of the person's tenant, or null for an operator. */
+  tenant_id: string | null
+  csrf_token: string
+  /** Time at which the session ends unless it is used before. */
+  expires_at: string
+  /** How the session began, which is also how the person confirms their identity. */
+  method: Session['method']
+  /** `required` when the person must set up a second factor before any other request. Null where the provider is responsible for it, and where nobody has a name. */
+  second_factor: 'enrolled' | 'none' | 'required' | null
+  /**
+   * `required` when the person opened an invitation and must choose a password before any other request. Null for a person without a
+   * password.
+   */
+  password: 'required' | 'own' | null
+  /** Names of the routes that the person's role may call, by which the pages offer them: those of the installation, and of a tenant. */
+  may: { operator: string[]; tenant: string[] }
 }

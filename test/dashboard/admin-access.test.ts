@@ -7,8 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
-import { loginToken, request, signIn } from '../support/dashboard.js'
+import { addressOf, loginToken, request, signIn } from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
@@ -228,14 +227,15 @@ describe('an unencrypted channel', () => {
       }
       if (upstream === 'false') {
         const refused: string[] = []
-        for (const [table, below] of [
-          [OPERATOR_RIGHTS, ''],
-          [TENANT_RIGHTS, `/tenants/${id}`],
+        const session = await fetch(`${base}/api/session`, { headers })
+        const { may } = (await session.json()) as { may: { operator: string[]; tenant: string[] } }
+        for (const [names, below] of [
+          [may.operator, ''],
+          [may.tenant, `/tenants/${id}`],
         ] as const)
-          for (const name of Object.keys(table).filter((one) => !one.startsWith('GET '))) {
-            const [method, rest] = name.split(' ') as [string, string]
-            const target = `${base}/api${below}${rest === '/' ? '' : rest}`
-            const answer = await fetch(target, { method, headers, body: '{"not":"valid"}' })
+          for (const name of names.filter((one) => !one.startsWith('GET '))) {
+            const [method, path] = addressOf(name, below)
+            const answer = await fetch(`${base}/api${path}`, { method, headers, body: '{"not":"valid"}' })
             const { code } = (await answer.json()) as { code?: string }
             if (code === 'insecure_channel') refused.push(name)
           }

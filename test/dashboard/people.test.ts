@@ -4,9 +4,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../src/dashboard/rights.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import {
+  addressOf,
+  type DashboardClient,
+  loginToken,
+  request,
+  routesOf,
+  signIn as signInFrom,
+} from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -180,23 +186,37 @@ describe('a person of a tenant', () => {
 })
 
 describe('the rights', () => {
-  /** Lists the routes with a body that passes the schema or would be refused only after the check of the right. */
-  const routesWith = (table: Record<string, string>, right: (name: string) => boolean) =>
-    Object.entries(table)
-      .filter(([, asked]) => right(asked))
-      .map(([route]) => route.split(' ') as [string, string])
-
-  it('let a viewer of a tenant only read: every change is refused', async () => {
-    const viewer = await person('viewer')
-    const before = await entries()
-    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right !== 'read')) {
-      const { status, body } = await viewer.call(
-        method,
-        `/tenants/${tenant.id}${path === '/' ? '' : path}`,
-        {},
-      )
-      expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
+  const allRoutes = async () => routesOf(await signIn({ password: OPERATOR_PASSWORD }))
+  /** The sent body would be refused only after the check of the right. */
+  async function expectRefused(client: DashboardClient, names: string[], below = ''): Promise<void> {
+    for (const name of names) {
+      const [method, path] = addressOf(name, below)
+      const { status, body } = await client.call(method, path, method === 'GET' ? undefined : {})
+      expect([name, status, body.code]).toEqual([name, 403, 'not_permitted'])
     }
+  }
+  const OWN = [
+    ...['POST /password', 'POST /second-factor', 'POST /second-factor/confirm'],
+    ...['POST /second-factor/remove', 'POST /session/confirm', 'POST /sessions/end'],
+  ]
+
+  it('let a viewer of a tenant only read: every change is refused, and no page offers it', async () => {
+    const viewer = await person('viewer')
+    const [all, own] = [await allRoutes(), await routesOf(viewer)]
+    const before = await entries()
+    expect(own.operator.toSorted()).toEqual(OWN)
+    // Each of these only asks, and its question is in the body.
+    expect(own.tenant.filter((route) => !route.startsWith('GET ')).sort()).toEqual([
+      'POST /audit/subject',
+      'POST /policy/check',
+      'POST /requests/subject',
+      'POST /users/find',
+      'POST /users/passkeys',
+    ])
+    const refused = all.tenant.filter((route) => !own.tenant.includes(route))
+    expect(refused.filter((route) => route.startsWith('GET '))).toEqual([])
+    expect(refused.length).toBeGreaterThan(25)
+    await expectRefused(viewer, refused, `/tenants/${tenant.id}`)
     expect(await entries()).toEqual(before)
     for (const path of ['', '/people', '/sessions', '/traffic', '/webhooks', '/audit', '/audit/chain'])
       expect([path, (await viewer.call('GET', `/tenants/${tenant.id}${path}`)).status]).toEqual([path, 200])
@@ -204,29 +224,26 @@ describe('the rights', () => {
 
   it('refuse the operator’s routes to an admin of a tenant', async () => {
     const admin = await person('admin')
-    for (const [method, path] of routesWith(TENANT_RIGHTS, (right) => right === 'admin')) {
-      const { status, body } = await admin.call(
-        method,
-        `/tenants/${tenant.id}${path === '/' ? '' : path}`,
-        {},
-      )
-      expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
-    }
+    const [all, own] = [await allRoutes(), await routesOf(admin)]
+    const refused = all.tenant.filter((route) => !own.tenant.includes(route))
+    expect(own.operator.toSorted()).toEqual(OWN)
+    expect(refused.toSorted()).toEqual([
+      ...['DELETE /', 'PATCH /', 'POST /drift/restart', 'POST /login-link', 'POST /resume', 'POST /suspend'],
+      ...['POST /users/unlock', 'POST /webhooks', 'POST /webhooks/remove'],
+    ])
+    await expectRefused(admin, refused, `/tenants/${tenant.id}`)
   })
 
   it.each(['admin', 'viewer'] as const)(
     'give a tenant %s no access to other tenants and to the installation',
     async (role) => {
       const client = await person(role)
-      for (const [method, path] of routesWith(TENANT_RIGHTS, () => true)) {
-        const target = `/tenants/${other.id}${path === '/' ? '' : path}`
-        const { status, body } = await client.call(method, target, method === 'GET' ? undefined : {})
-        expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
-      }
-      for (const [method, path] of routesWith(OPERATOR_RIGHTS, (right) => right !== 'own')) {
-        const { status, body } = await client.call(method, path, method === 'GET' ? undefined : {})
-        expect([method, path, status, body.code]).toEqual([method, path, 403, 'not_permitted'])
-      }
+      const all = await allRoutes()
+      await expectRefused(client, all.tenant, `/tenants/${other.id}`)
+      await expectRefused(
+        client,
+        all.operator.filter((route) => !OWN.includes(route)),
+      )
       const operator = await signIn({ password: OPERATOR_PASSWORD })
       const theirs = await signIn({ login_token: await loginToken(running, other.id) })
       const listed = (await operator.call('GET', '/sessions')).body.sessions as Array<Record<string, unknown>>

@@ -1,6 +1,8 @@
-/** The admin listener of a service without the dashboard: what monitoring asks there is answered, and nothing else is there. */
+/** The admin listener of a service without the dashboard, where only what monitoring asks is answered, and the dashboard without a feature. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FEATURES } from '../../src/features/index.js'
+import { routesOf, signIn } from '../support/dashboard.js'
+import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { exchange } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -12,6 +14,23 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
+
+describe('without a feature', () => {
+  it('the dashboard offers none of its routes, and does not know them', async () => {
+    const features = FEATURES.filter(({ name }) => name !== 'policies')
+    const less = await startService({}, { features })
+    try {
+      const operator = await signIn(less, { password: OPERATOR_PASSWORD })
+      const { tenant } = await routesOf(operator)
+      expect(tenant).toContain('GET /requests')
+      expect(tenant.filter((name) => name.includes('policy'))).toEqual([])
+      const { id } = await less.tenant()
+      expect((await operator.call('GET', `/tenants/${id}/policy`)).body.code).toBe('unknown_endpoint')
+    } finally {
+      await less.stop()
+    }
+  })
+})
 
 describe('without the dashboard', () => {
   it.each(['/livez', '/readyz', '/metrics', '/v1/openapi.json', '/errors'])('%s answers', async (path) => {

@@ -73,3 +73,14 @@ export async function signIn(
       request(running, method, path, json, { ...origin, Cookie: cookie, 'X-CSRF-Token': csrf, ...extra }),
   }
 }
+
+/** Names of the routes that the person of a session may call: every route for an admin of the installation. */
+export async function routesOf(client: DashboardClient): Promise<{ operator: string[]; tenant: string[] }> {
+  return (await client.call('GET', '/session')).body.may
+}
+
+/** @returns method and path of a route below a prefix */
+export function addressOf(name: string, below = ''): [method: string, path: string] {
+  const [method, path] = name.split(' ') as [string, string]
+  return [method, below + (path === '/' ? '' : path)]
+}

@@ -1,11 +1,13 @@
 /** The routes that show and export the audit log, and the facts of a verification. */
 
+import { userId } from '../../api/schemas.js'
+import type { Environment } from '../../config/config.js'
 import { reply } from '../../http/admin/replies.js'
 import { DomainError } from '../../lib/domain-error.js'
-import * as bodies from '../bodies.js'
-import type { AuditEntry } from '../contract.js'
+import type { AuditEntry, AuditPageQuery, AuditQuery } from '../lib/audit-contract.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../lib/audit-query.js'
-import type { TenantTable } from './route.js'
+import type { AnyRoute, Taken } from '../lib/route.js'
+import { asks, READS, type TenantCall, tenantRoute } from './route.js'
 
 /** Entries of one page: as many as a person can look through, also on a phone. */
 const PAGE = 20
@@ -15,8 +17,14 @@ const FORMATS = {
   jsonl: { type: 'application/jsonl; charset=utf-8', head: [], line: JSON.stringify },
 }
 
+export interface AuditExportQuery extends AuditQuery {
+  format: 'csv' | 'jsonl'
+}
+
 export const AUDIT_ROUTES = {
-  'GET /audit': {
+  'GET /audit': tenantRoute({
+    right: 'read',
+    query: asks<AuditPageQuery>(),
     async answer({ services, tenant, query, request }) {
       const filter = parseAuditFilter(query)
       const { entries, nextBefore } = await newestMatching(services.core.store.read, tenant.id, filter, {
@@ -24,12 +32,15 @@ export const AUDIT_ROUTES = {
         limit: PAGE,
         signal: request.signal,
       })
+      // The entries are newest first. There may be none although older ones match, since a page searches a bounded part of the log.
       return { entries, next_before: nextBefore }
     },
-  },
+  }),
 
   /** Finds the facts of a verification: in production those of its audit entry, in the sandbox those that are kept for a while. */
-  'GET /verification': {
+  'GET /verification': tenantRoute({
+    right: 'read',
+    query: asks<{ environment: Environment; id: string }>(),
     async answer({ services, tenant, query }) {
       const { read } = services.core.store
       const id = (query.get('id') ?? '').slice(0, 64)
@@ -39,31 +50,41 @@ export const AUDIT_ROUTES = {
           : (await read.auditedVerification(tenant.id, id))?.entry
       return { facts: kept === undefined ? null : (JSON.parse(kept) as Record<string, unknown>) }
     },
-  },
+  }),
 
   /**
    * Finds the pseudonym of a user in the log; null for a user who is unknown or erased. The user id comes in a body, so that no address
    * holds it.
    */
-  'POST /audit/subject': {
-    body: bodies.subjectQuestion,
+  'POST /audit/subject': tenantRoute({
+    right: 'read',
+    harmless: READS,
+    body: { user_id: userId },
     async answer({ services, tenant, input }) {
       const { vault, store } = services.core
       const blindIndex = vault.blindIndex(tenant.id, 'production', input.user_id)
       const found = await vault.find(store.read, blindIndex, input.user_id)
       return { subject: found?.pseudonym ?? null }
     },
-  },
+  }),
 
-  'GET /audit/chain': {
+  'GET /audit/chain': tenantRoute({
+    right: 'read',
     async answer({ services, tenant }) {
       const { audit, store } = services.core
       const { entries, brokenAt } = await audit.verify(store.read, tenant.id)
-      return { entries, broken_at: brokenAt }
+      return {
+        entries,
+        /** First sequence that does not fit the chain or is missing, or null. */
+        broken_at: brokenAt,
+      }
     },
-  },
+  }),
 
+  /** Answers with a file instead of JSON. */
   'GET /audit/export': {
+    right: 'read',
+    query: asks<AuditExportQuery>(),
     async reply({ services, tenant, query }) {
       const format = query.get('format')
       if (format !== 'csv' && format !== 'jsonl')
@@ -75,8 +96,8 @@ export const AUDIT_ROUTES = {
         'Content-Disposition': `attachment; filename="audit-${tenant.name}.${format}"`,
       })
     },
-  },
-} satisfies Partial<TenantTable>
+  } satisfies AnyRoute<TenantCall & Taken<undefined, AuditExportQuery>>,
+}
 
 async function* lines(
   pages: AsyncIterable<AuditEntry[]>,

@@ -1,5 +1,6 @@
 /** The routes of the installation: its tenants, and the state of the system. */
 import { statfs } from 'node:fs/promises'
+import Type from 'typebox'
 import { installedPacks } from '../../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../../models/pack/model-pack.js'
 import { networkFiles } from '../../../models/pack/network-files.js'
@@ -9,29 +10,28 @@ import { membershipView } from '../../cluster/membership.js'
 import { isoTime, optionalTime } from '../../lib/clock.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { COMMIT } from '../../lib/version.js'
-import * as bodies from '../bodies.js'
-import type { SystemView } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { assertReached } from '../lib/assert-reached.js'
-import { asSecret, type OperatorTable } from './route.js'
+import { environment, fmr, ratePerSecond, text } from '../lib/bodies.js'
+import { asSecret, operatorRoute } from './route.js'
 import { revealed, tenantView } from './tenant-routes.js'
 
-type Upkeep = SystemView['upkeep']
-
 export const INSTALLATION_ROUTES = {
-  'GET /tenants': {
+  'GET /tenants': operatorRoute({
+    right: 'read',
     answer: async ({ services }) => ({
       tenants: (await services.core.store.read.tenants()).map(tenantView),
     }),
-  },
+  }),
 
-  'POST /tenants': {
+  'POST /tenants': operatorRoute({
+    right: 'admin',
     givesSecret: true,
     status: 201,
-    body: bodies.newTenant,
-    async answer({ services, actor, input }) {
+    body: { name: text(64), rate_per_second: Type.Optional(ratePerSecond), fmr: Type.Optional(fmr) },
+    async answer({ services, operations, actor, input }) {
       if (input.fmr !== undefined) assertReached(services, input.fmr)
-      const { tenant, sandboxKey, signingSecret, loginLink } = await services.core.operations.tenants.create(
+      const { tenant, sandboxKey, signingSecret, loginLink } = await operations.tenants.create(
         input.name,
         actor,
         {
@@ -47,9 +47,10 @@ export const INSTALLATION_ROUTES = {
         login_link: asSecret(loginLink),
       }
     },
-  },
+  }),
 
-  'GET /system': {
+  'GET /system': operatorRoute({
+    right: 'read',
     async answer({ services }) {
       const { engine, core, config, version, startedAt, urls, clock } = services
       const { store } = core
@@ -57,11 +58,13 @@ export const INSTALLATION_ROUTES = {
       const size = store.size()
       return {
         version,
+        /** Commit from which the service was built, or `unknown`. */
         commit: COMMIT,
         node: process.version,
         now: isoTime(clock.now()),
         started_at: isoTime(startedAt),
         urls: urls(),
+        /** Whether this listener serves the metrics; false when they have their own listener. */
         has_metrics: config.metricsListen === undefined,
         engine: engine.health(),
         memory_bytes: process.memoryUsage.rss(),
@@ -69,6 +72,7 @@ export const INSTALLATION_ROUTES = {
         database: {
           status: (await store.isHealthy()) ? 'ok' : 'degraded',
           bytes: size.database,
+          /** Size of the log in bytes, or null when other databases share it. */
           log_bytes: size.log,
           counts: await store.read.counts(),
         },
@@ -76,6 +80,7 @@ export const INSTALLATION_ROUTES = {
           id: pack.modelId,
           description: pack.manifest.description,
           networks: networkFiles(pack.manifest).map(({ file, licence }) => ({ file, licence })),
+          /** False match rate of the calibration's row that decides for a contract without a rate. */
           fmr_in_force: services.operatingPoint(config.fmr).fmr,
           ...gradeOf(pack, config.fmr),
           calibration: calibrationPoints(pack).map(({ fmr, threshold, measured }) => ({
@@ -93,26 +98,31 @@ export const INSTALLATION_ROUTES = {
         })),
       }
     },
-  },
+  }),
 
-  'POST /verdict-keys/rotate': {
-    body: bodies.verdictKeyRotation,
+  'POST /verdict-keys/rotate': operatorRoute({
+    right: 'admin',
+    /** An emergency removes the present keys at once. */
+    body: { environment, emergency: Type.Boolean() },
     async answer({ services, actor, input: { environment, emergency } }) {
       const { store, verdictKeyRotation } = services.core
       await verdictKeyRotation.rotate([environment], actor, { isEmergency: emergency })
       await services.reloadKeys()
       return { verdict_keys: verdictKeyViews(await store.read.verdictKeys(), services.clock.now()) }
     },
-  },
-} satisfies Partial<OperatorTable>
+  }),
+}
 
-async function upkeepOf({ config, core: { store }, certificates }: DashboardServices): Promise<Upkeep> {
+async function upkeepOf({ config, core: { store }, certificates }: DashboardServices) {
   // The rest is shown even when the file system does not report its space.
   const disk = await statfs(nearestFolder(config.dataDir)).catch(() => null)
   const lastBackup = store.makesBackups ? await store.read.lastBackupAt() : undefined
   return {
+    /** Null when it cannot be read. */
     disk_free_bytes: disk && disk.bavail * disk.bsize,
+    /** Time of the last backup: null before the first, absent when the service makes none. */
     ...(lastBackup === undefined ? {} : { last_backup: lastBackup === 0 ? null : optionalTime(lastBackup) }),
+    /** Expiry by group of listeners; null for a group without certificate. */
     certificates: certificates().map(({ name, expiresAt }) => ({
       listeners: name,
       expires_at: optionalTime(expiresAt),

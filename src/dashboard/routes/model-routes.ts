@@ -1,31 +1,57 @@
 /** The routes of model packs: what is loaded, which pack decides for each tenant, and the change from one pack to another. */
+import Type from 'typebox'
 import { type ModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import { gradeOf } from '../../../models/pack/pack-grade.js'
 import { ModelOperationError } from '../../admin/model-operations.js'
 import { migrationView, progressView } from '../../admin/model-views.js'
+import { nullable } from '../../api/schemas.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import { decidingModel } from '../../tenants/tenant-models.js'
-import * as bodies from '../bodies.js'
-import type { LoadedPackView, ModelsView, MovedDecisions, OwnRateView, TenantModelView } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
+import { fmr, text } from '../lib/bodies.js'
 import { invalidInput } from '../lib/invalid-input.js'
-import type { OperatorCall, OperatorTable } from './route.js'
+import type { Taken } from '../lib/route.js'
+import { type OperatorCall, operatorRoute } from './route.js'
+
+/** When the decision moves automatically; null where only an operator moves it. */
+const moveConditions = {
+  /** Share of a tenant's users, over 0 and at most 1. */
+  at_coverage: nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+  /** ISO 8601. */
+  at_date: nullable(text(40)),
+}
+const modelDecision = {
+  /** Id of the tenant; null for all. */
+  tenant: nullable(text(64)),
+  /** Moves it also where under 95 % of the users have a template. */
+  force: Type.Boolean(),
+}
 
 export const MODEL_ROUTES = {
-  'GET /models': {
-    async answer({ services }): Promise<ModelsView> {
+  'GET /models': operatorRoute({
+    right: 'read',
+    async answer({ services }) {
       const { engine, core, config } = services
       const change = await core.store.read.modelMigration()
       return {
+        /** The service's own pack is the first. */
         packs: [...engine.packs.values()].map((pack) => packView(pack, config.fmr)),
+        /** The change that is under way; null for none. */
         migration: change ? migrationView(change) : null,
         tenants: await (change ? progressOf(services) : decisionsOf(services)),
       }
     },
-  },
+  }),
 
-  'POST /models/begin': {
-    body: bodies.modelChange,
+  'POST /models/begin': operatorRoute({
+    right: 'admin',
+    body: {
+      /** Id of the model that is to decide in the end. */
+      to: text(256),
+      /** False match rate at which a capture must match; null for a tenth of the rate in force. */
+      strict_fmr: nullable(fmr),
+      ...moveConditions,
+    },
     async answer({ services, actor, input }) {
       const { engine, core } = services
       const from = engine.pack.modelId
@@ -40,38 +66,46 @@ export const MODEL_ROUTES = {
       const given = { from, to: input.to, strictFmr: input.strict_fmr, ...conditionsOf(input) }
       return migrationView(await core.operations.models.begin(actor, given))
     },
-  },
+  }),
 
-  'POST /models/plan': {
-    body: bodies.modelPlan,
-    answer: async ({ services, actor, input }) =>
-      migrationView(await services.core.operations.models.setConditions(actor, conditionsOf(input))),
-  },
+  /** Sets when the decision moves automatically. */
+  'POST /models/plan': operatorRoute({
+    right: 'admin',
+    body: moveConditions,
+    answer: async ({ operations, actor, input }) =>
+      migrationView(await operations.models.setConditions(actor, conditionsOf(input))),
+  }),
 
-  'POST /models/decide': {
-    body: bodies.modelDecision,
+  'POST /models/decide': operatorRoute({
+    right: 'admin',
+    body: modelDecision,
     answer: (call) => decide(call, 'to'),
-  },
+  }),
 
-  'POST /models/back': {
-    body: bodies.modelDecision,
+  'POST /models/back': operatorRoute({
+    right: 'admin',
+    body: modelDecision,
     answer: (call) => decide(call, 'from'),
-  },
+  }),
 
-  'POST /models/finish': {
-    body: bodies.modelFinish,
-    answer: async ({ services, actor, input }) =>
-      migrationView(await services.core.operations.models.finish(actor, input.dropping)),
-  },
-} satisfies Partial<OperatorTable>
+  /** Begins to delete the templates of one model. The service deletes them within two minutes. */
+  'POST /models/finish': operatorRoute({
+    right: 'admin',
+    /** The id of the model whose templates are deleted. */
+    body: { dropping: text(256) },
+    answer: async ({ operations, actor, input }) =>
+      migrationView(await operations.models.finish(actor, input.dropping)),
+  }),
+}
 
 async function decide(
-  { services, actor, input }: OperatorCall<{ body: typeof bodies.modelDecision }>,
+  { services, actor, input }: OperatorCall & Taken<typeof modelDecision, never>,
   by: 'from' | 'to',
-): Promise<MovedDecisions> {
+) {
   const { operations, tenancy } = services.core
   const tenant = input.tenant === null ? null : await tenancy.findLive(input.tenant)
   const moved = await operations.models.decide(tenant, actor, by, { isForced: input.force })
+  // The names of the tenants whose decision has moved.
   return { moved: moved.map(({ name }) => name) }
 }
 
@@ -82,7 +116,7 @@ function conditionsOf(input: { at_coverage: number | null; at_date: string | nul
   return { atCoverage: input.at_coverage, atTime }
 }
 
-async function progressOf({ core, engine }: DashboardServices): Promise<TenantModelView[]> {
+async function progressOf({ core, engine }: DashboardServices) {
   const { tenants } = await core.operations.models.status()
   return tenants.map((one) => {
     const { tenant_id, name, deciding, ...progress } = progressView(one)
@@ -90,7 +124,7 @@ async function progressOf({ core, engine }: DashboardServices): Promise<TenantMo
   })
 }
 
-async function decisionsOf({ core, engine }: DashboardServices): Promise<TenantModelView[]> {
+async function decisionsOf({ core, engine }: DashboardServices) {
   const live = (await core.store.read.tenants()).filter(({ deletedAt }) => deletedAt === null)
   return live.map((tenant) => ({
     tenant_id: tenant.id,
@@ -100,22 +134,25 @@ async function decisionsOf({ core, engine }: DashboardServices): Promise<TenantM
   }))
 }
 
-function packView(pack: ModelPack, configuredFmr: number): LoadedPackView {
+function packView(pack: ModelPack, configuredFmr: number) {
   const { fmr, threshold } = thresholdForFmr(pack, configuredFmr)
   return {
     model: pack.modelId,
     description: pack.manifest.description,
     grade: gradeOf(pack, configuredFmr).grade,
+    /** False match rate and threshold that decide for a contract without a rate. */
     fmr_in_force: fmr,
     threshold,
+    /** The rate between the installation's own users; null where nobody measured it. */
     own_rate: ownRate(pack),
   }
 }
 
-function ownRate({ calibration }: ModelPack): OwnRateView | null {
+function ownRate({ calibration }: ModelPack) {
   if (calibration?.source !== 'users') return null
   const { date, data, points } = calibration
   return {
+    /** Day of the measurement. */
     date,
     people: data.people,
     pairs: data.impostor_pairs,
@@ -123,6 +160,7 @@ function ownRate({ calibration }: ModelPack): OwnRateView | null {
     points: points.map(({ fmr, threshold, fmr_ci95: interval, basis }) => ({
       fmr,
       threshold,
+      /** Both ends of the 95 % interval of the rate at this threshold. */
       interval,
       basis: basis ?? 'measured',
     })),

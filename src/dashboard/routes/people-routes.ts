@@ -1,90 +1,85 @@
 /** The routes for the people who sign in for a tenant: names, roles and invitations. No address contains a name. */
-import type { Invitation } from '../../admin/people-operations.js'
+import type { PersonRecord } from '../../admin/accounts/account-tables.js'
+import type { Invitation, PeopleOperations } from '../../admin/people-operations.js'
 import { personView } from '../../admin/views.js'
-import * as bodies from '../bodies.js'
-import type { InvitedPerson } from '../contract.js'
-import { DashboardError } from '../dashboard-error.js'
-import { asSecret, type OperatorTable, type TenantTable } from './route.js'
+import type { DashboardServices } from '../dashboard-services.js'
+import { personNamed, personWithRole } from '../lib/bodies.js'
+import { asSecret, SIGNS_OUT, tenantRoute } from './route.js'
 import { assertOfAnother } from './second-factor-routes.js'
 
 export const PEOPLE_ROUTES = {
-  'GET /people': {
-    async answer({ services: { core, config }, tenant }) {
-      const { operations } = core
-      const people = await operations.peopleOf(tenant.id).list()
-      const enrolled = await operations.secondFactors.enrolled()
-      const { oidcIssuer: issuer, oidcClaim: claim } = config
-      return {
-        people: people.map((one) => ({ ...personView(one), second_factor: enrolled.has(one.id) })),
-        provider: issuer === undefined ? null : { issuer, claim },
-      }
-    },
-  },
+  'GET /people': tenantRoute({
+    right: 'read',
+    answer: ({ services, operations, tenant }) =>
+      listedPeople(services, operations.peopleOf(tenant.id), personView),
+  }),
 
-  'POST /people': {
+  'POST /people': tenantRoute({
+    right: 'write',
     givesSecret: true,
     status: 201,
-    body: bodies.newOperator,
-    async answer({ services: { core, urls }, tenant, actor, input: { name, role } }) {
-      const people = core.operations.peopleOf(tenant.id)
-      return invitedView(await people.invite(name, role, urls().admin, actor))
-    },
-  },
+    body: personWithRole,
+    answer: async ({ operations, urls, tenant, actor, input: { name, role } }) =>
+      invitedView(await operations.peopleOf(tenant.id).invite(name, role, urls().admin, actor)),
+  }),
 
-  'POST /people/role': {
-    body: bodies.operatorRole,
-    answer: async ({ services, tenant, actor, input: { name, role } }) =>
-      personView(await services.core.operations.peopleOf(tenant.id).setRole(name, role, actor)),
-  },
+  'POST /people/role': tenantRoute({
+    right: 'write',
+    body: personWithRole,
+    answer: async ({ operations, tenant, actor, input: { name, role } }) =>
+      personView(await operations.peopleOf(tenant.id).setRole(name, role, actor)),
+  }),
 
-  'POST /people/reset': {
+  /** Ends password and sessions, and makes a new link. */
+  'POST /people/reset': tenantRoute({
+    right: 'write',
     givesSecret: true,
-    body: bodies.namedOperator,
-    async answer({ services: { core, urls }, tenant, actor, input: { name } }) {
-      const people = core.operations.peopleOf(tenant.id)
-      return invitedView(await people.inviteAgain(name, urls().admin, actor))
-    },
-  },
+    body: personNamed,
+    answer: async ({ operations, urls, tenant, actor, input: { name } }) =>
+      invitedView(await operations.peopleOf(tenant.id).inviteAgain(name, urls().admin, actor)),
+  }),
 
-  'POST /people/second-factor/remove': {
-    body: bodies.namedOperator,
-    async answer({ services, tenant, session, actor, input: { name } }) {
+  'POST /people/second-factor/remove': tenantRoute({
+    right: 'write',
+    body: personNamed,
+    async answer({ operations, tenant, session, actor, input: { name } }) {
       assertOfAnother(session, name)
-      await services.core.operations.secondFactors.reset(name, actor, tenant.id)
+      await operations.secondFactors.reset(name, actor, tenant.id)
       return { removed: true }
     },
-  },
+  }),
 
-  'POST /people/sign-out': {
-    body: bodies.namedOperator,
-    answer: async ({ services, tenant, actor, input: { name } }) => ({
-      sessions: await services.core.operations.sessions.endOfPerson(name, actor, tenant.id),
+  'POST /people/sign-out': tenantRoute({
+    right: 'write',
+    harmless: SIGNS_OUT,
+    body: personNamed,
+    answer: async ({ operations, tenant, actor, input: { name } }) => ({
+      sessions: await operations.sessions.endOfPerson(name, actor, tenant.id),
     }),
-  },
+  }),
 
-  'POST /people/remove': {
-    body: bodies.namedOperator,
-    answer: async ({ services, tenant, actor, input: { name } }) =>
-      personView(await services.core.operations.peopleOf(tenant.id).remove(name, actor)),
-  },
-} satisfies Partial<TenantTable>
+  'POST /people/remove': tenantRoute({
+    right: 'write',
+    body: personNamed,
+    answer: async ({ operations, tenant, actor, input: { name } }) =>
+      personView(await operations.peopleOf(tenant.id).remove(name, actor)),
+  }),
+}
 
-/** The routes by which a person with a name changes their own password. */
-export const OWN_PASSWORD_ROUTES = {
-  'POST /password': {
-    choosesPassword: true,
-    body: bodies.chosenPassword,
-    async answer({ services: { core, sessions }, session, actor, input }) {
-      if (sessions.ownPassword(session) === null) throw new DashboardError('not_permitted')
-      const { person, hash } = session
-      const { operators, peopleOf } = core.operations
-      const people = person.tenantId === null ? operators : peopleOf(person.tenantId)
-      await people.choosePassword(person.name, input.password, hash, actor)
-      return { chosen: true }
-    },
-  },
-} satisfies Partial<OperatorTable>
+/** The people with names, and the OpenID provider by which they may also sign in: its claim holds the name. */
+export async function listedPeople<View>(
+  { core, config: { oidcIssuer: issuer, oidcClaim: claim } }: DashboardServices,
+  people: PeopleOperations,
+  view: (person: PersonRecord) => View,
+) {
+  const enrolled = await core.operations.secondFactors.enrolled()
+  return {
+    people: (await people.list()).map((one) => ({ ...view(one), second_factor: enrolled.has(one.id) })),
+    provider: issuer === undefined ? null : { issuer, claim },
+  }
+}
 
-function invitedView({ person, link }: Invitation): InvitedPerson {
+/** An invited person, with the link that is shown only once. */
+function invitedView({ person, link }: Invitation) {
   return { person: personView(person), sign_in_link: asSecret(link) }
 }

@@ -1,29 +1,25 @@
-/** The types of the dashboard's own routes. The rights that they require are in `rights.ts`. */
+/** How the dashboard's own routes are declared. */
 import type { TenantRecord } from '../../storage/records.js'
-import type { OperatorRoutes, OwnTenantRoutes } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
-import type { Call, Route } from '../lib/route.js'
+import { type Call, routesFor } from '../lib/route.js'
 import type { Guest, Session } from '../sign-in/sessions.js'
 
-export { asSecret } from '../lib/route.js'
+export { asks, asSecret, READS, SIGNS_OUT } from '../lib/route.js'
 
-export interface OperatorCall<Shape> extends Call<Shape> {
+export interface OperatorCall extends Call {
   services: DashboardServices
+  operations: DashboardServices['core']['operations']
   session: Session
   guest: Guest
   deadlineMs: number
 }
 
-export interface TenantCall<Shape> extends OperatorCall<Shape> {
+export interface TenantCall extends OperatorCall {
   tenant: TenantRecord
 }
 
-/** One entry for each of the contract's routes that only operators may call. */
-export type OperatorTable = {
-  [Name in keyof OperatorRoutes]: Route<OperatorRoutes[Name], OperatorCall<OperatorRoutes[Name]>>
-}
+/** Declares a route that only operators may call, or that is of the person's own matters. */
+export const operatorRoute = routesFor<OperatorCall>()
 
-/** One entry for each of the contract's routes of a tenant, which the tenant and operators may call. */
-export type TenantTable = {
-  [Name in keyof OwnTenantRoutes]: Route<OwnTenantRoutes[Name], TenantCall<OwnTenantRoutes[Name]>>
-}
+/** Declares a route of a tenant, which the tenant and operators may call. */
+export const tenantRoute = routesFor<TenantCall>()

@@ -1,10 +1,9 @@
-/** The table of the dashboard's routes, with one entry for each of its own that the contract names. Features add theirs. */
+/** The dashboard's own routes, by method and path. Features add theirs. */
 import { AUDIT_ROUTES } from './audit-routes.js'
 import { INSTALLATION_ROUTES } from './installation-routes.js'
 import { MODEL_ROUTES } from './model-routes.js'
 import { OPERATOR_ROUTES } from './operator-routes.js'
-import { OWN_PASSWORD_ROUTES, PEOPLE_ROUTES } from './people-routes.js'
-import type { OperatorTable, TenantTable } from './route.js'
+import { PEOPLE_ROUTES } from './people-routes.js'
 import { SECOND_FACTOR_ROUTES } from './second-factor-routes.js'
 import { SESSION_ROUTES, TENANT_SESSION_ROUTES } from './session-routes.js'
 import { TENANT_ADMIN_ROUTES } from './tenant-admin-routes.js'
@@ -13,15 +12,16 @@ import { TRY_ROUTES } from './try-routes.js'
 import { USER_ROUTES } from './user-routes.js'
 import { WEBHOOK_ROUTES } from './webhook-routes.js'
 
-export const ROUTES: { operator: OperatorTable; tenant: TenantTable } = {
+export const ROUTES = {
+  /** Below `/api`: only for operators, but for a person's own matters. */
   operator: {
     ...INSTALLATION_ROUTES,
     ...MODEL_ROUTES,
     ...OPERATOR_ROUTES,
     ...SESSION_ROUTES,
     ...SECOND_FACTOR_ROUTES,
-    ...OWN_PASSWORD_ROUTES,
   },
+  /** Below `/api/tenants/<id>`: for the tenant and for operators. `GET /` stands for the prefix itself. */
   tenant: {
     ...TENANT_ROUTES,
     ...TENANT_ADMIN_ROUTES,

@@ -1,48 +1,56 @@
-/** The routes for the second factor of the signed-in person, and for removing that of an operator who has lost it. */
-import * as bodies from '../bodies.js'
+/** The routes for password and second factor of the signed-in person. */
 import { DashboardError } from '../dashboard-error.js'
+import { code, password } from '../lib/bodies.js'
 import { isUnnamedOfTenant, type SessionPerson } from '../sign-in/session-person.js'
 import type { Session } from '../sign-in/sessions.js'
-import { asSecret, type OperatorTable } from './route.js'
+import { asSecret, operatorRoute } from './route.js'
 
 export const SECOND_FACTOR_ROUTES = {
-  'POST /second-factor': {
+  /** Makes a secret, which takes effect once the person has confirmed a code. */
+  'POST /second-factor': operatorRoute({
+    right: 'own',
     givesSecret: true,
-    async answer({ services, session }) {
-      const { secret, uri } = await services.core.operations.secondFactors.begin(ownerOf(session))
+    async answer({ operations, session }) {
+      const { secret, uri } = await operations.secondFactors.begin(ownerOf(session))
       return { secret: asSecret(secret), uri: asSecret(uri) }
     },
-  },
+  }),
 
-  'POST /second-factor/confirm': {
+  'POST /second-factor/confirm': operatorRoute({
+    right: 'own',
     givesSecret: true,
-    body: bodies.secondFactorCode,
-    async answer({ services, session, actor, input }) {
-      const { secondFactors } = services.core.operations
-      const codes = await secondFactors.confirm(ownerOf(session), input.code, session, actor)
+    body: { code },
+    async answer({ operations, session, actor, input }) {
+      const codes = await operations.secondFactors.confirm(ownerOf(session), input.code, session, actor)
       return { recovery_codes: codes.map(asSecret) }
     },
-  },
+  }),
 
-  'POST /second-factor/remove': {
-    body: bodies.secondFactorCode,
-    async answer({ services: { core, signIn }, session, actor, input }) {
+  'POST /second-factor/remove': operatorRoute({
+    right: 'own',
+    body: { code },
+    async answer({ services: { signIn }, operations, session, actor, input }) {
       const owner = ownerOf(session)
       await signIn.assertSecondFactor(owner, input.code)
-      await core.operations.secondFactors.remove(owner, session.hash, actor)
+      await operations.secondFactors.remove(owner, session.hash, actor)
       return { removed: true }
     },
-  },
+  }),
 
-  'POST /operators/second-factor/remove': {
-    body: bodies.namedOperator,
-    async answer({ services, session, actor, input }) {
-      assertOfAnother(session, input.name)
-      await services.core.operations.secondFactors.reset(input.name, actor)
-      return { removed: true }
+  /** Chooses the person's own password; the person's other sessions end. */
+  'POST /password': operatorRoute({
+    right: 'own',
+    choosesPassword: true,
+    body: { password },
+    async answer({ services: { sessions }, operations: { operators, peopleOf }, session, actor, input }) {
+      if (sessions.ownPassword(session) === null) throw new DashboardError('not_permitted')
+      const { person, hash } = session
+      const people = person.tenantId === null ? operators : peopleOf(person.tenantId)
+      await people.choosePassword(person.name, input.password, hash, actor)
+      return { chosen: true }
     },
-  },
-} satisfies Partial<OperatorTable>
+  }),
+}
 
 /**
  * Keeps people from removing their own second factor without a code.

@@ -1,15 +1,19 @@
 /** The routes for a tenant's keys and signing secret. */
-
+import Type from 'typebox'
 import { keyView, productionKeyState, rotationView, secretView, tenantStatus } from '../../admin/views.js'
-import { isoTime, optionalTime, SECOND_MS } from '../../lib/clock.js'
+import { nullable } from '../../api/schemas.js'
+import { DAY_MS, isoTime, optionalTime, SECOND_MS } from '../../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
-import * as bodies from '../bodies.js'
-import type { KeyView, TenantView } from '../contract.js'
 import type { DashboardServices } from '../dashboard-services.js'
-import { asSecret, type TenantTable } from './route.js'
+import { environment, text } from '../lib/bodies.js'
+import { asSecret, tenantRoute } from './route.js'
+
+const graceSeconds = Type.Integer({ minimum: 0, maximum: (30 * DAY_MS) / SECOND_MS })
+const namedKey = { type: environment, name: text(64) }
 
 export const TENANT_ROUTES = {
-  'GET /': {
+  'GET /': tenantRoute({
+    right: 'read',
     async answer({ services, tenant }) {
       const { clock, config, core, urls } = services
       const now = clock.now()
@@ -23,6 +27,7 @@ export const TENANT_ROUTES = {
         threshold,
         model: services.engine.pack.modelId,
         urls: urls(),
+        /** How many users have a reference. */
         references: await core.store.read.referencesOf(tenant.id),
         audit_entries: (await core.store.read.auditHead(tenant.id))?.sequence ?? 0,
         keys: keys.map((key) => keyWithRate(key, tenant, services)),
@@ -33,74 +38,88 @@ export const TENANT_ROUTES = {
         })),
       }
     },
-  },
+  }),
 
-  'POST /keys/reveal': {
+  'POST /keys/reveal': tenantRoute({
+    right: 'write',
     givesSecret: true,
-    body: bodies.keyReveal,
-    async answer({ services, tenant, actor, input }) {
-      const { keys } = services.core.operations
-      if (!input.new_secret) return { key: asSecret(await keys.revealProduction(tenant, actor)) }
-      const { productionKey, signingSecret } = await keys.goLive(tenant, actor)
+    /** `new_secret` asks for a new signing secret as well, which replaces the one used with the sandbox. */
+    body: { new_secret: Type.Optional(Type.Boolean()) },
+    async answer({ services, operations, tenant, actor, input }) {
+      if (!input.new_secret) return { key: asSecret(await operations.keys.revealProduction(tenant, actor)) }
+      const { productionKey, signingSecret } = await operations.keys.goLive(tenant, actor)
       services.countEffect('production', 'rotated')
       return { key: asSecret(productionKey), signing_secret: revealed(signingSecret) }
     },
-  },
+  }),
 
-  'POST /keys/reissue': {
+  'POST /keys/reissue': tenantRoute({
+    right: 'write',
     givesSecret: true,
-    body: bodies.keyReissue,
-    async answer({ services, tenant, actor, input: { type, grace_seconds } }) {
-      const { keys } = services.core.operations
-      return { key: asSecret(await keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS)) }
+    body: { type: environment, grace_seconds: graceSeconds },
+    async answer({ operations, tenant, actor, input: { type, grace_seconds } }) {
+      return { key: asSecret(await operations.keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS)) }
     },
-  },
+  }),
 
-  'POST /keys/revoke': {
-    body: bodies.keyRevocation,
-    answer: async ({ services, tenant, actor, input }) => ({
-      revoked: await services.core.operations.keys.revoke(tenant, actor, input.type),
+  'POST /keys/revoke': tenantRoute({
+    right: 'write',
+    body: { type: environment },
+    answer: async ({ operations, tenant, actor, input }) => ({
+      revoked: await operations.keys.revoke(tenant, actor, input.type),
     }),
-  },
+  }),
 
-  'POST /keys': {
+  /** A further key, with scopes and networks of its own. */
+  'POST /keys': tenantRoute({
+    right: 'write',
     givesSecret: true,
-    body: bodies.newKey,
-    async answer({ services, tenant, actor, input: { type, ...grants } }) {
-      const { key } = await services.core.operations.keys.create(tenant, actor, type, grants)
+    body: {
+      ...namedKey,
+      /** Scopes of the key; null for all. */
+      scopes: nullable(Type.Array(text(16), { maxItems: 32 })),
+      /** Networks from which the key may be used; null for any. */
+      networks: nullable(Type.Array(text(64), { maxItems: 64 })),
+      /** Client certificate that the key requires; null for none. */
+      certificate: Type.Optional(nullable(text(160))),
+    },
+    async answer({ operations, tenant, actor, input: { type, ...grants } }) {
+      const { key } = await operations.keys.create(tenant, actor, type, grants)
       return { key: asSecret(key) }
     },
-  },
+  }),
 
-  'POST /keys/named/reissue': {
+  'POST /keys/named/reissue': tenantRoute({
+    right: 'write',
     givesSecret: true,
-    body: bodies.namedKeyReissue,
-    async answer({ services, tenant, actor, input: { type, name, grace_seconds } }) {
-      const { keys } = services.core.operations
-      const key = await keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS)
+    body: { ...namedKey, grace_seconds: graceSeconds },
+    async answer({ operations, tenant, actor, input: { type, name, grace_seconds } }) {
+      const key = await operations.keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS)
       return { key: asSecret(key) }
     },
-  },
+  }),
 
-  'POST /keys/named/revoke': {
-    body: bodies.namedKey,
-    async answer({ services, tenant, actor, input }) {
-      const { id } = await services.core.operations.keys.revokeNamed(tenant, actor, input)
+  'POST /keys/named/revoke': tenantRoute({
+    right: 'write',
+    body: namedKey,
+    async answer({ operations, tenant, actor, input }) {
+      const { id } = await operations.keys.revokeNamed(tenant, actor, input)
       return { revoked: id }
     },
-  },
+  }),
 
-  'POST /rotate-signing': {
+  'POST /rotate-signing': tenantRoute({
+    right: 'write',
     givesSecret: true,
-    body: bodies.rotation,
-    async answer({ services, tenant, actor, input }) {
-      const rotation = await services.core.operations.keys.rotateSigning(tenant, actor, input.force)
+    body: { force: Type.Boolean() },
+    async answer({ services, operations, tenant, actor, input }) {
+      const rotation = await operations.keys.rotateSigning(tenant, actor, input.force)
       services.countEffect('production', 'rotated')
       const view = rotationView(rotation)
       return { ...view, signing_secret: { ...view.signing_secret, ...revealed(rotation.current) } }
     },
-  },
-} satisfies Partial<TenantTable>
+  }),
+}
 
 /** A signing secret, which is shown only once. */
 export function revealed(signing: Parameters<typeof secretView>[0]) {
@@ -108,7 +127,7 @@ export function revealed(signing: Parameters<typeof secretView>[0]) {
   return { id, secret: asSecret(secret) }
 }
 
-export function tenantView(tenant: TenantRecord): TenantView {
+export function tenantView(tenant: TenantRecord) {
   return {
     id: tenant.id,
     name: tenant.name,
@@ -117,6 +136,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
     burst: tenant.burst,
     fmr: tenant.fmr,
     require_liveness: tenant.requireLiveness,
+    /** Greatest age of the verdict that must allow the replacement of a reference; null when none is required. */
     replace_verdict_minutes: tenant.replaceVerdictMinutes,
     production_key: productionKeyState(tenant),
     status: tenantStatus(tenant),
@@ -125,7 +145,7 @@ export function tenantView(tenant: TenantRecord): TenantView {
   }
 }
 
-function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices): KeyView {
+function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices) {
   const contract = services.core.tenancy.rateContract(tenant, key.type)
   return {
     ...keyView(key),
@@ -138,7 +158,10 @@ function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: Dashboar
   }
 }
 
-function keyState({ revokedAt, validUntil }: ApiKeyRecord, now: number): KeyView['state'] {
+function keyState(
+  { revokedAt, validUntil }: ApiKeyRecord,
+  now: number,
+): 'active' | 'grace' | 'expired' | 'revoked' {
   if (revokedAt !== null) return 'revoked'
   if (validUntil === null) return 'active'
   return validUntil > now ? 'grace' : 'expired'

@@ -15,22 +15,24 @@ import { assertAllowed } from '../../tenants/rate-limiter.js'
 import { schedulingClassOf } from '../../tenants/tenancy.js'
 import { decodeImages } from '../../verification/capture/images.js'
 import { livenessStatement } from '../../verification/liveness.js'
-import * as bodies from '../bodies.js'
-import { TRIED_KEY_HEADER } from '../contract.js'
+import { TRIED_KEY_HEADER } from '../constants.js'
 import { DashboardError } from '../dashboard-error.js'
-import type { TenantTable } from './route.js'
+import { base64 } from '../lib/bodies.js'
+import { asks, tenantRoute } from './route.js'
 
-const OPERATIONS = new Map([
-  ['challenge', '/v1/challenges'],
-  ['enroll', '/v1/enroll'],
-  ['guidance', '/v1/guidance'],
-  ['verify', '/v1/verify'],
-])
+const OPERATIONS = {
+  challenge: '/v1/challenges',
+  enroll: '/v1/enroll',
+  guidance: '/v1/guidance',
+  verify: '/v1/verify',
+}
 
 export const TRY_ROUTES = {
   /** Reports the face that the engine finds in a photo. Nothing is stored. */
-  'POST /try/inspect': {
-    body: bodies.inspection,
+  'POST /try/inspect': tenantRoute({
+    right: 'write',
+    harmless: 'It assesses a photo that the person has, and stores nothing.',
+    body: { image: base64 },
     takesLargeBody: true,
     async answer({ services, tenant, input, request, deadlineMs }) {
       // An inspection counts as a call in the sandbox, so that production's verdicts have precedence.
@@ -53,15 +55,22 @@ export const TRY_ROUTES = {
         timings_ms: timingsMs,
       }
     },
-  },
+  }),
 
-  /** Makes a call of the API, as if it had come over the API's listener. */
-  'POST /try/call': {
+  /**
+   * Makes a call of the API, as if it had come over the API's listener. Takes the body of the call unchanged, under the API's own rules for
+   * bodies. The key stands in the header TRIED_KEY_HEADER.
+   */
+  'POST /try/call': tenantRoute({
+    right: 'write',
+    harmless: 'The API key that the person types decides what the call may do.',
+    query: asks<{ operation: keyof typeof OPERATIONS }>(),
     givesSecret: true,
     takesLargeBody: true,
     async answer({ services, tenant, query, request }) {
       const { core, apis } = services
-      const path = OPERATIONS.get(query.get('operation') ?? '')
+      const operation = query.get('operation')
+      const [, path] = Object.entries(OPERATIONS).find(([name]) => name === operation) ?? []
       if (!path)
         throw new DomainError('invalid_request', {
           details: [{ path: 'operation', issue: 'must be challenge, enroll, guidance or verify' }],
@@ -87,7 +96,7 @@ export const TRY_ROUTES = {
       const { outgoing, incoming } = await core.secrets.active(core.store.read, tenant.id)
       const secrets = incoming ? [outgoing, incoming] : [outgoing]
       const text = answer.body.toString()
-      const parsed = JSON.parse(text) as { jwt?: string }
+      const parsed = JSON.parse(text) as Record<string, unknown> & { jwt?: string }
       return {
         environment,
         status: answer.status,
@@ -97,8 +106,8 @@ export const TRY_ROUTES = {
         ...(parsed.jwt ? { jwt: await checkJwt(parsed.jwt, secrets) } : {}),
       }
     },
-  },
-} satisfies Partial<TenantTable>
+  }),
+}
 
 function internalRequest(
   request: IncomingRequest,

@@ -1,5 +1,5 @@
 /** A failed sign-in by the provider. Its code leads the browser to a page; its message goes only to the log. */
-import type { ProviderProblem } from '../contract.js'
+import type { ProviderProblem } from '../constants.js'
 
 export class ProviderSignInError extends Error {
   override readonly name = 'ProviderSignInError'

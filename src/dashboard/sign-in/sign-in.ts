@@ -1,5 +1,5 @@
 /** Begins sessions, with a link, a password or a sign-in at an OpenID provider, and confirms the identity in one that exists. */
-
+import Type, { type Static } from 'typebox'
 import { accountReader } from '../../admin/accounts/account-statements.js'
 import type { PersonRecord } from '../../admin/accounts/account-tables.js'
 import { hashToken } from '../../admin/accounts/login-link.js'
@@ -10,8 +10,8 @@ import { networkOf } from '../../http/authentication/wrong-keys.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
 import type { Store } from '../../storage/store.js'
 import type { RateLimiter } from '../../tenants/rate-limiter.js'
-import type { InputOf, OperatorRoutes, SessionRoutes } from '../contract.js'
 import { DashboardError } from '../dashboard-error.js'
+import { code, password, personNamed, text } from '../lib/bodies.js'
 import type { OperatorPassword } from './operator-password.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
 import { asSessionPerson, UNNAMED, unnamedOf } from './session-person.js'
@@ -25,9 +25,15 @@ const SIGN_IN_RATE = { ratePerSecond: 0.1, burst: 10 }
  */
 const CODE_RATE = { ratePerSecond: 1 / 300, burst: 10 }
 
-export type Credentials = InputOf<SessionRoutes['POST /session']>
-/** Password and code with which a person confirms their identity. */
-type Proof = InputOf<OperatorRoutes['POST /session/confirm']>
+const closed = { additionalProperties: false }
+
+/** Password and code with which a person confirms their identity: the code is for a person who has a second factor. */
+export const PROOF = { password, code: Type.Optional(code) }
+export const CREDENTIALS = Type.Union([
+  Type.Object({ login_token: text(64), code: PROOF.code }, closed),
+  Type.Object({ name: Type.Optional(personNamed.name), ...PROOF }, closed),
+])
+export type Credentials = Static<typeof CREDENTIALS>
 type PasswordCredentials = Extract<Credentials, { password: string }>
 type LinkCredentials = Extract<Credentials, { login_token: string }>
 
@@ -72,7 +78,11 @@ export class SignIn {
    * Makes the sign-in of a session fresh again, for a person who repeats the password.
    * @throws DashboardError sign_in_failed; too_many_sign_ins; not_permitted for a session that began in another way
    */
-  async confirm(session: Session, { password, code }: Proof, guest: Guest): Promise<Session> {
+  async confirm(
+    session: Session,
+    { password, code }: Static<Type.TObject<typeof PROOF>>,
+    guest: Guest,
+  ): Promise<Session> {
     const { person, method, hash } = session
     if (method !== 'password') throw new DashboardError('not_permitted')
     await this.assertNotGuessing(guest)

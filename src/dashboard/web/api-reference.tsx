@@ -1,7 +1,7 @@
 /** The API reference, rendered from the OpenAPI document that this service serves. Its requests go to the sandbox. */
 import { render } from 'preact'
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
-import { SANDBOX_PATH } from '../contract.js'
+import { SANDBOX_PATH } from '../constants.js'
 import { Brand } from './base/brand.js'
 import { followSystemTheme, ThemeButton } from './base/theme.js'
 import './api-reference.css'

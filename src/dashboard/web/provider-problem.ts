@@ -1,5 +1,5 @@
 /** Explains in words why a sign-in by the provider failed. */
-import { PROVIDER_PROBLEMS, PROVIDER_SIGN_IN, type ProviderProblem } from '../contract.js'
+import { PROVIDER_PROBLEMS, PROVIDER_SIGN_IN, type ProviderProblem } from '../constants.js'
 
 const TEXTS: Record<ProviderProblem, string> = {
   not_begun_here:

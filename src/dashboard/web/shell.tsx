@@ -36,15 +36,15 @@ const TENANT_PAGES: ReadonlyArray<
   PageEntry<{ tenantId: string; keysHref: string; requestsHref: string }, TenantRoutes>
 > = [
   ['overview', 'Overview', OverviewPage],
-  ['drift', 'Drift', DriftPage],
+  ['drift', 'Drift', DriftPage, 'GET /drift'],
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
   ['webhooks', 'Webhooks', WebhooksPage],
-  ['capture-page', 'Capture page', CapturePage],
-  ['policy', 'Policy', PolicyPage],
-  ['passkeys', 'Passkeys', PasskeysPage],
-  ['openid-clients', 'Applications', OpenIdClientsPage],
-  ['requests', 'Requests', RequestsPage],
+  ['capture-page', 'Capture page', CapturePage, 'GET /capture-page'],
+  ['policy', 'Policy', PolicyPage, 'GET /policy'],
+  ['passkeys', 'Passkeys', PasskeysPage, 'GET /passkeys'],
+  ['openid-clients', 'Applications', OpenIdClientsPage, 'GET /openid-clients'],
+  ['requests', 'Requests', RequestsPage, 'GET /requests'],
   ['audit', 'Audit log', AuditPage],
   ['people', 'People', PeoplePage],
   ['sessions', 'Sessions', TenantSessionsPage],
@@ -95,8 +95,11 @@ export function Shell({
   const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
   const tenantPage = tenantId && !ownPage ? tenantPages.find(isHere) : undefined
   const operatorPage = tenantId || ownPage ? undefined : operatorPages.find(isHere)
+  // Everybody may read, so that a page which nobody may read is one of a feature that the service lacks.
+  const isRefused = (entry: (typeof TENANT_PAGES)[number] | (typeof OPERATOR_PAGES)[number]) =>
+    isHere(entry) && !entry[3]?.startsWith('GET ')
   const isForbidden =
-    !ownPage && !tenantPage && !operatorPage && (tenantId ? TENANT_PAGES : OPERATOR_PAGES).some(isHere)
+    !ownPage && !tenantPage && !operatorPage && (tenantId ? TENANT_PAGES : OPERATOR_PAGES).some(isRefused)
   const [here, heading] = ownPage ??
     tenantPage ??
     operatorPage ?? [null, isForbidden ? 'Not allowed' : 'No such page']

@@ -1,12 +1,13 @@
 /** The routes for a tenant's policy: what is in force, its versions and changes, the check of a draft, and the change itself. */
 import Type from 'typebox'
 import { PackGradeError } from '../../../models/pack/pack-grade.js'
+import { nullable } from '../../api/schemas.js'
 import type { Environment } from '../../config/config.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
 import { assertReached } from '../../dashboard/lib/assert-reached.js'
 import type { AuditEntry } from '../../dashboard/lib/audit-contract.js'
 import { newestMatching, parseAuditFilter } from '../../dashboard/lib/audit-query.js'
-import type { ConsoleTable } from '../../dashboard/lib/route.js'
+import { asks, consoleRoute, READS } from '../../dashboard/lib/route.js'
 import { isoTime } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { FeatureHost } from '../feature.js'
@@ -14,78 +15,19 @@ import { PolicyError, type PolicyVersion, parsePolicy } from './policy.js'
 import { PolicyOperations, policiesInForce } from './policy-operations.js'
 import { type PolicyVersionRecord, policyReader } from './policy-table.js'
 
-/** The routes, as the pages see them. */
-export interface PolicyRoutes {
-  'GET /policy': { answer: PolicyView }
-  'GET /policy/version': { query: PolicyVersionQuery; answer: PolicyVersionView & { policy: ActionPolicy } }
-  /** Only asks a question. A draft with a fault is no error: the answer names the fault. */
-  'POST /policy/check': { body: typeof policyQuestion; answer: CheckedPolicy }
-  'POST /policy': {
-    body: typeof policyChange
-    answer: Pick<PolicyChangeView, 'previous'> & Pick<PolicyView, 'in_force'>
-  }
-}
-
 /** Hash of the policy in each environment; null for none. */
-export type PolicyHashes = Record<Environment, string | null>
-
-export interface PolicyView {
-  in_force: PolicyHashes
-  /** Every version that was ever in force, the latest first. */
-  versions: PolicyVersionView[]
-  /** The latest changes, newest first, from the audit log. */
-  changes: PolicyChangeView[]
-}
-
-export interface PolicyVersionView {
-  /** SHA-256 of the policy in RFC 8785 canonical form. */
-  hash: string
-  first_set_at: string
-  in_force: Environment[]
-  /** Number of rules. */
-  rules: number
-}
-
-export interface PolicyVersionQuery {
-  /** Hash of a version, or its first 8 digits or more. */
-  hash: string
-}
+type PolicyHashes = Record<Environment, string | null>
 
 /** A change of the policy, with the hashes after it and before it. */
-export interface PolicyChangeView extends PolicyHashes {
+interface PolicyChangeView extends PolicyHashes {
   sequence: number
   at: string
   actor: string
   previous: PolicyHashes
 }
 
-/** The findings on the draft of a policy. */
-export interface CheckedPolicy {
-  /** The fault, or null for a policy that can be put in force. */
-  problem: string | null
-  hash: string | null
-  policy: ActionPolicy | null
-  /** The rule that decides about the action; null where no action was given. */
-  decides: PolicyRule | null
-}
-
-const closed = { additionalProperties: false }
-
 /** JSON of a policy, which may be a draft with faults. */
 const policyText = Type.String({ maxLength: 200_000 })
-
-export const policyQuestion = Type.Object(
-  {
-    policy: policyText,
-    /** The action as the backend sends it: JSON, or a text; empty for none. */ action: policyText,
-  },
-  closed,
-)
-
-export const policyChange = Type.Object(
-  { /** Null for no policy. */ policy: Type.Union([policyText, Type.Null()]), sandbox_only: Type.Boolean() },
-  closed,
-)
 
 type PolicyHost = Pick<FeatureHost, 'store' | 'operations' | 'clock' | 'engine' | 'config'>
 
@@ -93,8 +35,9 @@ const BOTH: readonly Environment[] = ['production', 'sandbox']
 /** Changes that the page shows. The audit log has all. */
 const MAX_CHANGES = 50
 
-export const policyRoutes = (host: PolicyHost): ConsoleTable<PolicyRoutes> => ({
-  'GET /policy': {
+export const policyRoutes = (host: PolicyHost) => ({
+  'GET /policy': consoleRoute({
+    right: 'read',
     async answer({ tenant, request }) {
       const { read } = host.store
       const inForce = policiesInForce(tenant)
@@ -107,40 +50,52 @@ export const policyRoutes = (host: PolicyHost): ConsoleTable<PolicyRoutes> => ({
       )
       return {
         in_force: inForce,
+        /** Every version that was ever in force, the latest first. */
         versions: versions.map((version) => versionView(version, tenant)),
+        /** The latest changes, newest first, from the audit log. */
         changes: entries.map(changeView),
       }
     },
-  },
+  }),
 
-  'GET /policy/version': {
+  'GET /policy/version': consoleRoute({
+    right: 'read',
+    /** The hash of a version, or its first 8 digits or more. */
+    query: asks<{ hash: string }>(),
     async answer({ tenant, query }) {
       const version = await new PolicyOperations(host).version(tenant, query.get('hash') ?? '')
       return { ...versionView(version, tenant), policy: JSON.parse(version.policy) as ActionPolicy }
     },
-  },
+  }),
 
-  'POST /policy/check': {
+  /** Checks a draft. A fault of it is no error: the answer names it. */
+  'POST /policy/check': consoleRoute({
+    right: 'read',
+    harmless: READS,
     takesLargeBody: true,
-    body: policyQuestion,
+    /** The action is as the backend sends it: JSON, or a text; empty for none. */
+    body: { policy: policyText, action: policyText },
     async answer({ input }) {
       const checked = problemOr(() => checkedDraft(host, input.policy))
       if (typeof checked === 'string') return { problem: checked, hash: null, policy: null, decides: null }
       const { policy, hash } = checked
       return { problem: null, hash, policy, decides: decision(policy, input.action) }
     },
-  },
+  }),
 
-  'POST /policy': {
+  'POST /policy': consoleRoute({
+    // The tenant's admins may too: a policy only asks for more than the contract, which the operator sets.
+    right: 'write',
     takesLargeBody: true,
-    body: policyChange,
+    /** Null for no policy. */
+    body: { policy: nullable(policyText), sandbox_only: Type.Boolean() },
     async answer({ tenant, actor, input }) {
       const policy = input.policy === null ? null : checkedDraft(host, input.policy).policy
       const environments = input.sandbox_only ? (['sandbox'] as const) : BOTH
       const { previous, now } = await new PolicyOperations(host).set(tenant, actor, policy, environments)
       return { previous, in_force: now }
     },
-  },
+  }),
 })
 
 function changeView(entry: AuditEntry): PolicyChangeView {
@@ -186,9 +141,11 @@ function parsedAction(text: string): unknown {
 function versionView({ hash, firstSetAt, policy }: PolicyVersionRecord, tenant: TenantRecord) {
   const inForce = policiesInForce(tenant)
   return {
+    /** SHA-256 of the policy in RFC 8785 canonical form. */
     hash,
     first_set_at: isoTime(firstSetAt),
     in_force: BOTH.filter((environment) => inForce[environment] === hash),
+    /** Number of rules. */
     rules: (JSON.parse(policy) as ActionPolicy).rules.length,
   }
 }

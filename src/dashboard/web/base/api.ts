@@ -1,16 +1,16 @@
-/** Calls the routes of the dashboard's contract, and sends the session's CSRF token with every call that changes something. */
+/** Calls the dashboard's routes, and sends the session's CSRF token with every call that changes something. */
+import { BACKGROUND_HEADER, TRIED_KEY_HEADER } from '../../constants.js'
 import type {
   AnswerOf,
   InputOf,
   OperatorRoutes,
   QueryOf,
-  SessionRoutes,
   SessionView,
   TenantRoutes,
   TriedCall,
-  TriedCallQuery,
+  TriedOperation,
 } from '../../contract.js'
-import { BACKGROUND_HEADER, TRIED_KEY_HEADER } from '../../contract.js'
+import type { Credentials } from '../../sign-in/sign-in.js'
 
 export class CallError extends Error {
   constructor(
@@ -47,7 +47,7 @@ let csrfToken = ''
 
 type GetOf<Routes> = Extract<keyof Routes, `GET ${string}`>
 type ChangeOf<Routes> = Exclude<keyof Routes, `GET ${string}`> & string
-type BodyOf<Route> = Route extends { body: unknown } ? [body: InputOf<Route>] : []
+type BodyOf<Route> = InputOf<Route> extends undefined ? [] : [body: InputOf<Route>]
 
 /** The address of an answer of this type. It is a string, so that equal addresses compare as equal. */
 export type Address<Answer> = string & { readonly answer?: Answer }
@@ -96,7 +96,7 @@ export function callTenant<Name extends ChangeOf<TenantRoutes>>(
 /** Calls the API itself, with a key that the person typed. */
 export function tryCall(
   tenantId: string,
-  call: { key: string; operation: TriedCallQuery['operation']; body: object },
+  call: { key: string; operation: TriedOperation; body: object },
 ): Promise<TriedCall> {
   const path = `${tenantPath(tenantId, 'POST /try/call')}?${new URLSearchParams({ operation: call.operation })}`
   return send('POST', path, call.body, { [TRIED_KEY_HEADER]: call.key })
@@ -152,7 +152,6 @@ async function remember(session: Promise<SessionView>): Promise<SessionView> {
 
 /** Whether this browser has a session. */
 export const isSignedIn = async () => (await send<{ signed_in: boolean }>('GET', '/oidc')).signed_in
-export const currentSession = () => remember(send<AnswerOf<SessionRoutes['GET /session']>>('GET', SESSION))
-export const signIn = (credentials: InputOf<SessionRoutes['POST /session']>) =>
-  remember(send<AnswerOf<SessionRoutes['POST /session']>>('POST', SESSION, credentials))
-export const signOut = () => send<AnswerOf<SessionRoutes['DELETE /session']>>('DELETE', SESSION)
+export const currentSession = () => remember(send<SessionView>('GET', SESSION))
+export const signIn = (credentials: Credentials) => remember(send<SessionView>('POST', SESSION, credentials))
+export const signOut = () => send<unknown>('DELETE', SESSION)

@@ -2,7 +2,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { OperatorRoutes, SessionView, TenantRoutes } from '../../contract.js'
-import { callerOf, hasRight, OPERATOR_RIGHTS, TENANT_RIGHTS } from '../../rights.js'
 
 export const SessionContext = createContext<SessionView | null>(null)
 
@@ -27,10 +26,9 @@ export function useRights(): Rights {
   return rightsOf(useSession())
 }
 
-export function rightsOf(session: SessionView): Rights {
-  const caller = callerOf({ tenantId: session.tenant_id, role: session.person.role })
+export function rightsOf({ may }: SessionView): Rights {
   return {
-    operator: (route) => hasRight(caller, OPERATOR_RIGHTS[route]),
-    tenant: (route) => hasRight(caller, TENANT_RIGHTS[route]),
+    operator: (route) => may.operator.includes(route),
+    tenant: (route) => may.tenant.includes(route),
   }
 }

@@ -1,6 +1,7 @@
 /** Shows p50, p95 and p99 of every stage in the chosen window. The person can choose a stage for the chart. */
+
+import type { Percentiles } from '../../../features/insight/traffic/latency-counts.js'
 import { STAGES } from '../../../verification/stages.js'
-import type { Percentiles } from '../../contract.js'
 import { Empty } from './parts.js'
 import { Table } from './table.js'
 

@@ -1,15 +1,13 @@
 /** The dialog that asks for the name, scopes and networks of another API key. */
 import { useState } from 'preact/hooks'
-import type { Static } from 'typebox'
 import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../../tenants/key-scopes.js'
-import type { newKey } from '../../bodies.js'
-import type { Environment } from '../../contract.js'
+import type { Environment, InputOf, TenantRoutes } from '../../contract.js'
 import { Confirm } from '../base/parts.js'
 
 export function NewKeyDialog(props: {
   /** Whether production keys can be created. */
   hasProduction: boolean
-  onCreate: (key: Static<typeof newKey>) => void
+  onCreate: (key: InputOf<TenantRoutes['POST /keys']>) => void
   onCancel: () => void
 }) {
   const [type, setType] = useState<Environment>(props.hasProduction ? 'production' : 'sandbox')

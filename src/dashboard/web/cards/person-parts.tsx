@@ -1,6 +1,6 @@
 /** Parts that the lists of operators and of a tenant's people share. */
 import { useState } from 'preact/hooks'
-import { type OperatorView, PERSON_ROLES, type PersonRole } from '../../contract.js'
+import type { OperatorView, PersonRole } from '../../contract.js'
 import { Card, Confirm } from '../base/parts.js'
 import { Time } from '../base/times.js'
 
@@ -94,9 +94,9 @@ function RoleSelect(props: { id: string; value: PersonRole; onChange: (role: Per
       value={props.value}
       onChange={(event) => props.onChange(event.currentTarget.value as PersonRole)}
     >
-      {PERSON_ROLES.map((role) => (
+      {Object.entries(ROLES).map(([role, meaning]) => (
         <option key={role} value={role}>
-          {role}: {ROLES[role]}
+          {role}: {meaning}
         </option>
       ))}
     </select>

@@ -165,7 +165,7 @@ export function PolicyEditor(props: {
   )
 }
 
-const NOTHING_FOUND: CheckedPolicy = { problem: null, hash: null, policy: null, decides: null }
+const NOTHING_FOUND = { hash: null, policy: null, decides: null }
 
 /** @param props.erases whether the draft erases users whom nobody uses */
 function ChangeDialog(props: {

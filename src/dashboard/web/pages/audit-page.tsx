@@ -1,7 +1,7 @@
 /** The page of the audit log: the state of its chain, its entries, newest first, and exports. */
 import { useState } from 'preact/hooks'
 import { AUDIT_EVENTS, type AuditEventName } from '../../../audit/audit-events.js'
-import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../contract.js'
+import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
 import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from '../base/parts.js'

@@ -1,8 +1,6 @@
 /** The page of a tenant's API keys, with one-time reveal and reissue, and of the rotation of the signing secret. */
 import { useState } from 'preact/hooks'
-import type { Static } from 'typebox'
-import type { newKey } from '../../bodies.js'
-import type { Environment, KeyView, TenantOverview } from '../../contract.js'
+import type { Environment, InputOf, KeyView, TenantOverview, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
@@ -101,7 +99,7 @@ function KeysCard(props: {
         ],
       }
     })
-  const create = (key: Static<typeof newKey>) =>
+  const create = (key: InputOf<TenantRoutes['POST /keys']>) =>
     onChange(async () => ({
       label: `New ${called(key)}`,
       value: (await callTenant(tenant.id, 'POST /keys', key)).key,

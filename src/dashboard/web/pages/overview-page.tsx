@@ -1,32 +1,26 @@
 /** The overview of a tenant: requests, verdicts, latencies, scores, and the rest of the rate limit. */
 import { useMemo, useState } from 'preact/hooks'
 import { CALL_KINDS, type CallKind } from '../../../contract/call-kinds.js'
-import {
-  type Environment,
-  type KeyView,
-  type TenantOverview,
-  TRAFFIC_WINDOWS,
-  type TrafficView,
-  type TrafficWindow,
-} from '../../contract.js'
+import type { Environment, KeyView, TenantOverview, TrafficView, TrafficWindow } from '../../contract.js'
 import { useAddressQuery } from '../base/address-query.js'
 import { tenantAddress } from '../base/api.js'
 import { Chart } from '../base/chart.js'
 import { CodesCard } from '../base/codes-card.js'
 import { Card, Empty, Facts, Problem, Segments, Waiting } from '../base/parts.js'
+import { useRights } from '../base/session.js'
 import { StageTable } from '../base/stage-table.js'
 import { useShownZone } from '../base/time-zone.js'
 import { useData } from '../base/use-data.js'
 import { distribution, sum, type Total, timeline } from '../traffic-series.js'
 
 const REFRESH_MS = 5000
-const WINDOW_TEXT: Record<TrafficWindow, string> = {
+const WINDOW_TEXT = {
   quarter: '15 minutes',
   hour: '1 hour',
   day: '24 hours',
   week: '7 days',
-}
-const WINDOWS = TRAFFIC_WINDOWS.map((name) => [name, WINDOW_TEXT[name]] as const)
+} satisfies Record<TrafficWindow, string>
+const WINDOWS = Object.entries(WINDOW_TEXT) as Array<[TrafficWindow, string]>
 const ENVIRONMENTS = [
   ['production', 'Production'],
   ['sandbox', 'Sandbox'],
@@ -39,10 +33,19 @@ const KIND_TEXT: Record<CallKind, string> = {
   other: 'Other calls',
 }
 
-export function OverviewPage({ tenantId, requestsHref }: { tenantId: string; requestsHref: string }) {
+export function OverviewPage(props: { tenantId: string; requestsHref: string }) {
+  return useRights().tenant('GET /traffic') ? <WithTraffic {...props} /> : <WithoutTraffic {...props} />
+}
+
+function WithoutTraffic({ tenantId }: { tenantId: string }) {
+  const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
+  return tenant.value ? <TenantCard tenant={tenant.value} /> : <Waiting data={tenant} />
+}
+
+function WithTraffic({ tenantId, requestsHref }: { tenantId: string; requestsHref: string }) {
   const [query, change] = useAddressQuery(['environment', 'window'])
   const environment: Environment = query.environment === 'sandbox' ? 'sandbox' : 'production'
-  const window = TRAFFIC_WINDOWS.find((name) => name === query.window) ?? 'hour'
+  const window = WINDOWS.find(([name]) => name === query.window)?.[0] ?? 'hour'
   const zone = useShownZone()
   const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
   const traffic = useData(tenantAddress(tenantId, 'GET /traffic', { window }), REFRESH_MS)

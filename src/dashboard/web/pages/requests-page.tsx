@@ -1,12 +1,7 @@
 /** The page of the request log: the latest requests in either environment and how they ended. The address holds the filters. */
 import { useState } from 'preact/hooks'
-import {
-  AUDIT_OUTCOMES,
-  type Environment,
-  LOGGED_ENDPOINTS,
-  type RequestPage,
-  type RequestView,
-} from '../../contract.js'
+import type { Environment, RequestPage, RequestView } from '../../contract.js'
+import { AUDIT_OUTCOMES } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from '../base/parts.js'
@@ -17,6 +12,21 @@ import { useData } from '../base/use-data.js'
 import { EntryInWords } from '../entry-in-words.js'
 import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from '../log-parts.js'
 
+/** The endpoints to choose from. Guidance is left out: it is so frequent that it would hide the others. */
+const ENDPOINTS = [
+  'enroll',
+  'verify',
+  'delete',
+  'get_user',
+  'get_verification',
+  'create_challenge',
+  'create_capture_session',
+  'get_capture_session',
+  'list_audit',
+  'rotate_signing',
+  'health',
+  'unknown',
+]
 const NAMES = [
   'environment',
   'outcome',
@@ -164,7 +174,7 @@ function Filters(props: {
         name="endpoint"
         label="Endpoint"
         value={query.endpoint}
-        options={LOGGED_ENDPOINTS.map((name) => [name, name])}
+        options={ENDPOINTS.map((name) => [name, name])}
       />
     </FilterForm>
   )

@@ -124,7 +124,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
           )}
         </div>
       )}
-      {found?.user && (
+      {found?.user && may('POST /users/passkeys') && (
         <UserPasskeysCard
           key={`${found.environment} ${found.userId}`}
           tenantId={tenantId}

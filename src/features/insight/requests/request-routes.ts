@@ -3,23 +3,16 @@ import type { Environment } from '../../../config/config.js'
 import { earliestRequestId } from '../../../crypto/identifiers.js'
 import type { AuditOutcome } from '../../../dashboard/lib/audit-contract.js'
 import { outcomeOf, parseOutcome, parseTime } from '../../../dashboard/lib/audit-query.js'
-import type { ConsoleTable, Urls } from '../../../dashboard/lib/route.js'
-import { userQuestion } from '../../../dashboard/lib/user-question.js'
+import { userQuestion } from '../../../dashboard/lib/bodies.js'
+import { asks, consoleRoute, READS, type Urls } from '../../../dashboard/lib/route.js'
 import { ERRORS_PATH } from '../../../http/routing/routes.js'
 import { DomainError } from '../../../lib/domain-error.js'
 import type { FeatureHost } from '../../feature.js'
 import { LAST_REQUEST_ID, type RequestListing, type RequestRecord, requestReader } from './request-table.js'
-import { explained, MAX_NAMED, type RequestFacts, requestFacts, subjectOf } from './request-view.js'
-
-/** The routes, as the pages see them. */
-export interface RequestRoutes {
-  'GET /requests': { query: RequestQuery; answer: RequestPage }
-  /** Only asks a question. The user id comes in a body, so that no address holds it. */
-  'POST /requests/subject': { body: typeof userQuestion; answer: { subject: string | null } }
-}
+import { explained, MAX_NAMED, requestFacts, subjectOf } from './request-view.js'
 
 /** Filters of a log. An empty or missing field filters nothing. */
-export interface RequestQuery {
+interface RequestQuery {
   /** Environment of the requests; production by default. */
   environment?: Environment
   /** Request id, client request id or verification id, in either environment. All other filters are then ignored. */
@@ -38,19 +31,6 @@ export interface RequestQuery {
   before?: string
 }
 
-export interface RequestPage {
-  /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
-  requests: RequestView[]
-  next_before: string | null
-  /** How many days entries are kept, and how many entries of each kind. */
-  kept: { days: number; entries: number }
-}
-
-export interface RequestView extends RequestFacts {
-  /** Meaning of the error code, with the address of its page; null when the request was not refused. */
-  error: { message: string; remedy: string; doc_url: string } | null
-}
-
 /** Entries of one page: as many as a person can look through, also on a phone. */
 const PAGE = 20
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
@@ -66,11 +46,14 @@ interface Filter {
   outcome: AuditOutcome | null
 }
 
-export const requestRoutes = ({ config, store, keys, vault }: FeatureHost): ConsoleTable<RequestRoutes> => ({
-  'GET /requests': {
+export const requestRoutes = ({ config, store, keys, vault }: FeatureHost) => ({
+  'GET /requests': consoleRoute({
+    right: 'read',
+    query: asks<RequestQuery>(),
     async answer({ tenant, query, request, urls }) {
       const requests = store.read.statements(requestReader)
       const { requestLogDays: days, requestLogEntries: entries } = config
+      // How many days entries are kept, and how many entries of each kind.
       const kept = { days, entries }
       const id = query.get('id')
       if (id) {
@@ -95,20 +78,23 @@ export const requestRoutes = ({ config, store, keys, vault }: FeatureHost): Cons
       const filter = { endpoint: query.get('endpoint') || null, outcome: parseOutcome(query) }
       const { found, nextBefore } = await newestMatching(requests, listing, filter, request.signal)
       return {
+        /** Newest first. The list may be empty although older entries match, since a page searches a bounded part of the log. */
         requests: found.map((record) => requestView(record, keys, urls())),
         next_before: nextBefore,
         kept,
       }
     },
-  },
+  }),
 
-  /** Finds the pseudonym of a user in the log, or null. The user id comes in a body, so that no address holds it. */
-  'POST /requests/subject': {
+  /** Finds the pseudonym of a user in the log, or null. */
+  'POST /requests/subject': consoleRoute({
+    right: 'read',
+    harmless: READS,
     body: userQuestion,
     async answer({ tenant, input: { user_id, environment } }) {
       return { subject: await subjectOf({ vault, store }, tenant.id, environment, user_id) }
     },
-  },
+  }),
 })
 
 /** @returns the entries, and the request id at which the next page begins, or null at the end of the log */
@@ -142,11 +128,12 @@ function matches(record: RequestRecord, { code }: RequestListing, { endpoint, ou
   )
 }
 
-function requestView(record: RequestRecord, keys: LogKeys, urls: Urls): RequestView {
+function requestView(record: RequestRecord, keys: LogKeys, urls: Urls) {
   const { environment, code } = record
   const error = explained(record)
   return {
     ...requestFacts(record, keys),
+    /** Meaning of the error code, with the address of its page; null when the request was not refused. */
     error: error && { ...error, doc_url: new URL(`${ERRORS_PATH}#${code}`, urls[environment]).href },
   }
 }
