@@ -9,9 +9,11 @@ import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../storage/records.js'
+import type { StoreReader } from '../storage/store.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
 import type { PersonRecord } from './accounts/account-tables.js'
+import type { NamedSession } from './session-operations.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 import { erasedCounts } from './user-views.js'
 
@@ -128,6 +130,19 @@ export function webhookView(endpoint: WebhookEndpointRecord) {
   }
 }
 
+/** The webhooks of a tenant, with the numbers of their deliveries. */
+export async function webhookViews(read: StoreReader, tenantId: string) {
+  const endpoints = await read.webhookEndpoints(tenantId)
+  return Promise.all(
+    endpoints.map(async (endpoint) => ({
+      ...webhookView(endpoint),
+      waiting: await read.pendingWebhooks(endpoint.id),
+      /** How many events were dropped because too many were waiting. */
+      dropped: endpoint.dropped,
+    })),
+  )
+}
+
 export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
   return {
     id: delivery.id,
@@ -161,4 +176,25 @@ export function personView(person: PersonRecord) {
   // A person whom only the provider's groups admit has no password either.
   const state = origin === 'provider' ? 'provider' : passwordHash === null ? 'invited' : 'active'
   return { ...operatorView(person), state } as const
+}
+
+/** A session of the dashboard, without its hash. */
+export function sessionView(session: NamedSession) {
+  return {
+    id: session.id,
+    /** Name of the operator, `operator` when the operator has no name, or null for a tenant's session. */
+    operator: session.operator,
+    /** Name of the tenant, or null for an operator's session. */
+    tenant: session.tenant,
+    /** Name of the tenant's person, or null for an operator's session and for one that a login link began. */
+    person: session.person,
+    /** How the session began. An earlier version did not record it, nor the times, address and browser: all are null then. */
+    method: session.method,
+    created_at: optionalTime(session.createdAt),
+    last_used_at: optionalTime(session.lastUsedAt),
+    /** Time at which the session ends unless it is used before. */
+    ends_at: isoTime(session.expiresAt),
+    address: session.address,
+    browser: session.browser,
+  }
 }

@@ -1,79 +1,74 @@
 /** `countersign audit`: prints, exports, anchors and verifies the audit logs. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import type { Core } from '../admin/core.js'
 import type { AuditAnchor } from '../audit/audit-log.js'
-import { action, CommandError, EXIT, type OutputOptions, print } from './lib/output.js'
+import { answers, CommandError, EXIT } from './lib/output.js'
 import { progressBar } from './lib/progress.js'
 import { type Cell, listing } from './lib/style.js'
 import { withCore } from './with-core.js'
 
 export function registerAuditCommands(audit: Command): void {
-  audit
-    .command('verify')
-    .description('check the hash chain of every tenant')
-    .option('--anchor <file>', 'file with the output of `audit anchor`, which the logs must still contain')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions & { anchor?: string }) => {
-        const anchors = options.anchor ? readAnchors(options.anchor) : []
-        await withCore(async ({ store, audit: log }) => {
-          const views: ChainView[] = []
-          const tenants = await store.read.tenants()
-          const progress = progressBar('Verifying')
-          try {
-            for (const { id, name } of tenants) {
-              progress.update(views.length, tenants.length, name)
-              const { entries, brokenAt } = await log.verify(store.read, id)
-              views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
-            }
-          } finally {
-            progress.stop()
-          }
-          for (const anchor of anchors) {
-            const view = views.find(({ tenant_id }) => tenant_id === anchor.tenantId)
-            if (!view) throw new CommandError('tenant_not_found', `There is no tenant ${anchor.tenantId}.`)
-            view.anchored = (view.anchored ?? true) && (await log.holds(store.read, anchor))
-          }
-          const isBad = ({ broken_at, anchored }: ChainView) => broken_at !== null || anchored === false
-          if (views.some(isBad)) process.exitCode = EXIT.failed
-          print(options, views, () =>
-            listing(
-              ['TENANT', 'ENTRIES', 'CHAIN'],
-              views.map((view) => [view.name, String(view.entries), describeChain(view)]),
-            ),
-          )
-        })
+  answers(
+    audit
+      .command('verify')
+      .description('check the hash chain of every tenant')
+      .option('--anchor <file>', 'file with the output of `audit anchor`, which the logs must still contain'),
+    async (options: { anchor?: string }) => {
+      const anchors = options.anchor ? readAnchors(options.anchor) : []
+      const views = await withCore((core) => chainsOf(core, anchors))
+      const isBad = ({ broken_at, anchored }: ChainView) => broken_at !== null || anchored === false
+      if (views.some(isBad)) process.exitCode = EXIT.failed
+      return views
+    },
+    (views) =>
+      listing(
+        ['TENANT', 'ENTRIES', 'CHAIN'],
+        views.map((view) => [view.name, String(view.entries), describeChain(view)]),
+      ),
+  )
+  answers(
+    audit.command('anchor').description('print the end of every log; keep it away from the database'),
+    () =>
+      withCore(async ({ store, audit: log }) => {
+        const views: Array<{ tenant_id: string; sequence: number; hash: string }> = []
+        for (const { id, name } of await store.read.tenants()) {
+          // Verify before making an anchor: an anchor of a changed log would vouch for the change.
+          if (!(await log.endsAsSealed(store.read, id)))
+            throw new CommandError(
+              'audit_log_broken',
+              `The log of ${name} does not end as it was sealed, so no anchor is made. Run countersign audit verify to see where it breaks.`,
+            )
+          const anchor = await log.anchor(store.read, id)
+          if (anchor)
+            views.push({ tenant_id: id, sequence: anchor.sequence, hash: anchor.hash.toString('hex') })
+        }
+        return views
       }),
-    )
-  audit
-    .command('anchor')
-    .description('print the end of every log; keep it away from the database')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions) => {
-        await withCore(async ({ store, audit: log }) => {
-          const anchors: AuditAnchor[] = []
-          for (const { id, name } of await store.read.tenants()) {
-            // Verify before making an anchor: an anchor of a changed log would vouch for the change.
-            if (!(await log.endsAsSealed(store.read, id)))
-              throw new CommandError(
-                'audit_log_broken',
-                `The log of ${name} does not end as it was sealed, so no anchor is made. Run countersign audit verify to see where it breaks.`,
-              )
-            const anchor = await log.anchor(store.read, id)
-            if (anchor) anchors.push(anchor)
-          }
-          const views = anchors.map(({ tenantId, sequence, hash }) => ({
-            tenant_id: tenantId,
-            sequence,
-            hash: hash.toString('hex'),
-          }))
-          print(options, views, () =>
-            views.map(({ tenant_id, sequence, hash }) => `${tenant_id}:${sequence}:${hash}`).join('\n'),
-          )
-        })
-      }),
-    )
+    (views) => views.map(({ tenant_id, sequence, hash }) => `${tenant_id}:${sequence}:${hash}`).join('\n'),
+  )
+}
+
+/** Checks every log. @throws CommandError tenant_not_found for an anchor of an unknown tenant */
+async function chainsOf({ store, audit: log }: Core, anchors: AuditAnchor[]): Promise<ChainView[]> {
+  const views: ChainView[] = []
+  const tenants = await store.read.tenants()
+  const progress = progressBar('Verifying')
+  try {
+    for (const { id, name } of tenants) {
+      progress.update(views.length, tenants.length, name)
+      const { entries, brokenAt } = await log.verify(store.read, id)
+      views.push({ tenant_id: id, name, entries, broken_at: brokenAt })
+    }
+  } finally {
+    progress.stop()
+  }
+  for (const anchor of anchors) {
+    const view = views.find(({ tenant_id }) => tenant_id === anchor.tenantId)
+    if (!view) throw new CommandError('tenant_not_found', `There is no tenant ${anchor.tenantId}.`)
+    view.anchored = (view.anchored ?? true) && (await log.holds(store.read, anchor))
+  }
+  return views
 }
 
 interface ChainView {

@@ -1,4 +1,4 @@
-/** What pages and service name alike. The pages are built from this file too, so that it imports nothing. */
+/** Names that the pages and the service share. The pages are built from this file too, so that it imports nothing. */
 
 export const TRIED_KEY_HEADER = 'X-Tried-Key'
 

@@ -16,7 +16,7 @@ import {
   replaceKeyFile,
   withdrawKeyFile,
 } from '../../crypto/master-key.js'
-import { action, CommandError, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { action, answers, CommandError, type OutputOptions, print, UsageError } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { withCore } from '../with-core.js'
 import { assertServicesRead } from './key-followers.js'
@@ -31,18 +31,13 @@ interface RotateOptions extends OutputOptions {
 }
 
 export function registerKeysCommands(keys: Command): void {
-  keys
-    .command('instance-secret')
-    .description('print the secret that signs responses for which no tenant is known (kid=instance)')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions) => {
-        await withCore(async ({ keys: { instance } }) => {
-          const secret = instance.toString('hex')
-          print(options, { id: 'instance', secret }, () => secret)
-        })
-      }),
-    )
+  answers(
+    keys
+      .command('instance-secret')
+      .description('print the secret that signs responses for which no tenant is known (kid=instance)'),
+    () => withCore(async ({ keys: { instance } }) => ({ id: 'instance', secret: instance.toString('hex') })),
+    ({ secret }) => secret,
+  )
   keys
     .command('rotate-master')
     .description('replace the master key and all working keys; the service may be running')
@@ -72,32 +67,27 @@ export function registerKeysCommands(keys: Command): void {
         })
       }),
     )
-  keys
-    .command('discard-master <id>')
-    .description(
-      'destroy an old master key next to the key file; backups made under it cannot be opened any more',
-    )
-    .option('--json', 'print JSON')
-    .action(
-      action(async (id: string, options: OutputOptions) => {
-        await withCore(async ({ masterKey }, config) => {
-          if (id === masterKeyId(masterKey))
-            throw new CommandError('key_in_use', `${id} is the master key in use and cannot be discarded.`)
-          const file = keptKeyFile(config.masterKeyFile, id)
-          if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
-            throw new CommandError(
-              'key_not_found',
-              `There is no master key ${id} in the folder of ${config.masterKeyFile}.`,
-            )
-          await unlink(file)
-          print(
-            options,
-            { discarded: id, file },
-            () => `${file} is destroyed: backups made under it can no longer be opened.`,
+  answers(
+    keys
+      .command('discard-master <id>')
+      .description(
+        'destroy an old master key next to the key file; backups made under it cannot be opened any more',
+      ),
+    (id: string) =>
+      withCore(async ({ masterKey }, config) => {
+        if (id === masterKeyId(masterKey))
+          throw new CommandError('key_in_use', `${id} is the master key in use and cannot be discarded.`)
+        const file = keptKeyFile(config.masterKeyFile, id)
+        if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
+          throw new CommandError(
+            'key_not_found',
+            `There is no master key ${id} in the folder of ${config.masterKeyFile}.`,
           )
-        })
+        await unlink(file)
+        return { discarded: id, file }
       }),
-    )
+    ({ file }) => `${file} is destroyed: backups made under it can no longer be opened.`,
+  )
 }
 
 /** Resumes a change of the key file that a crash ended. */

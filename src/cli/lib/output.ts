@@ -1,4 +1,5 @@
 /** Output of all commands: JSON for programs on stdout, text for people, notes and errors on stderr, and one exit for every failure. */
+import type { Command } from 'commander'
 import { ConfigError } from '../../config/config-error.js'
 import { ERRORS, type ErrorCode } from '../../contract/error-codes.js'
 import { docPath } from '../../lib/doc-path.js'
@@ -57,6 +58,28 @@ export function action<A extends unknown[]>(
       fail(error, (args.at(-2) ?? {}) as OutputOptions)
     }
   }
+}
+
+/**
+ * Gives a command its work, whose answer it prints: as text for people, or as JSON with `--json`, an option that it adds if need be.
+ * @param work gets the arguments of the command and then its options, as `text` and `remark` do after the answer
+ * @param remark what only people are told, on stderr; null for nothing
+ */
+export function answers<Arguments extends unknown[], Answer>(
+  command: Command,
+  work: (...args: Arguments) => Promise<Answer>,
+  text: (answer: Answer, ...args: Arguments) => string,
+  remark?: (answer: Answer, ...args: Arguments) => string | null,
+): void {
+  const run = async (...args: Arguments) => {
+    const options = args.at(-2) as OutputOptions
+    const answer = await work(...args)
+    print(options, answer, () => text(answer, ...args))
+    const remarks = options.json ? null : remark?.(answer, ...args)
+    if (remarks) note(remarks)
+  }
+  if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON')
+  command.action(action(run))
 }
 
 function problemsOf(error: unknown): readonly string[] {

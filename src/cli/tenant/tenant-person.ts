@@ -5,122 +5,101 @@ import { personView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { adminUrl } from '../../config/config.js'
 import { HOUR_MS } from '../../lib/clock.js'
-import { action, note, type OutputOptions, print } from '../lib/output.js'
+import { answers } from '../lib/output.js'
 import { counted, listing } from '../lib/style.js'
-import { parseRole, ROLES } from '../operator/operator.js'
+import { lastSignIn, parseRole, ROLES } from '../operator/operator.js'
 import { operate } from './tenant-options.js'
 
 export function registerTenantPerson(tenant: Command): void {
   const person = tenant.command('person').description('the people who sign in to the dashboard for a tenant')
 
-  person
-    .command('add <tenant> <name>')
-    .description('add a person and print, once, a link to sign in and choose a password')
-    .requiredOption('--role <role>', ROLES)
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, name: string, options: OutputOptions & { role: string }) => {
-        const role = parseRole(options.role)
-        const invited = await operate(tenantName, ({ peopleOf }, { id }, config) =>
-          peopleOf(id).invite(name, role, adminUrl(config), COMMAND_LINE),
-        )
-        showLink(options, invited)
-      }),
-    )
+  answers(
+    person
+      .command('add <tenant> <name>')
+      .description('add a person and print, once, a link to sign in and choose a password')
+      .requiredOption('--role <role>', ROLES),
+    async (tenantName: string, name: string, { role }: { role: string }) => {
+      const parsed = parseRole(role)
+      return operate(tenantName, async ({ peopleOf }, { id }, config) =>
+        invitedView(await peopleOf(id).invite(name, parsed, adminUrl(config), COMMAND_LINE)),
+      )
+    },
+    linkOf,
+    remarkOnLink,
+  )
 
-  person
-    .command('list <tenant>')
-    .description('list the people who sign in for a tenant')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, options: OutputOptions) => {
-        const people = await operate(tenantName, ({ peopleOf }, { id }) => peopleOf(id).list())
-        const views = people.map(personView)
-        print(options, views, () =>
-          views.length === 0
-            ? `There are none yet. Add one with: countersign tenant person add ${tenantName} <name> --role admin`
-            : listing(
-                ['NAME', 'ROLE', 'STATE', 'CREATED', 'LAST SIGN-IN'],
-                views.map(({ name, role, state, created_at, last_sign_in_at, last_sign_in_by }) => [
-                  name,
-                  role,
-                  state,
-                  created_at,
-                  last_sign_in_at ? `${last_sign_in_at} by ${last_sign_in_by}` : 'never',
-                ]),
-              ),
-        )
-      }),
-    )
+  answers(
+    person.command('list <tenant>').description('list the people who sign in for a tenant'),
+    (tenantName: string) =>
+      operate(tenantName, async ({ peopleOf }, { id }) => (await peopleOf(id).list()).map(personView)),
+    (views, tenantName) =>
+      views.length === 0
+        ? `There are none yet. Add one with: countersign tenant person add ${tenantName} <name> --role admin`
+        : listing(
+            ['NAME', 'ROLE', 'STATE', 'CREATED', 'LAST SIGN-IN'],
+            views.map((view) => [view.name, view.role, view.state, view.created_at, lastSignIn(view)]),
+          ),
+  )
 
-  person
-    .command('set-role <tenant> <name>')
-    .description('change the role of a person, effective at once')
-    .requiredOption('--role <role>', ROLES)
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, name: string, options: OutputOptions & { role: string }) => {
-        const role = parseRole(options.role)
-        const changed = await operate(tenantName, ({ peopleOf }, { id }) =>
-          peopleOf(id).setRole(name, role, COMMAND_LINE),
-        )
-        print(options, personView(changed), () => `${name} is ${role} now.`)
-      }),
-    )
+  answers(
+    person
+      .command('set-role <tenant> <name>')
+      .description('change the role of a person, effective at once')
+      .requiredOption('--role <role>', ROLES),
+    async (tenantName: string, name: string, { role }: { role: string }) => {
+      const parsed = parseRole(role)
+      return operate(tenantName, async ({ peopleOf }, { id }) =>
+        personView(await peopleOf(id).setRole(name, parsed, COMMAND_LINE)),
+      )
+    },
+    ({ name, role }) => `${name} is ${role} now.`,
+  )
 
-  person
-    .command('reset-password <tenant> <name>')
-    .description('end the password and the sessions of a person, and print a new link once')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, name: string, options: OutputOptions) => {
-        const invited = await operate(tenantName, ({ peopleOf }, { id }, config) =>
-          peopleOf(id).inviteAgain(name, adminUrl(config), COMMAND_LINE),
-        )
-        showLink(options, invited)
-      }),
-    )
+  answers(
+    person
+      .command('reset-password <tenant> <name>')
+      .description('end the password and the sessions of a person, and print a new link once'),
+    (tenantName: string, name: string) =>
+      operate(tenantName, async ({ peopleOf }, { id }, config) =>
+        invitedView(await peopleOf(id).inviteAgain(name, adminUrl(config), COMMAND_LINE)),
+      ),
+    linkOf,
+    remarkOnLink,
+  )
 
-  person
-    .command('reset-second-factor <tenant> <name>')
-    .description('remove the second factor of a person who has lost it')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, name: string, options: OutputOptions) => {
-        await operate(tenantName, ({ secondFactors }, { id }) => secondFactors.reset(name, COMMAND_LINE, id))
-        print(options, { name, second_factor: false }, () => `${name} signs in with only the password now.`)
-      }),
-    )
+  answers(
+    person
+      .command('reset-second-factor <tenant> <name>')
+      .description('remove the second factor of a person who has lost it'),
+    async (tenantName: string, name: string) => {
+      await operate(tenantName, ({ secondFactors }, { id }) => secondFactors.reset(name, COMMAND_LINE, id))
+      return { name, second_factor: false }
+    },
+    ({ name }) => `${name} signs in with only the password now.`,
+  )
 
-  person
-    .command('sign-out <tenant> <name>')
-    .description('end every session of a person')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, name: string, options: OutputOptions) => {
-        const sessions = await operate(tenantName, (operations, { id }) =>
-          operations.sessions.endOfPerson(name, COMMAND_LINE, id),
-        )
-        print(options, { sessions }, () => `${counted(sessions, 'session')} ended.`)
-      }),
-    )
+  answers(
+    person.command('sign-out <tenant> <name>').description('end every session of a person'),
+    (tenantName: string, name: string) =>
+      operate(tenantName, async (operations, { id }) => ({
+        sessions: await operations.sessions.endOfPerson(name, COMMAND_LINE, id),
+      })),
+    ({ sessions }) => `${counted(sessions, 'session')} ended.`,
+  )
 
-  person
-    .command('remove <tenant> <name>')
-    .description('remove a person and end every session of the person')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenantName: string, name: string, options: OutputOptions) => {
-        const removed = await operate(tenantName, ({ peopleOf }, { id }) =>
-          peopleOf(id).remove(name, COMMAND_LINE),
-        )
-        print(options, personView(removed), () => `${name} can no longer sign in.`)
-      }),
-    )
+  answers(
+    person
+      .command('remove <tenant> <name>')
+      .description('remove a person and end every session of the person'),
+    (tenantName: string, name: string) =>
+      operate(tenantName, async ({ peopleOf }, { id }) =>
+        personView(await peopleOf(id).remove(name, COMMAND_LINE)),
+      ),
+    ({ name }) => `${name} can no longer sign in.`,
+  )
 }
 
-function showLink(options: OutputOptions, { person, link }: Invitation): void {
-  print(options, { ...personView(person), dashboard_url: link }, () => link)
-  if (!options.json)
-    note(`Give the link to ${person.name}. It works once, within ${INVITATION_MS / HOUR_MS} hours.`)
-}
+const invitedView = ({ person, link }: Invitation) => ({ ...personView(person), dashboard_url: link })
+const linkOf = ({ dashboard_url: link }: { dashboard_url: string }) => link
+const remarkOnLink = ({ name }: { name: string }) =>
+  `Give the link to ${name}. It works once, within ${INVITATION_MS / HOUR_MS} hours.`

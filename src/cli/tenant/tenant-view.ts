@@ -2,15 +2,20 @@
 
 import { keyView, productionKeyState, tenantStatus } from '../../admin/views.js'
 import { isoTime, optionalTime } from '../../lib/clock.js'
-import type { TenantRecord } from '../../storage/records.js'
+import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import { describeSignedRate, type SignedRate } from './tenant-options.js'
 
 export async function tenantView(read: StoreReader, tenant: TenantRecord) {
   return {
     ...tenantSummary(tenant),
-    keys: (await read.apiKeys(tenant.id)).map((key) => ({ ...keyView(key), hint: `…${key.hint}` })),
+    keys: keysView(await read.apiKeys(tenant.id)),
   }
+}
+
+/** Keys without their text, but for its end. */
+export function keysView(keys: readonly ApiKeyRecord[]) {
+  return keys.map((key) => ({ ...keyView(key), hint: `…${key.hint}` }))
 }
 
 export function tenantSummary(tenant: TenantRecord) {

@@ -1,6 +1,7 @@
 /** The routes that list and end sessions, and that confirm the identity of the signed-in person. */
 import type { NamedSession } from '../../admin/session-operations.js'
-import { isoTime, optionalTime } from '../../lib/clock.js'
+import { sessionView } from '../../admin/views.js'
+import { isoTime } from '../../lib/clock.js'
 import { text } from '../lib/bodies.js'
 import { callerOf } from '../rights.js'
 import type { Session } from '../sign-in/sessions.js'
@@ -73,22 +74,8 @@ export const TENANT_SESSION_ROUTES = {
 /** An entry in a list of sessions. */
 function listed(session: NamedSession, own: Session) {
   return {
-    id: session.id,
-    /** Name of the operator, `operator` when the operator has no name, or null for a tenant's session. */
-    operator: session.operator,
-    /** Name of the tenant, or null for an operator's session. */
-    tenant: session.tenant,
+    ...sessionView(session),
     tenant_id: session.tenantId,
-    /** Name of the tenant's person, or null for an operator's session and for one that a login link began. */
-    person: session.person,
-    /** How the session began. An earlier version did not record it, nor the times, address and browser: all are null then. */
-    method: session.method,
-    created_at: optionalTime(session.createdAt),
-    last_used_at: optionalTime(session.lastUsedAt),
-    /** Time at which the session ends unless it is used before. */
-    ends_at: isoTime(session.expiresAt),
-    address: session.address,
-    browser: session.browser,
     /** Whether this is the session that made the request. */
     is_own: session.hash.equals(own.hash),
   }

@@ -1,6 +1,6 @@
 /** The routes for a tenant's webhooks and their deliveries. */
 import Type from 'typebox'
-import { webhookDeliveryView, webhookView } from '../../admin/views.js'
+import { webhookDeliveryView, webhookViews } from '../../admin/views.js'
 import { MAX_ENDPOINTS } from '../../admin/webhook-operations.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { WebhookDeliveryRecord } from '../../storage/records.js'
@@ -28,19 +28,9 @@ export const WEBHOOK_ROUTES = {
   'GET /webhooks': tenantRoute({
     right: 'read',
     async answer({ services, tenant }) {
-      const { read } = services.core.store
-      const webhooks = await Promise.all(
-        (await read.webhookEndpoints(tenant.id)).map(async (endpoint) => ({
-          ...webhookView(endpoint),
-          /** Address without the values of its query, which may be tokens. */
-          url: withoutTokens(endpoint.url),
-          waiting: await read.pendingWebhooks(endpoint.id),
-          /** How many events were dropped because too many were waiting. */
-          dropped: endpoint.dropped,
-        })),
-      )
+      const webhooks = await webhookViews(services.core.store.read, tenant.id)
       return {
-        webhooks,
+        webhooks: webhooks.map((view) => ({ ...view, url: withoutTokens(view.url) })),
         /** Types of event to choose from. */
         event_types: WEBHOOK_EVENTS,
         max_webhooks: MAX_ENDPOINTS,

@@ -2,28 +2,28 @@
 import Type from 'typebox'
 import { PackGradeError } from '../../../models/pack/pack-grade.js'
 import { nullable } from '../../api/schemas.js'
-import type { Environment } from '../../config/config.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
 import { assertReached } from '../../dashboard/lib/assert-reached.js'
 import type { AuditEntry } from '../../dashboard/lib/audit-contract.js'
 import { newestMatching, parseAuditFilter } from '../../dashboard/lib/audit-query.js'
 import { asks, consoleRoute, READS } from '../../dashboard/lib/route.js'
-import { isoTime } from '../../lib/clock.js'
-import type { TenantRecord } from '../../storage/records.js'
 import type { FeatureHost } from '../feature.js'
 import { PolicyError, type PolicyVersion, parsePolicy } from './policy.js'
-import { PolicyOperations, policiesInForce } from './policy-operations.js'
-import { type PolicyVersionRecord, policyReader } from './policy-table.js'
-
-/** Hash of the policy in each environment; null for none. */
-type PolicyHashes = Record<Environment, string | null>
+import {
+  environmentsOf,
+  type PoliciesInForce,
+  PolicyOperations,
+  policiesInForce,
+  versionView,
+  versionViews,
+} from './policy-operations.js'
 
 /** A change of the policy, with the hashes after it and before it. */
-interface PolicyChangeView extends PolicyHashes {
+interface PolicyChangeView extends PoliciesInForce {
   sequence: number
   at: string
   actor: string
-  previous: PolicyHashes
+  previous: PoliciesInForce
 }
 
 /** JSON of a policy, which may be a draft with faults. */
@@ -31,7 +31,6 @@ const policyText = Type.String({ maxLength: 200_000 })
 
 type PolicyHost = Pick<FeatureHost, 'store' | 'operations' | 'clock' | 'engine' | 'config'>
 
-const BOTH: readonly Environment[] = ['production', 'sandbox']
 /** Changes that the page shows. The audit log has all. */
 const MAX_CHANGES = 50
 
@@ -40,8 +39,6 @@ export const policyRoutes = (host: PolicyHost) => ({
     right: 'read',
     async answer({ tenant, request }) {
       const { read } = host.store
-      const inForce = policiesInForce(tenant)
-      const versions = await read.statements(policyReader).versions(tenant.id)
       const { entries } = await newestMatching(
         read,
         tenant.id,
@@ -49,9 +46,8 @@ export const policyRoutes = (host: PolicyHost) => ({
         { before: Number.MAX_SAFE_INTEGER, limit: MAX_CHANGES, signal: request.signal },
       )
       return {
-        in_force: inForce,
-        /** Every version that was ever in force, the latest first. */
-        versions: versions.map((version) => versionView(version, tenant)),
+        in_force: policiesInForce(tenant),
+        versions: await versionViews(read, tenant),
         /** The latest changes, newest first, from the audit log. */
         changes: entries.map(changeView),
       }
@@ -91,7 +87,7 @@ export const policyRoutes = (host: PolicyHost) => ({
     body: { policy: nullable(policyText), sandbox_only: Type.Boolean() },
     async answer({ tenant, actor, input }) {
       const policy = input.policy === null ? null : checkedDraft(host, input.policy).policy
-      const environments = input.sandbox_only ? (['sandbox'] as const) : BOTH
+      const environments = environmentsOf(input.sandbox_only)
       const { previous, now } = await new PolicyOperations(host).set(tenant, actor, policy, environments)
       return { previous, in_force: now }
     },
@@ -135,17 +131,5 @@ function parsedAction(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return text
-  }
-}
-
-function versionView({ hash, firstSetAt, policy }: PolicyVersionRecord, tenant: TenantRecord) {
-  const inForce = policiesInForce(tenant)
-  return {
-    /** SHA-256 of the policy in RFC 8785 canonical form. */
-    hash,
-    first_set_at: isoTime(firstSetAt),
-    in_force: BOTH.filter((environment) => inForce[environment] === hash),
-    /** Number of rules. */
-    rules: (JSON.parse(policy) as ActionPolicy).rules.length,
   }
 }

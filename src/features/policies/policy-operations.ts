@@ -4,10 +4,10 @@ import type { Operations } from '../../admin/operations.js'
 import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import type { Environment } from '../../config/config.js'
 import type { ActionPolicy } from '../../contract/action-policy.js'
-import type { Clock } from '../../lib/clock.js'
+import { type Clock, isoTime } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
 import type { TenantRecord } from '../../storage/records.js'
-import type { Store, StoreTransaction } from '../../storage/store.js'
+import type { Store, StoreReader, StoreTransaction } from '../../storage/store.js'
 import { checkedPolicy } from './policy.js'
 import { policyHashIn } from './policy-book.js'
 import { type PolicyVersionRecord, policyReader, policyWriter } from './policy-table.js'
@@ -106,4 +106,29 @@ const MIN_HASH_DIGITS = 8
 
 export function policiesInForce(tenant: TenantRecord): PoliciesInForce {
   return { production: policyHashIn(tenant, 'production'), sandbox: policyHashIn(tenant, 'sandbox') }
+}
+
+const BOTH: readonly Environment[] = ['production', 'sandbox']
+
+/** The environments that a change is for: both, or only the sandbox, to try it. */
+export function environmentsOf(isSandboxOnly = false): readonly Environment[] {
+  return isSandboxOnly ? ['sandbox'] : BOTH
+}
+
+export function versionView({ hash, firstSetAt, policy }: PolicyVersionRecord, tenant: TenantRecord) {
+  const inForce = policiesInForce(tenant)
+  return {
+    /** SHA-256 of the policy in RFC 8785 canonical form. */
+    hash,
+    first_set_at: isoTime(firstSetAt),
+    in_force: BOTH.filter((environment) => inForce[environment] === hash),
+    /** Number of rules. */
+    rules: (JSON.parse(policy) as ActionPolicy).rules.length,
+  }
+}
+
+/** Every version that was ever in force, the latest first. */
+export async function versionViews(read: StoreReader, tenant: TenantRecord) {
+  const versions = await read.statements(policyReader).versions(tenant.id)
+  return versions.map((version) => versionView(version, tenant))
 }

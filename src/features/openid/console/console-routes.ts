@@ -3,9 +3,8 @@ import Type from 'typebox'
 import { nullable } from '../../../api/schemas.js'
 import { environment, text } from '../../../dashboard/lib/bodies.js'
 import { asSecret, consoleRoute } from '../../../dashboard/lib/route.js'
-import { isoTime } from '../../../lib/clock.js'
 import type { FeatureHost } from '../../feature.js'
-import type { OpenIdClient } from '../openid-clients.js'
+import { clientView, type OpenIdClient } from '../openid-clients.js'
 import { OpenIdOperations } from '../openid-operations.js'
 
 export function openIdClientRoutes(host: FeatureHost) {
@@ -16,7 +15,7 @@ export function openIdClientRoutes(host: FeatureHost) {
       async answer({ tenant }) {
         const clients = await operations.clients.of(host.store.read, tenant.id)
         return {
-          clients: clients.map(clientView),
+          clients: clients.map(shownClient),
           /** Whether production has a key, without which it has no applications. */
           has_production: tenant.productionIssuedAt !== null,
         }
@@ -46,7 +45,7 @@ export function openIdClientRoutes(host: FeatureHost) {
           helpUrl: helpUrl ?? undefined,
         })
         return {
-          client: clientView(made),
+          client: shownClient(made),
           /** Shown only once. */
           client_secret: asSecret(made.secret!),
         }
@@ -64,18 +63,7 @@ export function openIdClientRoutes(host: FeatureHost) {
   }
 }
 
-function clientView(client: OpenIdClient) {
-  const { record, name, redirectUris, acr, profile, helpUrl, keycloak, entra, secret } = client
-  return {
-    client_id: record.id,
-    environment: record.environment,
-    name,
-    profile: entra ? 'entra' : keycloak ? 'keycloak' : (profile ?? 'generic'),
-    redirect_uris: redirectUris,
-    acr,
-    help_url: helpUrl ?? null,
-    /** False for an application that signs with a key of its own. */
-    has_secret: secret !== null,
-    created_at: isoTime(record.createdAt),
-  }
+function shownClient(client: OpenIdClient) {
+  /** False for an application that signs with a key of its own. */
+  return { ...clientView(client), has_secret: client.secret !== null }
 }

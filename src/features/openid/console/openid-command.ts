@@ -4,13 +4,15 @@ import { type Command, Option } from 'commander'
 import type { Core } from '../../../admin/core.js'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { action, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { action, answers, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { environmentOf } from '../../../cli/lib/sandbox-option.js'
 import { fields, listing } from '../../../cli/lib/style.js'
-import { isoTime, systemClock } from '../../../lib/clock.js'
+import { systemClock } from '../../../lib/clock.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
 import { messageRule } from '../keycloak/keycloak-realm.js'
 import {
+  clientView,
   DEFAULT_ACR,
   HAND_OVERS,
   type HandOver,
@@ -99,9 +101,8 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
     .action(
       action(async (tenant: string, name: string, options: AddOptions) => {
         const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
-        const environment = options.sandbox ? 'sandbox' : 'production'
         const made = await operate(tenant, (operations, found) =>
-          operations.add(found, COMMAND_LINE, environment, {
+          operations.add(found, COMMAND_LINE, environmentOf(options), {
             name,
             redirectUris: options.redirectUri ?? [],
             acr: options.acr,
@@ -111,7 +112,7 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
             ...(options.profile === 'entra' ? entraIn(options, keys) : profileIn(options)),
           }),
         )
-        const view = { ...clientView(made), client_secret: made.secret }
+        const view = { ...commandView(made), client_secret: made.secret }
         print(options, view, () =>
           fields([
             ['Client id', view.client_id],
@@ -132,39 +133,32 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
       }),
     )
 
-  openid
-    .command('list <tenant>')
-    .description('list the applications of a tenant')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenant: string, options: OutputOptions) => {
-        const views = await withCore(async (core) => {
-          const { id } = await core.tenancy.find(tenant)
-          return (await operationsOf(core).clients.of(core.store.read, id)).map(clientView)
-        })
-        print(options, views, () =>
-          listing(
-            ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
-            views.map((view) => [
-              ...[view.client_id, view.name, view.profile, view.environment, view.acr, view.created_at],
-            ]),
-          ),
-        )
+  answers(
+    openid.command('list <tenant>').description('list the applications of a tenant'),
+    (tenant: string) =>
+      withCore(async (core) => {
+        const { id } = await core.tenancy.find(tenant)
+        return (await operationsOf(core).clients.of(core.store.read, id)).map(commandView)
       }),
-    )
+    (views) =>
+      listing(
+        ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
+        views.map((view) => [
+          ...[view.client_id, view.name, view.profile, view.environment, view.acr, view.created_at],
+        ]),
+      ),
+  )
 
-  openid
-    .command('remove <tenant> <client>')
-    .description('remove an application: its requests are refused at once')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenant: string, client: string, options: OutputOptions) => {
-        const view = clientView(
-          await operate(tenant, (operations, found) => operations.remove(found, COMMAND_LINE, client)),
-        )
-        print(options, view, () => `Removed ${view.name} (${view.client_id}).`)
-      }),
-    )
+  answers(
+    openid
+      .command('remove <tenant> <client>')
+      .description('remove an application: its requests are refused at once'),
+    async (tenant: string, client: string) =>
+      commandView(
+        await operate(tenant, (operations, found) => operations.remove(found, COMMAND_LINE, client)),
+      ),
+    ({ name, client_id }) => `Removed ${name} (${client_id}).`,
+  )
 }
 
 const operationsOf = (core: Core) => new OpenIdOperations({ ...core, clock: systemClock })
@@ -218,16 +212,10 @@ function channelPath({ record }: OpenIdClient): string {
   return `${record.environment === 'sandbox' ? '/sandbox' : ''}/keycloak/${record.id}`
 }
 
-function clientView(client: OpenIdClient) {
-  const { record, name, redirectUris, acr, profile, helpUrl, handOver, keycloak, entra } = client
+function commandView(client: OpenIdClient) {
+  const { handOver, keycloak } = client
   return {
-    client_id: record.id,
-    name,
-    profile: keycloak ? 'keycloak' : entra ? 'entra' : (profile ?? 'generic'),
-    environment: record.environment,
-    redirect_uris: redirectUris,
-    acr,
-    help_url: helpUrl ?? null,
+    ...clientView(client),
     hand_over: handOver ?? 'off',
     ...(keycloak
       ? {
@@ -238,6 +226,5 @@ function clientView(client: OpenIdClient) {
           channel: channelPath(client),
         }
       : {}),
-    created_at: isoTime(record.createdAt),
   }
 }
