@@ -2,7 +2,7 @@
 
 import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
-import { SECOND_MS } from '../lib/clock.js'
+import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { KeyGrants } from '../tenants/key-grants.js'
 import type { RevealedSecret, Rotation, SigningSecrets } from '../tenants/signing-secrets.js'
@@ -124,5 +124,17 @@ export class KeyOperations {
       const facts = { current: rotation.current.id, previous: rotation.previous.id }
       return { result: rotation, facts: { event: 'rotate_signing', ...facts } }
     })
+  }
+}
+
+/** The signing secret of a new tenant; `rotationView` adds the time at which a secret was made. */
+export function secretView({ id, secret }: RevealedSecret) {
+  return { id, secret }
+}
+
+export function rotationView({ current, previous }: Rotation) {
+  return {
+    signing_secret: { ...secretView(current), created_at: isoTime(current.createdAt) },
+    previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
   }
 }

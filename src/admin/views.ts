@@ -11,7 +11,6 @@ import type {
 } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { scopesOf } from '../tenants/key-scopes.js'
-import type { RevealedSecret, Rotation } from '../tenants/signing-secrets.js'
 import type { PersonRecord } from './accounts/account-tables.js'
 import type { NamedSession } from './session-operations.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
@@ -46,7 +45,37 @@ export function verdictKeyViews(records: readonly VerdictKeyRecord[], now: numbe
   }))
 }
 
-export function productionKeyState({
+/** The state and the contract of a tenant. The command line and the dashboard add its id and its rate under names of their own. */
+export function tenantView(tenant: TenantRecord) {
+  return {
+    name: tenant.name,
+    status: tenantStatus(tenant),
+    created_at: isoTime(tenant.createdAt),
+    suspended_at: optionalTime(tenant.suspendedAt),
+    deleted_at: optionalTime(tenant.deletedAt),
+    fmr: tenant.fmr,
+    require_liveness: tenant.requireLiveness,
+    /** Greatest age of the verdict that must allow the replacement of a reference; null when none is required. */
+    replace_verdict_minutes: tenant.replaceVerdictMinutes,
+    production_key: productionKeyState(tenant),
+  }
+}
+
+/** The parts of a tenant that are read apart from it. @param now milliseconds since the Unix epoch */
+export async function tenantParts(read: StoreReader, { id }: TenantRecord, now: number) {
+  return {
+    signing_secrets: (await read.signingSecrets(id, now)).map(({ id, createdAt, validUntil }) => ({
+      id,
+      created_at: isoTime(createdAt),
+      valid_until: optionalTime(validUntil),
+    })),
+    /** How many users have a reference. */
+    references: await read.referencesOf(id),
+    audit_entries: (await read.auditHead(id))?.sequence ?? 0,
+  }
+}
+
+function productionKeyState({
   productionIssuedAt,
   productionRevealedAt,
 }: TenantRecord): 'not issued' | 'issued, not revealed yet' | 'revealed' {
@@ -54,7 +83,7 @@ export function productionKeyState({
   return productionRevealedAt === null ? 'issued, not revealed yet' : 'revealed'
 }
 
-export function tenantStatus({ suspendedAt, deletedAt }: TenantRecord): 'active' | 'suspended' | 'deleted' {
+function tenantStatus({ suspendedAt, deletedAt }: TenantRecord): 'active' | 'suspended' | 'deleted' {
   if (deletedAt !== null) return 'deleted'
   return suspendedAt === null ? 'active' : 'suspended'
 }
@@ -90,18 +119,6 @@ export function keyView(key: ApiKeyRecord) {
     created_at: isoTime(createdAt),
     valid_until: optionalTime(validUntil),
     revoked_at: optionalTime(revokedAt),
-  }
-}
-
-/** The signing secret of a new tenant; `rotationView` adds the time at which a secret was made. */
-export function secretView({ id, secret }: RevealedSecret) {
-  return { id, secret }
-}
-
-export function rotationView({ current, previous }: Rotation) {
-  return {
-    signing_secret: { ...secretView(current), created_at: isoTime(current.createdAt) },
-    previous: { id: previous.id, valid_until: isoTime(previous.validUntil) },
   }
 }
 

@@ -1,7 +1,7 @@
 /** POST /v1/keys/rotate-signing: makes a new JWT signing secret; the old one stays valid for 30 minutes. */
 
 import Type, { type Static } from 'typebox'
-import { rotationView } from '../../admin/views.js'
+import { rotationView } from '../../admin/key-operations.js'
 import { OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'

@@ -61,9 +61,9 @@ export function action<A extends unknown[]>(
 }
 
 /**
- * Gives a command its work, whose answer it prints: as text for people, or as JSON with `--json`, an option that it adds if need be.
- * @param work gets the arguments of the command and then its options, as `text` and `remark` do after the answer
- * @param remark what only people are told, on stderr; null for nothing
+ * Gives a command its work, whose answer it prints: as text for people, or as JSON with `--json`. It adds this option where it is missing.
+ * @param work gets the arguments of the command and then its options. So do `text` and `remark`, after the answer
+ * @param remark tells only people something, on stderr; null for nothing
  */
 export function answers<Arguments extends unknown[], Answer>(
   command: Command,

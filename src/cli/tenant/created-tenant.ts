@@ -1,6 +1,7 @@
 /** The secrets of a new tenant, which are shown only once. */
+
+import { secretView } from '../../admin/key-operations.js'
 import type { TenantWithLoginLink } from '../../admin/tenant-operations.js'
-import { secretView } from '../../admin/views.js'
 
 export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: TenantWithLoginLink) {
   return {

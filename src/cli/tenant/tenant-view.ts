@@ -1,12 +1,11 @@
 /** A tenant as the command line shows it, without secrets. */
 
-import { keyView, productionKeyState, tenantStatus } from '../../admin/views.js'
-import { isoTime, optionalTime } from '../../lib/clock.js'
+import { keyView, tenantParts, tenantView } from '../../admin/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import { describeSignedRate, type SignedRate } from './tenant-options.js'
 
-export async function tenantView(read: StoreReader, tenant: TenantRecord) {
+export async function withKeys(read: StoreReader, tenant: TenantRecord) {
   return {
     ...tenantSummary(tenant),
     keys: keysView(await read.apiKeys(tenant.id)),
@@ -19,19 +18,7 @@ export function keysView(keys: readonly ApiKeyRecord[]) {
 }
 
 export function tenantSummary(tenant: TenantRecord) {
-  return {
-    tenant_id: tenant.id,
-    name: tenant.name,
-    status: tenantStatus(tenant),
-    created_at: isoTime(tenant.createdAt),
-    suspended_at: optionalTime(tenant.suspendedAt),
-    deleted_at: optionalTime(tenant.deletedAt),
-    rate_limit_per_second: tenant.ratePerSecond,
-    fmr: tenant.fmr,
-    require_liveness: tenant.requireLiveness,
-    replace_verdict_minutes: tenant.replaceVerdictMinutes,
-    production_key: productionKeyState(tenant),
-  }
+  return { tenant_id: tenant.id, ...tenantView(tenant), rate_limit_per_second: tenant.ratePerSecond }
 }
 
 /** Both are null where no pack is installed yet. */
@@ -48,15 +35,9 @@ export async function wholeTenantView(
   { now, signed }: { now: number; signed: SignedRate | null },
 ) {
   return {
-    ...(await tenantView(read, tenant)),
+    ...(await withKeys(read, tenant)),
     ...signedRateView(signed),
-    signing_secrets: (await read.signingSecrets(tenant.id, now)).map(({ id, createdAt, validUntil }) => ({
-      id,
-      created_at: isoTime(createdAt),
-      valid_until: optionalTime(validUntil),
-    })),
-    references: await read.referencesOf(tenant.id),
-    audit_entries: (await read.auditHead(tenant.id))?.sequence ?? 0,
+    ...(await tenantParts(read, tenant, now)),
   }
 }
 

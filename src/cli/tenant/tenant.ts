@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { LOGIN_LINK_MS } from '../../admin/accounts/login-link.js'
-import { rotationView, secretView } from '../../admin/views.js'
+import { rotationView, secretView } from '../../admin/key-operations.js'
 import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../lib/clock.js'
@@ -28,7 +28,7 @@ import {
   signedRate,
 } from './tenant-options.js'
 import { registerTenantPerson } from './tenant-person.js'
-import { signedOf, signedRateView, tenantView } from './tenant-view.js'
+import { signedOf, signedRateView, withKeys } from './tenant-view.js'
 
 const TYPE = ['--type <type>', 'sandbox or production'] as const
 
@@ -59,7 +59,7 @@ export function registerTenantCommands(tenant: Command): void {
     tenant.command('list').description('list the tenants and the state of their keys'),
     () =>
       withCore(async ({ store: { read } }) =>
-        Promise.all((await read.tenants()).map((tenant) => tenantView(read, tenant))),
+        Promise.all((await read.tenants()).map((tenant) => withKeys(read, tenant))),
       ),
     (views) =>
       views.length === 0

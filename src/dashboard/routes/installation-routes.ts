@@ -14,13 +14,13 @@ import type { DashboardServices } from '../dashboard-services.js'
 import { assertReached } from '../lib/assert-reached.js'
 import { environment, fmr, ratePerSecond, text } from '../lib/bodies.js'
 import { asSecret, operatorRoute } from './route.js'
-import { revealed, tenantView } from './tenant-routes.js'
+import { revealed, shownTenant } from './tenant-routes.js'
 
 export const INSTALLATION_ROUTES = {
   'GET /tenants': operatorRoute({
     right: 'read',
     answer: async ({ services }) => ({
-      tenants: (await services.core.store.read.tenants()).map(tenantView),
+      tenants: (await services.core.store.read.tenants()).map(shownTenant),
     }),
   }),
 
@@ -41,7 +41,7 @@ export const INSTALLATION_ROUTES = {
         services.urls().admin,
       )
       return {
-        tenant: tenantView(tenant),
+        tenant: shownTenant(tenant),
         sandbox_key: asSecret(sandboxKey),
         signing_secret: revealed(signingSecret),
         login_link: asSecret(loginLink),

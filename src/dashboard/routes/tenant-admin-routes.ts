@@ -8,7 +8,7 @@ import { DashboardError } from '../dashboard-error.js'
 import { assertReached } from '../lib/assert-reached.js'
 import { fmr, ratePerSecond, text } from '../lib/bodies.js'
 import { asSecret, tenantRoute } from './route.js'
-import { tenantView } from './tenant-routes.js'
+import { shownTenant } from './tenant-routes.js'
 
 export const TENANT_ADMIN_ROUTES = {
   'PATCH /': tenantRoute({
@@ -29,20 +29,20 @@ export const TENANT_ADMIN_ROUTES = {
       const bounds = { ratePerSecond: input.rate_per_second, fmr: input.fmr }
       const contract = { ...bounds, requireLiveness, replaceVerdictMinutes }
       assertLivenessServed(services.engine.pack, requireLiveness ?? 'none', 'The contract')
-      return tenantView(await operations.tenants.setContract(tenant, actor, contract))
+      return shownTenant(await operations.tenants.setContract(tenant, actor, contract))
     },
   }),
 
   'POST /suspend': tenantRoute({
     right: 'admin',
     answer: async ({ operations, tenant, actor }) =>
-      tenantView(await operations.lifecycle.suspend(tenant, actor)),
+      shownTenant(await operations.lifecycle.suspend(tenant, actor)),
   }),
 
   'POST /resume': tenantRoute({
     right: 'admin',
     answer: async ({ operations, tenant, actor }) =>
-      tenantView(await operations.lifecycle.resume(tenant, actor)),
+      shownTenant(await operations.lifecycle.resume(tenant, actor)),
   }),
 
   'DELETE /': tenantRoute({

@@ -1,8 +1,9 @@
 /** The routes for a tenant's keys and signing secret. */
 import Type from 'typebox'
-import { keyView, productionKeyState, rotationView, secretView, tenantStatus } from '../../admin/views.js'
+import { rotationView, secretView } from '../../admin/key-operations.js'
+import { keyView, tenantParts, tenantView } from '../../admin/views.js'
 import { nullable } from '../../api/schemas.js'
-import { DAY_MS, isoTime, optionalTime, SECOND_MS } from '../../lib/clock.js'
+import { DAY_MS, isoTime, SECOND_MS } from '../../lib/clock.js'
 import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { environment, text } from '../lib/bodies.js'
@@ -18,24 +19,16 @@ export const TENANT_ROUTES = {
       const { clock, config, core, urls } = services
       const now = clock.now()
       const keys = await core.store.read.apiKeys(tenant.id)
-      const secrets = await core.store.read.signingSecrets(tenant.id, now)
       const { fmr, threshold } = services.operatingPoint(tenant.fmr ?? config.fmr)
       return {
-        ...tenantView(tenant),
+        ...shownTenant(tenant),
         now: isoTime(now),
         fmr_in_force: fmr,
         threshold,
         model: services.engine.pack.modelId,
         urls: urls(),
-        /** How many users have a reference. */
-        references: await core.store.read.referencesOf(tenant.id),
-        audit_entries: (await core.store.read.auditHead(tenant.id))?.sequence ?? 0,
+        ...(await tenantParts(core.store.read, tenant, now)),
         keys: keys.map((key) => keyWithRate(key, tenant, services)),
-        signing_secrets: secrets.map(({ id, createdAt, validUntil }) => ({
-          id,
-          created_at: isoTime(createdAt),
-          valid_until: optionalTime(validUntil),
-        })),
       }
     },
   }),
@@ -127,22 +120,9 @@ export function revealed(signing: Parameters<typeof secretView>[0]) {
   return { id, secret: asSecret(secret) }
 }
 
-export function tenantView(tenant: TenantRecord) {
-  return {
-    id: tenant.id,
-    name: tenant.name,
-    created_at: isoTime(tenant.createdAt),
-    rate_per_second: tenant.ratePerSecond,
-    burst: tenant.burst,
-    fmr: tenant.fmr,
-    require_liveness: tenant.requireLiveness,
-    /** Greatest age of the verdict that must allow the replacement of a reference; null when none is required. */
-    replace_verdict_minutes: tenant.replaceVerdictMinutes,
-    production_key: productionKeyState(tenant),
-    status: tenantStatus(tenant),
-    suspended_at: optionalTime(tenant.suspendedAt),
-    deleted_at: optionalTime(tenant.deletedAt),
-  }
+export function shownTenant(tenant: TenantRecord) {
+  const { id, ratePerSecond, burst } = tenant
+  return { id, ...tenantView(tenant), rate_per_second: ratePerSecond, burst }
 }
 
 function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices) {
