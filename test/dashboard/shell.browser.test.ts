@@ -3,6 +3,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { FEATURES } from '../../src/features/index.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
@@ -28,8 +29,8 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     await running?.stop()
   })
 
-  async function signIn(page: Page, password = OPERATOR_PASSWORD, name = '') {
-    await page.goto(url)
+  async function signIn(page: Page, password = OPERATOR_PASSWORD, name = '', at = url) {
+    await page.goto(at)
     await page.getByLabel('User name', { exact: true }).fill(name)
     await page.getByLabel('Password', { exact: true }).fill(password)
     await page.keyboard.press('Enter')
@@ -45,6 +46,28 @@ describe.skipIf(!CHROMIUM)('every page in Chromium', () => {
     expect(await heading(page)).toBe(`Keys and secrets · ${tenant.name}`)
     await expect.poll(() => page.title()).toBe(`Keys and secrets · ${tenant.name} · Countersign`)
     await page.context().close()
+  }, 60_000)
+
+  it('offers no page of a feature that the service lacks, and shows the tenant without its traffic', async () => {
+    const features = FEATURES.filter(({ name }) => !['insight', 'policies'].includes(name))
+    const less = await startService({}, { features })
+    try {
+      const { id, name } = await less.tenant()
+      const { page, errors } = await openPage(browser, less, { colorScheme: 'light', width: 1280 })
+      await signIn(page, OPERATOR_PASSWORD, '', less.service.adminUrl)
+      await page.goto(`${less.service.adminUrl}/#/tenants/${id}/overview`)
+      await page.getByRole('heading', { level: 2, name: 'Tenant' }).waitFor()
+      const offered = await page.getByRole('list', { name }).getByRole('link').allTextContents()
+      expect(offered).toEqual([
+        ...['Overview', 'Keys and secrets', 'Users', 'Webhooks', 'Capture page', 'Passkeys', 'Applications'],
+        ...['Audit log', 'People', 'Sessions', 'Try it'],
+      ])
+      await page.goto(`${less.service.adminUrl}/#/tenants/${id}/policy`)
+      await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+      expect(errors).toEqual([])
+    } finally {
+      await less.stop()
+    }
   }, 60_000)
 
   it('starts without an error in the console, and reveals a typed password on request', async () => {
