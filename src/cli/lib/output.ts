@@ -63,7 +63,7 @@ export function action<A extends unknown[]>(
 /**
  * Gives a command its work, whose answer it prints: as text for people, or as JSON with `--json`. It adds this option where it is missing.
  * @param work gets the arguments of the command and then its options. So do `text` and `remark`, after the answer
- * @param remark tells only people something, on stderr; null for nothing
+ * @param remark makes a sentence that only people see, on stderr; null for none
  */
 export function answers<Arguments extends unknown[], Answer>(
   command: Command,
