@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
+import { answers, UsageError } from '../../cli/lib/output.js'
 import { readInput } from '../../cli/lib/read-input.js'
 import { fields } from '../../cli/lib/style.js'
 import { type ThemeColor, themeColors } from '../../contract/accent-color.js'
@@ -10,7 +10,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import { CapturePageOperations } from './capture-page-operations.js'
 import { type CapturePageSettings, capturePageSettings } from './capture-page-settings.js'
 
-interface CapturePageOptions extends OutputOptions {
+interface CapturePageOptions {
   company?: string
   returnOrigin?: string[]
   frameAncestor?: string[]
@@ -24,49 +24,45 @@ interface CapturePageOptions extends OutputOptions {
 const NONE = 'none'
 
 export function registerTenantCapturePage(page: Command, { withCore }: CommandHost): void {
-  page
-    .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
-    .option(
-      '--return-origin <origins...>',
-      `origins to which the page may lead back; replaces the earlier ones; ${NONE}`,
-    )
-    .option('--frame-ancestor <origins...>', `origins whose pages may show the page in a frame; ${NONE}`)
-    .option('--consent-version <version>', 'version of the text that people agree to; with --consent-text')
-    .option('--consent-text <file>', `file with the text that people agree to; ${NONE}: the page’s own`)
-    .option(
-      '--color <#rrggbb>',
-      `color of buttons and lines, adjusted to be readable in both themes; ${NONE}: the page’s own`,
-    )
-    .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`)
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string, options: CapturePageOptions) => {
-        const changes = await changesOf(options)
-        const logo = options.logo === undefined ? undefined : await logoOf(options.logo)
-        const isChange = Object.keys(changes).length > 0
-        const view =
-          !isChange && logo === undefined
-            ? await withCore(async ({ tenancy }) => capturePageView(await tenancy.find(name)))
-            : await withCore(async ({ tenancy, operations }) => {
-                const page = new CapturePageOperations(operations.audited)
-                const found = await tenancy.findLive(name)
-                // Read the logo first: a logo that is refused must leave the other settings unchanged.
-                const withLogo = logo === undefined ? found : await page.setLogo(found, COMMAND_LINE, logo)
-                const settings = { ...capturePageSettings(withLogo), ...changes }
-                return capturePageView(isChange ? await page.set(withLogo, COMMAND_LINE, settings) : withLogo)
-              })
-        print(options, view, () =>
-          fields([
-            ['Company', view.company ?? `${view.name} (the tenant’s name)`],
-            ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be created'],
-            ['May be framed by', view.frame_ancestors.join(', ') || 'nobody'],
-            ['Consent', view.consent_version ?? 'the page’s own text'],
-            ['Color', colorLine(view)],
-            ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],
-          ]),
-        )
-      }),
-    )
+  answers(
+    page
+      .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
+      .option(
+        '--return-origin <origins...>',
+        `origins to which the page may lead back; replaces the earlier ones; ${NONE}`,
+      )
+      .option('--frame-ancestor <origins...>', `origins whose pages may show the page in a frame; ${NONE}`)
+      .option('--consent-version <version>', 'version of the text that people agree to; with --consent-text')
+      .option('--consent-text <file>', `file with the text that people agree to; ${NONE}: the page’s own`)
+      .option(
+        '--color <#rrggbb>',
+        `color of buttons and lines, adjusted to be readable in both themes; ${NONE}: the page’s own`,
+      )
+      .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`),
+    async (name: string, options: CapturePageOptions) => {
+      const changes = await changesOf(options)
+      const logo = options.logo === undefined ? undefined : await logoOf(options.logo)
+      const isChange = Object.keys(changes).length > 0
+      return withCore(async ({ tenancy, operations }) => {
+        if (!isChange && logo === undefined) return capturePageView(await tenancy.find(name))
+        const page = new CapturePageOperations(operations.audited)
+        const found = await tenancy.findLive(name)
+        // Read the logo first: a logo that is refused must leave the other settings unchanged.
+        const withLogo = logo === undefined ? found : await page.setLogo(found, COMMAND_LINE, logo)
+        const settings = { ...capturePageSettings(withLogo), ...changes }
+        return capturePageView(isChange ? await page.set(withLogo, COMMAND_LINE, settings) : withLogo)
+      })
+    },
+    (view) =>
+      fields([
+        ['Company', view.company ?? `${view.name} (the tenant’s name)`],
+        ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be created'],
+        ['May be framed by', view.frame_ancestors.join(', ') || 'nobody'],
+        ['Consent', view.consent_version ?? 'the page’s own text'],
+        ['Color', colorLine(view)],
+        ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],
+      ]),
+  )
 }
 
 /** The settings of a tenant's capture page, with the colors that follow for each theme. */

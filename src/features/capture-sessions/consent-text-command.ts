@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { consentTextView } from '../../admin/user-views.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { action, type OutputOptions, print, UsageError } from '../../cli/lib/output.js'
+import { answers, UsageError } from '../../cli/lib/output.js'
 import { listing } from '../../cli/lib/style.js'
 import { capturePageReader } from './capture-tables.js'
 import { consentTextsOf } from './consent-texts.js'
@@ -11,30 +11,29 @@ import { consentTextsOf } from './consent-texts.js'
 const MAX_LISTED = 1000
 
 export function registerTenantConsentText(texts: Command, { withCore }: CommandHost): void {
-  texts.option('--json', 'print JSON').action(
-    action(async (name: string, sha256: string | undefined, options: OutputOptions) => {
+  answers(
+    texts,
+    async (name: string, sha256: string | undefined) => {
       if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
         throw new UsageError(
           'wrong_usage',
           `${JSON.stringify(sha256)} is not a hash: expected the 64 hex digits of consent_sha256.`,
         )
-      const texts = await withCore(async ({ tenancy, store, vault }) => {
+      return withCore(async ({ tenancy, store, vault }) => {
         const { id } = await tenancy.find(name)
-        return sha256 === undefined
-          ? store.read.statements(capturePageReader).texts(id, MAX_LISTED)
-          : consentTextsOf({ store, vault }, id, Buffer.from(sha256, 'hex'))
+        const found =
+          sha256 === undefined
+            ? await store.read.statements(capturePageReader).texts(id, MAX_LISTED)
+            : await consentTextsOf({ store, vault }, id, Buffer.from(sha256, 'hex'))
+        return found.map(consentTextView)
       })
-      print(options, texts.map(consentTextView), () =>
-        sha256 === undefined
-          ? listing(
-              ['SHA-256', 'VERSION', 'LANGUAGE', 'FIRST AGREED TO'],
-              texts.map((text) => {
-                const view = consentTextView(text)
-                return [view.sha256, view.version, view.language, view.first_agreed_at]
-              }),
-            )
-          : texts[0]!.text,
-      )
-    }),
+    },
+    (views, _name, sha256) =>
+      sha256 === undefined
+        ? listing(
+            ['SHA-256', 'VERSION', 'LANGUAGE', 'FIRST AGREED TO'],
+            views.map((view) => [view.sha256, view.version, view.language, view.first_agreed_at]),
+          )
+        : views[0]!.text,
   )
 }

@@ -5,6 +5,7 @@ import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../lib/
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
 import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from '../base/parts.js'
+import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
 import { useData } from '../base/use-data.js'
@@ -192,6 +193,7 @@ interface EntriesProps {
 
 function Entries({ tenantId, entries, actorName }: EntriesProps) {
   const [open, setOpen] = useState<number | null>(null)
+  const mayReadText = useRights().tenant('GET /audit/consent-text')
   return (
     <Table
       label="Audit entries"
@@ -219,7 +221,7 @@ function Entries({ tenantId, entries, actorName }: EntriesProps) {
             <>
               <EntryInWords tenantId={tenantId} facts={entry} />
               <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>
-              {typeof entry.consent_sha256 === 'string' && (
+              {typeof entry.consent_sha256 === 'string' && mayReadText && (
                 <AgreedText tenantId={tenantId} sha256={entry.consent_sha256} />
               )}
             </>
