@@ -68,6 +68,8 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   const ending = new AbortController()
   const end = () => ending.abort(options.signal?.reason)
   options.signal?.addEventListener('abort', end)
+  // A signal that was aborted before announces nothing any more.
+  if (options.signal?.aborted) end()
   const engine = Engine.start({
     ...serviceEngineOptions(config),
     signal: ending.signal,

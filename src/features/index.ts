@@ -39,16 +39,15 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
   { name: 'webhooks', load: async () => (await import('./webhooks/feature.js')).webhooks },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
-  {
-    name: 'dashboard',
-    tables: ACCOUNT_TABLES,
-    load: async () => (await import('../dashboard/feature.js')).dashboard,
-  },
+  { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
 ]
 
-/** The tables of features, in the order of the list. Two features may have one in common. */
+/**
+ * The tables that the core does not know: the accounts of the console, which commands need without the dashboard too, and those of features,
+ * in the order of the list. Two features may have one in common.
+ */
 export function tablesOf(listed: readonly ListedFeature[] = FEATURES): Table[] {
-  return [...new Set(listed.flatMap(({ tables = [] }) => tables))]
+  return [...new Set([...ACCOUNT_TABLES, ...listed.flatMap(({ tables = [] }) => tables)])]
 }
 
 /** The features themselves, in the order of the list. */

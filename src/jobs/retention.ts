@@ -122,11 +122,10 @@ export class RetentionJob {
     const { sandboxRetentionMs, beforeExpiry = [], afterExpiry = [] } = this.options
     for (const work of beforeExpiry) await work(isOn, now)
     await this.inBatches((tx) => tx.deleteExpired(now))
-    await this.deleteLeftByTenants()
     await this.eraseUnusedSandboxUsers(now - sandboxRetentionMs)
     // One that fails, such as a change of models that cannot go on, holds up no other.
     const errors: unknown[] = []
-    for (const work of afterExpiry)
+    for (const work of [() => this.deleteLeftByTenants(), ...afterExpiry])
       if (isOn()) await work(isOn, now).catch((error: unknown) => errors.push(error))
     if (errors.length > 0) throw errors[0]
   }

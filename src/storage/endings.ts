@@ -102,20 +102,18 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
      */
     deleteExpired: async (now: number) => {
       const deleted = await Promise.all(expired.map(({ keptMs, statement }) => statement.run(now - keptMs)))
-      return isMore(deleted)
+      return deleted.some(({ changes }) => changes === ENDED_AT_ONCE)
     },
     /**
-     * Deletes rows of features that deleted tenants have left, because a version without the feature has deleted the tenant. Limits the
-     * number of rows as `deleteExpired` does.
+     * Deletes rows of features that deleted tenants have left, because a version without the feature has deleted the tenant. Deletes from one
+     * table at a time, because others may refer to the next, and limits the number of rows as `deleteExpired` does.
      * @returns whether more rows may be left
      */
-    deleteLeftByTenants: async () =>
-      isMore(await Promise.all(leftByTenants.map((statement) => statement.run()))),
+    deleteLeftByTenants: async () => {
+      for (const statement of leftByTenants) if ((await statement.run()).changes > 0) return true
+      return false
+    },
   }
-}
-
-function isMore(deleted: ReadonlyArray<{ changes: number }>): boolean {
-  return deleted.some(({ changes }) => changes === ENDED_AT_ONCE)
 }
 
 /** @returns the condition of the rows that are deleted with these tenants, or none */

@@ -11,6 +11,11 @@ const listed = (open: NonNullable<Feature['open']>): ListedFeature => ({
   load: async () => ({ open }),
 })
 
+it('a start that was given up before it began ends with the reason, though the database could be waited for', async () => {
+  const given = new Error('stopped by a signal')
+  await expect(startService({}, { ownEngine: true, signal: AbortSignal.abort(given) })).rejects.toBe(given)
+})
+
 it('a feature that cannot open ends the engine that was starting, with its own reason', async () => {
   const before = childrenOf(process.pid)
   let during: number[] = []

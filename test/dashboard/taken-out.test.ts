@@ -1,7 +1,9 @@
 /** The admin listener of a service without the dashboard, where only what monitoring asks is answered, and the dashboard without a feature. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { FEATURES } from '../../src/features/index.js'
 import { routesOf, signIn } from '../support/dashboard.js'
+import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { exchange } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'
@@ -59,6 +61,19 @@ describe('without the dashboard', () => {
       body: { code: 'unknown_host', doc_url: `${running.service.adminUrl}/errors#unknown_host` },
     })
     expect(await (await get('/errors')).text()).toContain('<section id="unknown_host">')
+  })
+
+  it('commands still make, suspend and delete tenants', async () => {
+    const operations = operationsOf(running.service)
+    const { tenant } = await operations.tenants.create(
+      'acme',
+      COMMAND_LINE,
+      { ratePerSecond: 5 },
+      'http://localhost',
+    )
+    const suspended = await operations.lifecycle.suspend(tenant, COMMAND_LINE)
+    await operations.lifecycle.delete(suspended, COMMAND_LINE)
+    expect((await running.service.core.tenancy.find(tenant.id)).deletedAt).not.toBeNull()
   })
 
   it('no password of an operator is made', () => {

@@ -51,6 +51,7 @@ export interface TestService {
  * @param ownEngine the engine's process is not the one that this worker's other services have
  * @param clock by default it stands still at the time of the start
  * @param features by default all of them
+ * @param signal ends a start
  */
 export async function startService(
   env: Record<string, string> = {},
@@ -58,7 +59,13 @@ export async function startService(
     ownEngine = false,
     clock = new ManualClock(),
     features,
-  }: { ownEngine?: boolean; clock?: ManualClock; features?: readonly ListedFeature[] } = {},
+    signal,
+  }: {
+    ownEngine?: boolean
+    clock?: ManualClock
+    features?: readonly ListedFeature[]
+    signal?: AbortSignal
+  } = {},
 ): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-test-'))
   const postgres = isOnPostgres() ? await createDatabase() : null
@@ -82,7 +89,8 @@ export async function startService(
 
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null }, { write: (line: string) => void lines.push(line) })
-  const start = () => Service.start(config, { clock, log, ...(features ? { features } : {}) })
+  const start = () =>
+    Service.start(config, { clock, log, ...(features && { features }), ...(signal && { signal }) })
   const boot = () => (ownEngine ? start() : withSharedEngine(start))
   let service = await boot()
   let count = 0

@@ -32,6 +32,11 @@ export const APPROVAL = declareTable({
     usedAt: integer.orNull,
   },
   key: ['id'],
+  indexes: {
+    approval_expiry: '(expires_at)',
+    approval_user: '(lookup)',
+    approval_tenant_id: '(tenant_id)',
+  },
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt', keptMs: LATE_MS },

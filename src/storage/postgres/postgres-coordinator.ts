@@ -173,8 +173,8 @@ export class PostgresCoordinator implements Coordinator {
   }
 
   async stop(): Promise<void> {
-    // Not awaited, because the server may hang.
-    void this.heartbeat.stop()
+    // A renewal under way on another connection would write the row again after its deletion. A server that hangs delays both alike.
+    await this.heartbeat.stop()
     try {
       await this.pool.query({ text: 'DELETE FROM claim WHERE node = $1', values: [this.id] })
       await this.pool.query({ text: 'DELETE FROM node WHERE id = $1', values: [this.id] })

@@ -1,9 +1,12 @@
 /** Tests of tables that features declare, in every store. */
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
+import { ACCOUNT_TABLES } from '../../../src/admin/accounts/account-tables.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { Connection, ReadConnection } from '../../../src/storage/connection.js'
+import type { Store } from '../../../src/storage/store.js'
 import {
   bytes as bytesColumn,
   declareTable,
@@ -15,7 +18,7 @@ import {
   type Table,
   text,
 } from '../../../src/storage/table.js'
-import { AT, bytes, subject, tenant } from '../../support/records.js'
+import { AT, bytes, operator, session, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const NOTE_COLUMNS = {
@@ -83,6 +86,12 @@ const note = (name: string, more: Partial<Note> = {}): Note => ({
   ...{ subjectId: `sub_${name}`, noteId: `note_${name}`, words: bytes(name), weight: 0.5, readAt: null },
   ...more,
 })
+
+function retentionOf(store: Store): RetentionJob {
+  const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
+  const options = { sandboxRetentionMs: DAY_MS }
+  return new RetentionJob(store, new ManualClock(AT), pino({ level: 'silent' }), leaderLease, options)
+}
 
 overStores((stores) => {
   describe('a table of a feature', () => {
@@ -159,11 +168,7 @@ overStores((stores) => {
         }
       })
       const close = (id: string) => without.transaction('installation', (tx) => tx.closeTenant(id, AT))
-      const leaderLease = { current: () => ({ id: 'ours', signal: new AbortController().signal }) }
-      const log = pino({ level: 'silent' })
-      const retention = new RetentionJob(store, new ManualClock(AT), log, leaderLease, {
-        sandboxRetentionMs: DAY_MS,
-      })
+      const retention = retentionOf(store)
       const left = async () => {
         await retention.run()
         const found = await store.read.statements(markReader).all()
@@ -176,6 +181,25 @@ overStores((stores) => {
       await close('ten_c')
       expect(await left()).toEqual([['ten_b'], all])
       expect(await left()).toEqual([['ten_b'], all])
+    })
+
+    it('loses rows that others refer to after those, however many there are', async () => {
+      const store = await stores.open({ tables: ACCOUNT_TABLES })
+      const without = await stores.open({ tables: [] })
+      const person = operator('pia', { id: 'per_pia', tenantId: 'ten_a' })
+      await store.transaction('installation', async (tx) => {
+        await tx.insertTenant(tenant('a'))
+        await tx.statements(accountWriter).putPerson(person)
+        // More than a batch.
+        for (let i = 0; i < 300; i++)
+          await tx.statements(accountWriter).insertDashboardSession(session(`${i}`, { personId: person.id }))
+        await tx.statements(accountWriter).putPerson(operator('olga'))
+      })
+      await without.transaction('installation', (tx) => tx.closeTenant('ten_a', AT))
+      await retentionOf(store).run()
+      const accounts = store.read.statements(accountReader)
+      expect(await accounts.dashboardSessions(AT)).toEqual([])
+      expect((await accounts.everyone()).map(({ name }) => name)).toEqual(['olga'])
     })
 
     it('fails as the store does where a statement cannot be run', async () => {

@@ -27,8 +27,10 @@ export function useRights(): Rights {
 }
 
 export function rightsOf({ may }: SessionView): Rights {
+  // A node of an earlier version names none while others are upgraded: nothing is offered until it is.
+  const names = (may as typeof may | undefined) ?? { operator: [], tenant: [] }
   return {
-    operator: (route) => may.operator.includes(route),
-    tenant: (route) => may.tenant.includes(route),
+    operator: (route) => names.operator.includes(route),
+    tenant: (route) => names.tenant.includes(route),
   }
 }
