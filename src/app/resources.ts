@@ -66,19 +66,16 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   }
   const acceptPacks = await assertPacksServable(config, options)
   const ending = new AbortController()
-  const end = () => ending.abort(options.signal?.reason)
-  options.signal?.addEventListener('abort', end)
-  // A signal that was aborted before announces nothing any more.
-  if (options.signal?.aborted) end()
+  const signal = AbortSignal.any([ending.signal, ...(options.signal ? [options.signal] : [])])
   const engine = Engine.start({
     ...serviceEngineOptions(config),
-    signal: ending.signal,
+    signal,
     onIncident: (incident) => {
       place.metrics.engine.countIncident(incident)
       log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
     },
   })
-  const opening = openParts(config, options.features ?? FEATURES, { ...place, signal: ending.signal })
+  const opening = openParts(config, options.features ?? FEATURES, { ...place, signal })
   try {
     const [started, opened] = await Promise.all([engine, opening])
     return { ...place, ...opened, engine: started, config: { ...config, acceptPacks } }
@@ -91,8 +88,6 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     ])
     if (options.signal?.aborted) log.info('stopped')
     throw error
-  } finally {
-    options.signal?.removeEventListener('abort', end)
   }
 }
 
