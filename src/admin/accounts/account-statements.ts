@@ -72,6 +72,7 @@ export function accountReader(database: ReadConnection) {
 
 export function accountWriter(database: Connection) {
   const { hits, insert, put, run } = writing(database)
+  const deleteSecondFactor = run<[id: string]>('DELETE FROM second_factor WHERE id = ?')
   const taken = <Link>(table: string, fields: string) =>
     database.prepare<[Buffer, number], Link>(
       `DELETE FROM ${table} WHERE hash = ? AND expires_at > ? RETURNING ${fields}`,
@@ -85,7 +86,6 @@ export function accountWriter(database: Connection) {
       `UPDATE second_factor SET recovery = @recovery, last_step = @lastStep WHERE id = @id
          AND recovery = @recoveryBefore AND last_step IS NOT DISTINCT FROM @lastStepBefore`,
     ),
-    deleteSecondFactor: database.prepare('DELETE FROM second_factor WHERE id = ?'),
     insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
     insertPersonLink: database.prepare(PERSON_LINK.insert),
     takeOperatorLink: taken<PersonLinkRecord>('operator_link', OPERATOR_LINK_FIELDS),
@@ -143,7 +143,7 @@ export function accountWriter(database: Connection) {
       const given = { id, recovery, lastStep, recoveryBefore, lastStepBefore }
       return (await sql.noteSecondFactorUse.run(given)).changes === 1
     },
-    deleteSecondFactor: run<[id: string]>('DELETE FROM second_factor WHERE id = ?'),
+    deleteSecondFactor,
     /** Inserts the link, and deletes links that have expired at `now`. */
     insertPersonLink: async (link: PersonLinkRecord, now: number) => {
       sql.expireOperatorLinks.run(now)
@@ -172,7 +172,7 @@ export function accountWriter(database: Connection) {
     deletePerson: async (id: string) => {
       sql.deletePersonSessions.run(id, id, NO_HASH)
       sql.deletePersonLinks.run(id)
-      sql.deleteSecondFactor.run(id)
+      void deleteSecondFactor(id)
       sql.deleteOperator.run(id)
       sql.deletePerson.run(id)
     },

@@ -1,5 +1,5 @@
 /** The tables of the hosted capture page, with their statements: its sessions, the logo of a tenant, and the texts that people have agreed to. */
-import type { Connection, ReadConnection } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import {
   blindIndex,
   bytes,
@@ -68,27 +68,18 @@ export const CAPTURE_SESSION = declareTable({
 export type CaptureSessionRecord = Row<typeof CAPTURE_SESSION>
 
 export function captureSessionReader(database: ReadConnection) {
-  const select = `SELECT ${CAPTURE_SESSION.fields} FROM capture_session`
-  const sql = {
-    one: database.prepare<[string], CaptureSessionRecord>(`${select} WHERE id = ?`, 'brief'),
-    unreported: database.prepare<[number, number], CaptureSessionRecord>(
-      `${select} WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?`,
-    ),
-  }
+  const { row, rows } = reading(database).from(CAPTURE_SESSION)
   return {
-    one: async (id: string) => sql.one.get(id),
+    one: row<[id: string]>('WHERE id = ?', 'brief'),
     /** Open sessions that expired at `until` or before and whose expiry was not sent to webhooks yet, the longest expired first. */
-    unreportedExpired: async (until: number, limit: number) => sql.unreported.all(until, limit),
+    unreportedExpired: rows<[until: number, limit: number]>(
+      "WHERE expires_at <= ? AND status = 'open' AND expiry_told_at IS NULL ORDER BY expires_at LIMIT ?",
+    ),
   }
 }
 
 export function captureSessionWriter(database: Connection) {
-  const put = database.prepare(CAPTURE_SESSION.replace)
-  return {
-    ...captureSessionReader(database),
-    /** Inserts the session, or replaces the one with the same id. */
-    put: async (session: CaptureSessionRecord) => void put.run(session),
-  }
+  return { ...captureSessionReader(database), put: writing(database).put(CAPTURE_SESSION) }
 }
 
 /** The logo of a tenant on the hosted capture page. */
@@ -138,41 +129,32 @@ export const CONSENT_TEXT = declareTable({
 export type ConsentTextRecord = Row<typeof CONSENT_TEXT>
 
 export function capturePageReader(database: ReadConnection) {
-  const selectText = `SELECT ${CONSENT_TEXT.fields} FROM consent_text WHERE tenant_id = ?`
-  const sql = {
-    logo: database.prepare<[string], CaptureLogoRecord>(
-      `SELECT ${CAPTURE_LOGO.fields} FROM capture_logo WHERE tenant_id = ?`,
-    ),
-    texts: database.prepare<[string, number], ConsentTextRecord>(
-      `${selectText} ORDER BY first_agreed_at DESC, sha256, version LIMIT ?`,
-    ),
-    textsWith: database.prepare<[string, Buffer], ConsentTextRecord>(
-      `${selectText} AND sha256 = ? ORDER BY version`,
-    ),
-  }
+  const { from } = reading(database)
+  const texts = from(CONSENT_TEXT)
   return {
-    logo: async (tenantId: string) => sql.logo.get(tenantId),
+    logo: from(CAPTURE_LOGO).row<[tenantId: string]>('WHERE tenant_id = ?'),
     /** Texts of the tenant and of the page that people have agreed to, the latest first. */
-    texts: async (tenantId: string, limit: number) => sql.texts.all(tenantId, limit),
+    texts: texts.rows<[tenantId: string, limit: number]>(
+      'WHERE tenant_id = ? ORDER BY first_agreed_at DESC, sha256, version LIMIT ?',
+    ),
     /** The text with this hash, once for each version under which it was shown. */
-    textsWith: async (tenantId: string, sha256: Buffer) => sql.textsWith.all(tenantId, sha256),
+    textsWith: texts.rows<[tenantId: string, sha256: Buffer]>(
+      'WHERE tenant_id = ? AND sha256 = ? ORDER BY version',
+    ),
   }
 }
 
 export function capturePageWriter(database: Connection) {
-  const sql = {
-    setSettings: database.prepare('UPDATE tenant SET capture_page = ? WHERE id = ?'),
-    putLogo: database.prepare(CAPTURE_LOGO.replace),
-    deleteLogo: database.prepare('DELETE FROM capture_logo WHERE tenant_id = ?'),
-    keepText: database.prepare(`${CONSENT_TEXT.insert} ON CONFLICT (tenant_id, sha256, version) DO NOTHING`),
-  }
+  const { put, run } = writing(database)
+  const setSettings = run<[json: string, tenantId: string]>('UPDATE tenant SET capture_page = ? WHERE id = ?')
   return {
     /** @param settings their JSON */
-    setSettings: async (tenantId: string, settings: string) => void sql.setSettings.run(settings, tenantId),
-    /** Inserts the tenant's logo, or replaces it. */
-    putLogo: async (logo: CaptureLogoRecord) => void sql.putLogo.run(logo),
-    deleteLogo: async (tenantId: string) => void sql.deleteLogo.run(tenantId),
+    setSettings: (tenantId: string, settings: string) => setSettings(settings, tenantId),
+    putLogo: put(CAPTURE_LOGO),
+    deleteLogo: run<[tenantId: string]>('DELETE FROM capture_logo WHERE tenant_id = ?'),
     /** Inserts the text unless it exists. */
-    keepText: async (text: ConsentTextRecord) => void sql.keepText.run(text),
+    keepText: run<[text: ConsentTextRecord]>(
+      `${CONSENT_TEXT.insert} ON CONFLICT (tenant_id, sha256, version) DO NOTHING`,
+    ),
   }
 }

@@ -1,6 +1,6 @@
 /** The table of passkeys with its statements, and those on what a tenant and a user keep about passkeys in tables of the core. */
 import { isoTime, optionalTime } from '../../lib/clock.js'
-import { type Connection, type ReadConnection, reading } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import { bytes, declareTable, integer, ofSubject, type Row, text } from '../../storage/table.js'
 
@@ -51,32 +51,28 @@ export function passkeyReader(database: ReadConnection) {
   }
 }
 
+type PasskeyState = Pick<SubjectRecord, 'passkeyRecovery' | 'passkeyRecoveryAt' | 'revokedPasskey'>
+
 export function passkeyWriter(database: Connection) {
-  const sql = {
-    insert: database.prepare(`${PASSKEY.insert} ON CONFLICT (lookup) DO NOTHING`),
-    noteUse: database.prepare(
-      'UPDATE passkey SET sealed = @sealed, last_used_at = @lastUsedAt WHERE id = @id',
-    ),
-    delete: database.prepare('DELETE FROM passkey WHERE subject_id = ? AND id = ?'),
-    setState: database.prepare(
-      'UPDATE subject SET passkey_recovery = @passkeyRecovery, passkey_recovery_at = @passkeyRecoveryAt, revoked_passkey = @revokedPasskey WHERE id = @subjectId',
-    ),
-    setSettings: database.prepare('UPDATE tenant SET passkeys = ? WHERE id = ?'),
-  }
+  const { hits, run } = writing(database)
+  const setSettings = run<[json: string | null, tenantId: string]>(
+    'UPDATE tenant SET passkeys = ? WHERE id = ?',
+  )
+  const setState = run<[state: PasskeyState & { subjectId: string }]>(
+    'UPDATE subject SET passkey_recovery = @passkeyRecovery, passkey_recovery_at = @passkeyRecoveryAt, revoked_passkey = @revokedPasskey WHERE id = @subjectId',
+  )
   return {
     ...passkeyReader(database),
     /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
-    insert: async (passkey: PasskeyRecord) => (await sql.insert.run(passkey)).changes === 1,
-    noteUse: async (use: Pick<PasskeyRecord, 'id' | 'sealed' | 'lastUsedAt'>) => void sql.noteUse.run(use),
+    insert: hits<[passkey: PasskeyRecord]>(`${PASSKEY.insert} ON CONFLICT (lookup) DO NOTHING`),
+    noteUse: run<[use: Pick<PasskeyRecord, 'id' | 'sealed' | 'lastUsedAt'>]>(
+      'UPDATE passkey SET sealed = @sealed, last_used_at = @lastUsedAt WHERE id = @id',
+    ),
     /** @returns false when the subject had no such passkey */
-    delete: async (subjectId: string, id: string) => (await sql.delete.run(subjectId, id)).changes === 1,
+    delete: hits<[subjectId: string, id: string]>('DELETE FROM passkey WHERE subject_id = ? AND id = ?'),
     /** Sets the recovery that waits, and the strongest passkey that was revoked. */
-    setState: async (
-      subjectId: string,
-      state: Pick<SubjectRecord, 'passkeyRecovery' | 'passkeyRecoveryAt' | 'revokedPasskey'>,
-    ) => void sql.setState.run({ ...state, subjectId }),
+    setState: (subjectId: string, state: PasskeyState) => setState({ ...state, subjectId }),
     /** @param settings JSON; null to use no passkeys */
-    setSettings: async (tenantId: string, settings: string | null) =>
-      void sql.setSettings.run(settings, tenantId),
+    setSettings: (tenantId: string, settings: string | null) => setSettings(settings, tenantId),
   }
 }
