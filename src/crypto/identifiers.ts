@@ -8,9 +8,15 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** Random bytes from which `uuid` makes one UUID. */
 const UUID_RANDOM_BYTES = 16
 
-/** UUIDv7 (RFC 9562) at the clock's time: sorts by creation. */
+/** The last id's time and its sequence within that millisecond, which begins anywhere in the lower half of 32 bits. */
+const last = { atMs: 0, sequence: 0 }
+
+/** UUIDv7 (RFC 9562) at the clock's time: those of one process sort by creation, within a millisecond too. */
 export function requestId(nowMs: number): string {
-  return uuidv7({ msecs: nowMs, random: pooledRandomBytes(UUID_RANDOM_BYTES) })
+  const random = pooledRandomBytes(UUID_RANDOM_BYTES)
+  last.sequence = nowMs === last.atMs ? last.sequence + 1 : random.readUInt32BE() >>> 1
+  last.atMs = nowMs
+  return uuidv7({ msecs: nowMs, seq: last.sequence, random })
 }
 
 const UUID_TIME_DIGITS = 12

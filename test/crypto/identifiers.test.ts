@@ -13,7 +13,9 @@ describe('request ids', () => {
   it('request ids sort by time and are unique', () => {
     const ids = [NOW, NOW + 1, NOW + 1000, NOW + 86_400_000].map(requestId)
     expect(ids.toSorted()).toEqual(ids)
-    expect(new Set(Array.from({ length: 10_000 }, () => requestId(NOW))).size).toBe(10_000)
+    const ofOneMillisecond = Array.from({ length: 10_000 }, () => requestId(NOW))
+    expect(ofOneMillisecond.toSorted()).toEqual(ofOneMillisecond)
+    expect(new Set(ofOneMillisecond).size).toBe(10_000)
   })
 })
 

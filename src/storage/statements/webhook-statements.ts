@@ -46,11 +46,14 @@ export function webhookReader(database: ReadConnection) {
     pendingWebhooks: count<[endpointId: string]>(
       'FROM webhook_delivery WHERE endpoint_id = ? AND next_attempt_at IS NOT NULL',
     ),
-    /** The delivery of each endpoint that has been due longest, the longest due first; none of a suspended tenant. */
+    /**
+     * The delivery of each endpoint that has been due longest, of several that were due at once the first made; the longest due first, and
+     * none of a suspended tenant.
+     */
     dueWebhooks: deliveries.rows<[now: number, limit: number]>(
       `WHERE id IN (
          SELECT (SELECT one.id FROM webhook_delivery AS one WHERE one.endpoint_id = webhook_endpoint.id
-           AND one.next_attempt_at <= ? ORDER BY one.next_attempt_at LIMIT 1)
+           AND one.next_attempt_at <= ? ORDER BY one.next_attempt_at, one.id LIMIT 1)
          FROM webhook_endpoint JOIN tenant ON tenant.id = webhook_endpoint.tenant_id WHERE tenant.suspended_at IS NULL)
        ORDER BY next_attempt_at LIMIT ?`,
     ),

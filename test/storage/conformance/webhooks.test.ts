@@ -194,6 +194,11 @@ overStores((stores) => {
       expect(await due(AT + 3, 1)).toEqual(['b first'])
     })
 
+    it('are the first made of several that were due at once', async () => {
+      await fill(...['2', '1', '3'].map((id) => delivery(id, 'end_a')))
+      expect(ids(await read().dueWebhooks(AT, 10))).toEqual(['1'])
+    })
+
     it('include none of a suspended tenant until it is resumed', async () => {
       await fill(delivery('one', 'end_a'), delivery('two', 'end_b', { tenantId: 'ten_b' }))
       await write((tx) => tx.setSuspended('ten_a', AT))
