@@ -36,7 +36,7 @@ const SETTLING_SECONDS = 4
 export const cluster: Suite = {
   name: 'cluster',
   description: 'verifies per second of several nodes over one PostgreSQL, the engine simulated',
-  measures: [...SERVICE_ROOMS, 'src/cluster', 'src/storage/postgres'],
+  measures: [...SERVICE_ROOMS, 'src/cluster', 'src/features/postgres'],
   // Rounds of 10 s: the dashboard's counts are saved every 5 s, and each round should hold as many saves.
   defaultSeconds: 80,
   async run(options) {

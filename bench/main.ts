@@ -1,6 +1,6 @@
 /** `npm run bench`: selects the suites, runs them one after the other, keeps and prints their results. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { isPostgresUrl } from '../src/config/postgres-url.js'
+import { isPostgres } from '../src/config/database-address.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { challenge } from './challenge.js'
 import { cli } from './cli.js'
@@ -127,7 +127,8 @@ function parseEngineMs(text: string): number {
 }
 
 function parseDatabase(text: string): string {
-  if (!isPostgresUrl(text)) throw new InvalidArgumentError('Expected postgres://<user>@<host>/<database>.')
+  if (!isPostgres({ database: text }))
+    throw new InvalidArgumentError('Expected postgres://<user>@<host>/<database>.')
   return text
 }
 

@@ -1,9 +1,9 @@
 /** The pages show no sentence without its figure, and no sample output of an earlier version. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { SCHEMA } from '../src/features/postgres/store/postgres-migrations.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
-import { SCHEMA } from '../src/storage/postgres/postgres-migrations.js'
 import { SCHEMA_VERSION } from '../src/storage/sqlite/sqlite-migrations.js'
 import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
 import { linkingPages } from './support/page-links.js'

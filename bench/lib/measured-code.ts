@@ -21,8 +21,6 @@ export const SERVICE_ROOMS = [
     'verification',
   ].map((room) => `src/${room}`),
 ]
-/** Parts of a room that a result measures only if it names them. */
-const ON_DEMAND = ['src/storage/postgres']
 
 /** The lines of code that were measured, as a sample that any checkout can take again. */
 export interface MeasuredCode {
@@ -42,7 +40,7 @@ const NO_CODE = /^(?:$|\/\/|\/\*|\*(?:\s|\/|$))/
 
 /** @param rooms folders by path inside the repository */
 export function measuredCodeOf(rooms: readonly string[]): MeasuredCode {
-  const lines = new Set(rooms.flatMap((room) => sourcesIn(room, rooms)).flatMap(codeOf))
+  const lines = new Set(rooms.flatMap(sourcesIn).flatMap(codeOf))
   const sample = [...lines]
     .map((line) => createHash('sha256').update(line).digest())
     .filter((hash) => hash[0]! < 256 / SAMPLED_OF)
@@ -62,11 +60,10 @@ export function changedShare(then: MeasuredCode, now: MeasuredCode, everywhere =
   return 1 - [...before].filter((hash) => after.has(hash)).length / all.size
 }
 
-function sourcesIn(room: string, rooms: readonly string[]): string[] {
+function sourcesIn(room: string): string[] {
   return readdirSync(packageFile(...room.split('/')), { withFileTypes: true }).flatMap((entry) => {
     const path = `${room}/${entry.name}`
-    if (entry.isDirectory())
-      return ON_DEMAND.includes(path) && !rooms.includes(path) ? [] : sourcesIn(path, rooms)
+    if (entry.isDirectory()) return sourcesIn(path)
     return /\.(?:ts|cc|h)$/.test(entry.name) ? [path] : []
   })
 }

@@ -10,21 +10,26 @@ import { type Config, ConfigError } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
 import { ExternalSigner } from '../crypto/external-signer.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
-import { deriveKeys, newKeys, openKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
-import { tablesOf } from '../features/index.js'
+import { deriveKeys, newKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
+import type { ListedFeature } from '../features/feature.js'
+import { FEATURES, tablesOf } from '../features/index.js'
 import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
+import { findKeys, wrongKey } from '../keys/find-keys.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
-import { describeDatabase, hasDatabase, masterKeysOf, openStore } from '../storage/open-store.js'
-import type { OpenOptions, Store, StoreReader } from '../storage/store.js'
+import { masterKeysOf } from '../storage/database.js'
+import type { OpenOptions, Store } from '../storage/store.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
 import { TemplateVault } from '../users/template-vault.js'
 import { Outbox } from '../webhooks/outbox.js'
+import { databaseOf } from './database.js'
 
-export interface CoreOptions extends OpenOptions {
+export interface CoreOptions extends Omit<OpenOptions, 'tables'> {
+  /** The features whose tables and databases it knows; by default all. */
+  features?: readonly ListedFeature[]
   /** Skips the epoch keys, for commands that restore them: data keys of users may not open. */
   withoutEpochs?: boolean
 }
@@ -33,11 +38,12 @@ export interface CoreOptions extends OpenOptions {
 export async function openCore(
   config: Config,
   clock: Clock = systemClock,
-  options: CoreOptions = {},
+  { features = FEATURES, withoutEpochs = false, ...options }: CoreOptions = {},
 ): Promise<Core> {
+  const database = databaseOf(config, features)
   // Read the key before a database is made, so that a wrong one shows. An existing database needs its own key, never a new one.
-  const given = hasMasterKey(config) || !(await hasDatabase(config)) ? await masterKeyOf(config) : null
-  const store = await openStore(config, { tables: tablesOf(), ...options })
+  const given = hasMasterKey(config) || !(await database.exists()) ? await masterKeyOf(config) : null
+  const store = await database.open({ tables: tablesOf(features), ...options })
   try {
     if (!given) await assertNew(store, config)
     const masterKey = given ?? (await masterKeyOf(config))
@@ -46,7 +52,7 @@ export async function openCore(
     )
     const folder = epochFolder(config)
     await folder?.assertThere()
-    if (!options.withoutEpochs) await takeOverEpochs(store, keys, folder)
+    if (!withoutEpochs) await takeOverEpochs(store, keys, folder)
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)
@@ -83,8 +89,9 @@ export async function masterKeyOf(config: Config): Promise<Buffer> {
   try {
     return loadMasterKey(config)
   } catch (error) {
-    if (!(error instanceof MalformedKeyError) || !(await hasDatabase(config).catch(() => false))) throw error
-    throw error.besideDatabase(await masterKeysOf(config).catch(() => []))
+    const database = databaseOf(config)
+    if (!(error instanceof MalformedKeyError) || !(await database.exists().catch(() => false))) throw error
+    throw error.besideDatabase(await masterKeysOf(database).catch(() => []))
   }
 }
 
@@ -107,26 +114,9 @@ async function assertNew(store: Store, config: Config): Promise<void> {
 export function missingMasterKey(config: Config, wanted: readonly string[]): ConfigError {
   const which = wanted.length > 0 ? ` It opens with master key ${wanted.join(' or ')} only.` : ''
   return new ConfigError(
-    `There is no master key at ${config.masterKeyFile}, but there are data in ${describeDatabase(config)}. Put the database's key there first.${which} ` +
+    `There is no master key at ${config.masterKeyFile}, but there are data in ${databaseOf(config).describe()}. Put the database's key there first.${which} ` +
       'Neither COUNTERSIGN_MASTER_KEY nor COUNTERSIGN_MASTER_KEY_COMMAND is set. No new key was made, since it would not open the database.',
   )
-}
-
-/** The keys of the database, or null where it has no keyring yet. @throws ConfigError when no keyring is sealed under this master key */
-export async function findKeys(
-  store: Pick<StoreReader, 'keyrings'>,
-  masterKey: Buffer,
-): Promise<ServiceKeys | null> {
-  const keyrings = await store.keyrings()
-  if (keyrings.length === 0) return null
-  const id = masterKeyId(masterKey)
-  const keyring = keyrings.find((one) => one.masterKeyId === id)
-  if (!keyring)
-    throw wrongMasterKey(
-      keyrings.map((one) => one.masterKeyId),
-      id,
-    )
-  return openKeys(keyring.sealed, masterKey, id, keyring.generation)
 }
 
 /** Makes the keys of a new database, or derives those of one without keyrings, which were derived from the master key at each start. */
@@ -148,13 +138,4 @@ async function firstKeys(store: Store, masterKey: Buffer, clock: Clock): Promise
     for (const tenant of tenants) await audit.adopt(tx, tenant.id)
     return keys
   })
-}
-
-/** @param wanted ids of the master keys that open the database */
-export function wrongMasterKey(wanted: readonly string[], id: string): ConfigError {
-  return wrongKey(`it is sealed under master key ${wanted.join(' or ')}, not ${id}`)
-}
-
-function wrongKey(why: string): ConfigError {
-  return new ConfigError(`The master key does not open this database: ${why}.`)
 }

@@ -8,11 +8,11 @@ import type { Config } from '../config/config.js'
 import { loadMasterKey, readableKeyIds } from '../crypto/master-key.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
+import { findKeys } from '../keys/find-keys.js'
 import { KEY_WATCH_MS } from '../keys/master-key-rotation.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
 import type { KeyringRecord } from '../storage/records.js'
 import { StoreCorruptError, StoreUnavailableError } from '../storage/store.js'
-import { findKeys } from './core.js'
 
 /** While failures repeat, the first and then each sixtieth is logged: one line a minute. */
 const LOGGED_EVERY = 60

@@ -6,7 +6,7 @@ import type { Core } from '../admin/core.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir } from '../config/config.js'
 import type { Feature, ListedFeature } from '../features/feature.js'
-import { FEATURES, loadFeatures, tablesOf } from '../features/index.js'
+import { FEATURES, loadFeatures } from '../features/index.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
 import type { Tracing } from '../http/observation/tracing.js'
@@ -116,7 +116,7 @@ async function openParts(
   const offered = await loadFeatures(listed)
   for (const feature of offered) feature.assertSettings?.(config)
   const transport = await chooseTransport(config.http)
-  const open = () => openToWrite(config, clock, { serving: true, tables: tablesOf(listed) })
+  const open = () => openToWrite(config, clock, { serving: true, features: listed })
   const core = isPostgres(config) ? await whenDatabaseIsReachable(open, { log, signal }) : await open()
   try {
     const features = await Promise.all(

@@ -10,9 +10,10 @@ import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { BackupUnsupportedError } from '../storage/store.js'
 import { action, CommandError, note, type OutputOptions, print } from './lib/output.js'
+import { assertMasterKey } from './lib/own-files.js'
 import { progressBar } from './lib/progress.js'
 import { counted } from './lib/style.js'
-import { assertMasterKey, using, withCore } from './with-core.js'
+import { using, withCore } from './with-core.js'
 
 const KEYS_FILE = 'countersign.keys'
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

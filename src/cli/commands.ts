@@ -1,7 +1,7 @@
 /** Table of contents of the command line: the name and purpose of each command, and the file behind it. */
 import type { Command } from 'commander'
 import type { ListedFeature } from '../features/feature.js'
-import { FEATURES } from '../features/index.js'
+import { FEATURES, tablesOf } from '../features/index.js'
 import type { CommandHost, FeatureCommand } from './lib/feature-command.js'
 
 export interface CommandEntry {
@@ -91,11 +91,6 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./migrate.js')).registerMigrateCommand,
   },
   {
-    usage: 'migrate-store',
-    description: 'copy a database from SQLite to PostgreSQL, or back, and compare all rows',
-    load: async () => (await import('./migrate-store/migrate-store.js')).registerMigrateStoreCommand,
-  },
-  {
     usage: 'audit',
     description: 'verify and anchor the append-only audit logs',
     load: async () => (await import('./audit.js')).registerAuditCommands,
@@ -155,6 +150,9 @@ export function commandsWith(features: readonly ListedFeature[]): CommandEntry[]
   const host: CommandHost = {
     loadConfig: async () => (await import('../app/configuration.js')).loadConfig(process.env, features),
     withCore: async (work, options) => (await import('./with-core.js')).withCore(work, features, options),
+    tables: tablesOf(features),
+    moveOperatorPassword: async (...given) =>
+      (await import('../dashboard/sign-in/operator-password.js')).moveOperatorPassword(...given),
   }
   const added = features.flatMap(({ commands = [] }) => commands)
   const entries = [...CORE_COMMANDS]

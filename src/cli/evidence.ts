@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { loadConfig } from '../app/configuration.js'
+import { databaseOf } from '../app/database.js'
 import { type Config, isPostgres, modelPackDir, SETTINGS } from '../config/config.js'
 import type { Installation } from '../evidence/evidence.js'
 import { evidencePage, evidenceView } from '../evidence/evidence-page.js'
 import { judgeInstallation } from '../evidence/judge-installation.js'
 import { tablesOf } from '../features/index.js'
 import { COMMIT, VERSION } from '../lib/version.js'
-import { hasDatabase, openStore, waitsForDisk } from '../storage/open-store.js'
 import { effectiveValue } from './config/effective-value.js'
 import { tryBackups } from './doctor/trials.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
@@ -53,8 +53,8 @@ async function examine(config: Config): Promise<{ installation: Installation; un
       return otherwise
     }
   }
-  const isThere = await attempt(() => hasDatabase(config), false)
-  const waits = isThere ? await attempt(() => waitsForDisk(config), null) : null
+  const isThere = await attempt(() => databaseOf(config).exists(), false)
+  const waits = isThere ? await attempt(() => databaseOf(config).waitsForDisk(), null) : null
   return {
     installation: {
       config,
@@ -74,7 +74,7 @@ async function installedPack(config: Config): Promise<ModelPack | null> {
 
 /** The database's keys are not needed: contracts are in clear. */
 async function tenantsOf(config: Config) {
-  const store = await openStore(config, { tables: tablesOf() })
+  const store = await databaseOf(config).open({ tables: tablesOf() })
   try {
     return (await store.read.tenants()).filter(({ deletedAt }) => deletedAt === null)
   } finally {

@@ -1,15 +1,16 @@
 /** `countersign migrate`: brings the schema of the database up to date without serving from it. */
 import type { Command } from 'commander'
 import { loadConfig } from '../app/configuration.js'
+import { databaseOf } from '../app/database.js'
 import type { Config } from '../config/config.js'
 import { tablesOf } from '../features/index.js'
-import { describeDatabase, openStore, schemas } from '../storage/open-store.js'
 import type { Store } from '../storage/store.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { modelToServe } from './doctor/trials.js'
 import { action, note, type OutputOptions, print } from './lib/output.js'
+import { closeFilesToOthers } from './lib/own-files.js'
 import { paint } from './lib/style.js'
-import { closeFilesToOthers, databaseMissing } from './with-core.js'
+import { databaseMissing } from './with-core.js'
 
 export function registerMigrateCommand(command: Command): void {
   command
@@ -23,20 +24,21 @@ make a backup first, with the version that serves the database now.`,
     .action(
       action(async (options: OutputOptions) => {
         const config = loadConfig()
-        const { found, own } = await schemas(config)
+        const database = databaseOf(config)
+        const { found, own } = await database.schemas()
         if (found === 0) throw databaseMissing(config)
         closeFilesToOthers()
         // A current schema may still lack a table of a feature.
-        const store = await openStore(config, { migrating: found < own, tables: tablesOf() })
+        const store = await database.open({ migrating: found < own, tables: tablesOf() })
         const warnings = await foreignWarnings(config, store).finally(() => store.close())
-        const { found: now } = await schemas(config)
-        const database = describeDatabase(config)
+        const { found: now } = await database.schemas()
+        const name = database.describe()
         if (!options.json)
           for (const text of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${text}`)
-        print(options, { database, schema_before: found, schema: now, warnings }, () =>
+        print(options, { database: name, schema_before: found, schema: now, warnings }, () =>
           now === found
-            ? `${database} has schema ${now}, the one of this version: nothing was changed.`
-            : `${database} had schema ${found}, and has schema ${own} now.`,
+            ? `${name} has schema ${now}, the one of this version: nothing was changed.`
+            : `${name} had schema ${found}, and has schema ${own} now.`,
         )
       }),
     )

@@ -68,9 +68,11 @@ Examples:
 async function describeBuild(argv: readonly string[]): Promise<string> {
   if (!argv.some((argument) => argument === '--version' || argument === '-V')) return VERSION
   try {
-    const { SCHEMA_VERSION } = await import('../storage/sqlite/sqlite-migrations.js')
-    const { SCHEMA } = await import('../storage/postgres/postgres-migrations.js')
-    return `${VERSION} (commit ${COMMIT}, schema ${SCHEMA_VERSION} with SQLite, ${SCHEMA} with PostgreSQL)`
+    const { databaseKinds } = await import('../app/database.js')
+    const schemas = await Promise.all(
+      databaseKinds().map(async ({ name, schema }) => `${await schema()} with ${name}`),
+    )
+    return `${VERSION} (commit ${COMMIT}, schema ${schemas.join(', ')})`
   } catch {
     // A package is missing; `countersign doctor` reports which.
     return `${VERSION} (commit ${COMMIT})`

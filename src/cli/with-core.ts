@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdministeredCore } from '../admin/administration.js'
 import { loadConfig } from '../app/configuration.js'
 import type { CoreOptions } from '../app/core.js'
+import { databaseOf } from '../app/database.js'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
-import { isKeyFileUsed } from '../crypto/master-key.js'
 import type { ListedFeature } from '../features/feature.js'
-import { FEATURES, tablesOf } from '../features/index.js'
+import { FEATURES } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
-import { describeDatabase, hasDatabase } from '../storage/open-store.js'
 import { CommandError } from './lib/output.js'
+import { assertMasterKey, closeFilesToOthers } from './lib/own-files.js'
 
 /** A database that another command is making is empty for some milliseconds, on a busy machine for longer. */
 const CREATION_MS = 1000
@@ -27,37 +27,23 @@ export async function withCore<T>(
   options: CoreOptions = {},
 ): Promise<T> {
   const config = loadConfig(process.env, features)
-  if (!(await hasDatabase(config))) throw databaseMissing(config)
+  if (!(await databaseOf(config, features).exists())) throw databaseMissing(config)
   assertMasterKey(config)
-  return using(config, work, { tables: tablesOf(features), ...options })
+  return using(config, work, { features, ...options })
 }
 
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(
     'database_missing',
-    `There is no database at ${describeDatabase(config)} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
+    `There is no database at ${databaseOf(config).describe()} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
   )
 }
 
 /** Creates the database and the master key where they are missing. */
 export async function withNewLedger<T>(work: Work<T>): Promise<T> {
   const config = loadConfig()
-  if (await hasDatabase(config)) assertMasterKey(config)
+  if (await databaseOf(config).exists()) assertMasterKey(config)
   return using(config, work)
-}
-
-/** Called for an existing database, which a new key would not open. @throws CommandError master_key_missing */
-export function assertMasterKey(config: Config): void {
-  if (isKeyFileUsed(config) && !isThere(config.masterKeyFile))
-    throw new CommandError(
-      'master_key_missing',
-      `There is no master key at ${config.masterKeyFile}. Put the database's key there first.`,
-    )
-}
-
-/** Makes new files (databases, logs, backups) readable by their owner only, regardless of the shell's umask. */
-export function closeFilesToOthers(): void {
-  process.umask(0o077)
 }
 
 /**

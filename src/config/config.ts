@@ -4,18 +4,18 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { docPath } from '../lib/doc-path.js'
 import { ConfigError } from './config-error.js'
+import { isPostgres } from './database-address.js'
 import { defaultModelPack } from './default-model-pack.js'
 import { DEPRECATED_SETTINGS, type Deprecations, deprecationWarnings } from './deprecated-settings.js'
 import { CERTIFIED_LISTENERS, urlHost } from './listener-settings.js'
 import type { OwnSettings, Settings } from './own-settings.js'
 import { type ListenAddress, parseRate } from './parsers.js'
-import { isPostgresUrl } from './postgres-url.js'
 import type { Basis, Setting } from './setting.js'
 import { type Config, SETTINGS, type SettingName } from './settings.js'
 import { type Env, type GivenValue, readVariables } from './variables.js'
 import { defaultWorkers } from './worker-limits.js'
 
-export { type Config, ConfigError, type ListenAddress, parseRate, SETTINGS, type SettingName }
+export { type Config, ConfigError, isPostgres, type ListenAddress, parseRate, SETTINGS, type SettingName }
 
 /** At most one setting of each group may be given: an order of precedence would be a trap. */
 const ALTERNATIVES: readonly SettingName[][] = [
@@ -155,11 +155,6 @@ export function followingPackDirs({ followingPacks, modelsDir }: Config): string
 /** The folder of a pack: a path as given, a name inside the models folder. */
 export function packDir(pack: string, modelsDir: string): string {
   return isAbsolute(pack) || pack.includes('/') ? resolve(pack) : join(modelsDir, pack)
-}
-
-/** True for PostgreSQL, false for a SQLite file. */
-export function isPostgres({ database }: Pick<Config, 'database'>): boolean {
-  return isPostgresUrl(database)
 }
 
 /** The file behind `sqlite:<path>`. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isPostgresUrl } from './postgres-url.js'
+import { isPostgres } from './database-address.js'
 
 /** Limits of the machine and of the control groups of this process; Infinity where nothing is limited. */
 export interface MachineLimits {
@@ -41,7 +41,7 @@ export function processCount(
   },
 ): number {
   if (processes !== 'auto') return processes
-  const canBeSeveral = machine.platform === 'linux' && isPostgresUrl(database)
+  const canBeSeveral = machine.platform === 'linux' && isPostgres({ database })
   return canBeSeveral ? Math.ceil(machine.cores / CORES_A_PROCESS) : 1
 }
 

@@ -25,6 +25,7 @@ import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
+import type { DatabaseKind } from '../storage/database.js'
 import type { Table } from '../storage/table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
@@ -34,6 +35,8 @@ import type { WatchVerify } from '../verification/verdict.js'
 export interface OwnParts {
   readonly settings?: OwnSettings
   readonly tables?: readonly Table[]
+  /** Another database than SQLite. */
+  readonly database?: DatabaseKind
   /** Commands of the command line, which are loaded when they are run. */
   readonly commands?: readonly FeatureCommand[]
 }

@@ -12,8 +12,10 @@ import { LEARNING_REFERENCES } from './learning-references/own.js'
 import { OPENID } from './openid/own.js'
 import { PASSKEYS } from './passkeys/own.js'
 import { POLICIES } from './policies/own.js'
+import { POSTGRES } from './postgres/own.js'
 
 export const FEATURES: readonly ListedFeature[] = [
+  { name: 'postgres', ...POSTGRES, load: async () => ({}) },
   {
     name: 'capture-sessions',
     ...CAPTURE_SESSIONS,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SCHEMA } from '../../src/storage/postgres/postgres-migrations.js'
+import { SCHEMA } from '../../src/features/postgres/store/postgres-migrations.js'
 import { apiClient } from '../support/client.js'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
@@ -59,7 +59,8 @@ overPostgres(() => {
     await database?.drop()
   }, LIMIT_MS)
 
-  const compiled = () => join(copy.main, '..', '..', 'storage', 'postgres', 'postgres-migrations.js')
+  const compiled = () =>
+    join(copy.main, '..', '..', 'features', 'postgres', 'store', 'postgres-migrations.js')
   let original: string | null = null
   /** The next version's code, which the copy is from now on. */
   const release = (steps: string[], compatibleFrom: number) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/config.js'
-import { describePostgres, parsePostgresUrl } from '../../src/config/postgres-url.js'
+import { describePostgres, parsePostgresUrl } from '../../src/features/postgres/postgres-url.js'
 
 const BASE = {
   user: 'kim',

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ALL_SETTINGS, loadConfig } from '../../src/app/configuration.js'
-import { parsePostgresUrl } from '../../src/config/postgres-url.js'
+import { parsePostgresUrl } from '../../src/features/postgres/postgres-url.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
 

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { SCHEMA } from '../../src/features/postgres/store/postgres-migrations.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { TABLES } from '../../src/storage/endings.js'
-import { SCHEMA } from '../../src/storage/postgres/postgres-migrations.js'
 import { missingOf, POSTGRES, SQLITE } from '../../src/storage/schema.js'
 import { SCHEMA_VERSION } from '../../src/storage/sqlite/sqlite-migrations.js'
 

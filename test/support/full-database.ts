@@ -7,7 +7,6 @@ import { expect } from 'vitest'
 import { accountWriter } from '../../src/admin/accounts/account-statements.js'
 import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
-import { TABLES_OF_POSTGRES } from '../../src/cli/migrate-store/copied-tables.js'
 import {
   capturePageWriter,
   captureSessionWriter,
@@ -25,6 +24,7 @@ import { passkeyWriter } from '../../src/features/passkeys/passkey-table.js'
 import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { policyWriter } from '../../src/features/policies/policy-table.js'
 import { retentionWriter } from '../../src/features/policies/retention-statements.js'
+import { TABLES_OF_POSTGRES } from '../../src/features/postgres/copy/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'
 import type { ServerProcess, Workplace } from './command.js'

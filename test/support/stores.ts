@@ -6,9 +6,8 @@ import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
+import { openPostgresStore } from '../../src/features/postgres/store/postgres-store.js'
 import { packageFile } from '../../src/lib/package-root.js'
-
-import { openPostgresStore } from '../../src/storage/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { OpenOptions, Store } from '../../src/storage/store.js'
 import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
@@ -83,8 +82,7 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
 }
 
 /** The URL of a built module, as JavaScript. */
-const builtModule = (name: string) =>
-  JSON.stringify(pathToFileURL(packageFile('dist', 'src', 'storage', name)).href)
+const builtModule = (name: string) => JSON.stringify(pathToFileURL(packageFile('dist', 'src', name)).href)
 
 const WITHOUT_TRIGGERS = ['audit_no_update', 'audit_no_delete', 'audit_in_order']
   .map((trigger) => `DROP TRIGGER IF EXISTS ${trigger}`)
@@ -106,7 +104,7 @@ async function sqlitePlace(): Promise<StorePlace> {
     execute,
     tamper: (statement) => execute(`${WITHOUT_TRIGGERS}; ${statement}`),
     openingScript: `
-      const { SqliteStore } = await import(${builtModule('sqlite/sqlite-store.js')})
+      const { SqliteStore } = await import(${builtModule('storage/sqlite/sqlite-store.js')})
       const store = SqliteStore.open(${JSON.stringify(file)})`,
     async empty() {
       for (const suffix of ['', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
@@ -127,7 +125,7 @@ async function postgresPlace(): Promise<StorePlace> {
     execute,
     tamper,
     openingScript: `
-      const { openPostgresStore } = await import(${builtModule('postgres/postgres-store.js')})
+      const { openPostgresStore } = await import(${builtModule('features/postgres/store/postgres-store.js')})
       const store = await openPostgresStore(${JSON.stringify(database.url)})`,
     async empty() {
       const tables = (await database.query(TABLES)).map(({ tablename }) => tablename)

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { ALL_SETTINGS, resolveConfig } from '../../app/configuration.js'
+import { databaseOf } from '../../app/database.js'
 import { type Config, ConfigError, type Resolution, unreadable } from '../../config/config.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { loadOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
-import { describeDatabase } from '../../storage/open-store.js'
 import {
   tryAddresses,
   tryBackups,
@@ -123,7 +123,7 @@ function viewOf(name: string, { config, given }: Resolution): SettingView {
 /** Problems with the secrets and with the name of the database. Creates nothing; runs the configured key command. */
 async function secretProblems(config: Config): Promise<string[]> {
   const { masterKey, masterKeyCommand, masterKeyFile, operatorPassword, operatorPasswordFile } = config
-  const checks: Array<() => unknown> = [() => describeDatabase(config)]
+  const checks: Array<() => unknown> = [() => databaseOf(config).describe()]
   if (masterKey || masterKeyCommand || (isKeyFileUsed(config) && existsSync(masterKeyFile)))
     checks.push(async () => (await import('../../app/core.js')).masterKeyOf(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))

@@ -9,13 +9,14 @@ import {
 } from '../../../models/pack/model-pack.js'
 import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
+import { databaseOf } from '../../app/database.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { docPath } from '../../lib/doc-path.js'
+import { masterKeysOf } from '../../storage/database.js'
 import { isUnderWay } from '../../storage/epoch-book.js'
-import { describeDatabase, hasDatabase, masterKeysOf, schemas } from '../../storage/open-store.js'
 import { SchemaOutdatedError } from '../../storage/store.js'
 import { foreignReferences } from '../../users/foreign-references.js'
 import { DECIDE_ON_GRADE } from '../config/open-settings.js'
@@ -141,7 +142,13 @@ function packRemedy(pack: string, dir: string): string {
 /** Lists the services on a database that several can serve from. */
 export async function checkNodes(config: Config): Promise<Finding[]> {
   const check = 'nodes'
-  if (!isPostgres(config) || !(await hasDatabase(config).catch(() => false))) return []
+  if (
+    !isPostgres(config) ||
+    !(await databaseOf(config)
+      .exists()
+      .catch(() => false))
+  )
+    return []
   try {
     const nodes = await using(config, async ({ store }) => store.services())
     const detail =
@@ -179,18 +186,18 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   const check = 'database'
   try {
     await assertNotEmpty(config)
-    const { found, own } = await schemas(config)
+    const { found, own } = await databaseOf(config).schemas()
     if (found === 0)
       return {
         check,
         status: 'warning',
-        detail: `${describeDatabase(config)} does not exist yet; the first countersign serve or tenant create makes it`,
+        detail: `${databaseOf(config).describe()} does not exist yet; the first countersign serve or tenant create makes it`,
       }
     if (found < own)
       return {
         check,
         status: 'warning',
-        detail: `${describeDatabase(config)} has schema ${found}, made by an earlier version; countersign serve of this version migrates it to schema ${own}. Its content is not examined before that`,
+        detail: `${databaseOf(config).describe()} has schema ${found}, made by an earlier version; countersign serve of this version migrates it to schema ${own}. Its content is not examined before that`,
         remedy: 'make a backup with the version that serves it now, then restart',
       }
     const served = await modelToServe(config)
@@ -242,7 +249,12 @@ async function findDamage(config: Config, error: unknown): Promise<string[]> {
 /** Compares the end of every audit log with its seal: one statement a tenant. (`audit verify` reads all entries.) */
 export async function checkAuditLogs(config: Config): Promise<Finding[]> {
   const check = 'audit logs'
-  if (!(await hasDatabase(config).catch(() => false))) return []
+  if (
+    !(await databaseOf(config)
+      .exists()
+      .catch(() => false))
+  )
+    return []
   try {
     const { count, broken, walk } = await using(config, async ({ store, audit }) => {
       const tenants = await store.read.tenants()
@@ -279,7 +291,7 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
 
 /** Reports a change of the master key that was begun and not finished: until it is, both keys open the database. */
 export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
-  const ids = await masterKeysOf(config).catch(() => [])
+  const ids = await masterKeysOf(databaseOf(config)).catch(() => [])
   if (ids.length < 2) return []
   return [
     {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
 import { assertLivenessServed, assertMayFollow, assertServable } from '../../../models/pack/pack-grade.js'
 import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
+import { databaseOf } from '../../app/database.js'
 import {
   type Config,
   ConfigError,
@@ -22,7 +23,7 @@ import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
 import { DAY_MS } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { hasDatabase, masterKeysOf } from '../../storage/open-store.js'
+import { masterKeysOf } from '../../storage/database.js'
 import type { ServedModel } from '../../users/foreign-references.js'
 import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 
@@ -80,9 +81,10 @@ export async function tryAddresses(config: Config): Promise<Trial & { isServing:
 export async function tryMasterKey(config: Config): Promise<Trial> {
   const trial: Trial = { problems: [], warnings: [] }
   try {
-    const wanted = await masterKeysOf(config)
+    const wanted = await masterKeysOf(databaseOf(config))
     if (wanted.length === 0) return trial
-    const { masterKeyOf, missingMasterKey, wrongMasterKey } = await import('../../app/core.js')
+    const { masterKeyOf, missingMasterKey } = await import('../../app/core.js')
+    const { wrongMasterKey } = await import('../../keys/find-keys.js')
     if (isKeyFileUsed(config) && !isThere(config.masterKeyFile)) throw missingMasterKey(config, wanted)
     const id = masterKeyId(await masterKeyOf(config))
     if (!wanted.includes(id)) throw wrongMasterKey(wanted, id)
@@ -225,7 +227,7 @@ export function tryWriting(config: Config): Trial {
 export async function tryDatabase(config: Config): Promise<Trial> {
   const trial: Trial = { problems: [], warnings: [] }
   try {
-    await hasDatabase(config)
+    await databaseOf(config).exists()
   } catch (error) {
     trial.problems.push(...problemsOf(error))
   }

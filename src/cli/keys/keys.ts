@@ -118,7 +118,7 @@ async function rotateInPlace(options: RotateOptions, core: Core, config: Config)
   } finally {
     withdrawKeyFile(file)
   }
-  const { findKeys } = await import('../../app/core.js')
+  const { findKeys } = await import('../../keys/find-keys.js')
   const { epochFolder, takeOverEpochs } = await import('../../keys/epochs.js')
   const { WorkingKeys } = await import('../../keys/working-keys.js')
   const keys = new WorkingKeys((await findKeys(store.read, next))!)

@@ -2,6 +2,8 @@
 import type { Command } from 'commander'
 import type { AdministeredCore } from '../../admin/administration.js'
 import type { Config } from '../../config/config.js'
+import type { SharedStore } from '../../storage/store.js'
+import type { Table } from '../../storage/table.js'
 
 export interface FeatureCommand {
   /** Name and arguments, in the syntax of commander. */
@@ -25,4 +27,13 @@ export interface CommandHost {
     /** Whether data keys stay wrapped as they are, and no epoch key is needed. Default false. */
     options?: { withoutEpochs?: boolean },
   ): Promise<T>
+  /** The tables of all features. */
+  readonly tables: readonly Table[]
+  /**
+   * Copies the operator's password to where another database keeps it. @param from null for SQLite, whose password is in a file
+   * @returns whether there was one @throws ConfigError
+   */
+  moveOperatorPassword(config: Config, from: KeptPassword | null, to: KeptPassword | null): Promise<boolean>
 }
+
+type KeptPassword = Pick<SharedStore, 'operatorPassword' | 'keepOperatorPassword'>

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { hasDatabase, openStore } from '../../../src/storage/open-store.js'
+import { databaseOf } from '../../../src/app/database.js'
 import { StoreOpenError } from '../../../src/storage/store.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
@@ -71,8 +71,9 @@ overPostgres(() => {
     Object.assign(url, change)
     url.searchParams.set('sslmode', 'disable')
     const config = { database: url.href, databasePasswordFile }
-    for (const work of [openStore, hasDatabase]) {
-      const error = await work(config).then(
+    const database = databaseOf(config)
+    for (const work of [() => database.open({}), () => database.exists()]) {
+      const error = await work().then(
         () => null,
         (reason: unknown) => reason,
       )

@@ -3,10 +3,10 @@
  * back.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
-import { PostgresCoordinator } from '../../../src/storage/postgres/postgres-coordinator.js'
-import { Hosts } from '../../../src/storage/postgres/postgres-hosts.js'
-import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
+import { PostgresCoordinator } from '../../../src/features/postgres/store/postgres-coordinator.js'
+import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
+import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const BUCKET = { ratePerSecond: 5, burst: 10 }

@@ -1,11 +1,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
+import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
+import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
+import { PostgresPool } from '../../../src/features/postgres/store/postgres-pool.js'
+import { TIMEOUTS } from '../../../src/features/postgres/store/postgres-session.js'
+import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { toDomainError } from '../../../src/http/to-domain-error.js'
-import { Hosts } from '../../../src/storage/postgres/postgres-hosts.js'
-import { PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
-import { TIMEOUTS } from '../../../src/storage/postgres/postgres-session.js'
-import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 /** Errors that pass without a change of this program, by SQLSTATE. */

@@ -1,7 +1,7 @@
 /** Tests of the indexes over the audit log, which services build while others write. */
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openPostgresStore, type PostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { openPostgresStore, type PostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { poll } from '../../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 import { auditEntry, tenant } from '../../support/records.js'

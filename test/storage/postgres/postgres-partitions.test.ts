@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openPostgresStore } from '../../../src/storage/postgres/postgres-store.js'
+import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import type { Store } from '../../../src/storage/store.js'
 import { poll } from '../../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/config/postgres-url.js'
-import { Hosts } from '../../../src/storage/postgres/postgres-hosts.js'
-import { PostgresPool } from '../../../src/storage/postgres/postgres-pool.js'
-import { TIMEOUTS } from '../../../src/storage/postgres/postgres-session.js'
+import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
+import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
+import { PostgresPool } from '../../../src/features/postgres/store/postgres-pool.js'
+import { TIMEOUTS } from '../../../src/features/postgres/store/postgres-session.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const SIZE = 4

@@ -8,7 +8,7 @@ import {
   openPostgresStore,
   type PostgresOptions,
   postgresSchemas,
-} from '../../../src/storage/postgres/postgres-store.js'
+} from '../../../src/features/postgres/store/postgres-store.js'
 import type { TenantRecord } from '../../../src/storage/records.js'
 import {
   SchemaOutdatedError,

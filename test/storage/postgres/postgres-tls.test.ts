@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { openStore } from '../../../src/storage/open-store.js'
-import { openPostgresStore, type PostgresOptions } from '../../../src/storage/postgres/postgres-store.js'
+import { databaseOf } from '../../../src/app/database.js'
+import {
+  openPostgresStore,
+  type PostgresOptions,
+} from '../../../src/features/postgres/store/postgres-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../../src/storage/store.js'
 import { CertificateMaker } from '../../support/certificates.js'
 import { overPostgres } from '../../support/postgres.js'
@@ -82,10 +85,12 @@ overPostgres(() => {
   }
   const refusal = async (query: string) => {
     const database = `${server.url}/postgres?${query}`
-    const error = await openStore({ database, databasePasswordFile: undefined }).then(
-      (store) => void opened.push(store),
-      (reason: unknown) => reason,
-    )
+    const error = await databaseOf({ database, databasePasswordFile: undefined })
+      .open({})
+      .then(
+        (store) => void opened.push(store),
+        (reason: unknown) => reason,
+      )
     expect(error).toBeInstanceOf(StoreOpenError)
     return (error as Error).message
   }

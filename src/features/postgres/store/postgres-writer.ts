@@ -42,8 +42,13 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
-import { type CommitReport, type Scope, type StoreTransaction, StoreUnavailableError } from '../store.js'
-import type { Table } from '../table.js'
+import {
+  type CommitReport,
+  type Scope,
+  type StoreTransaction,
+  StoreUnavailableError,
+} from '../../../storage/store.js'
+import type { Table } from '../../../storage/table.js'
 import { isAnswer, isLockTimeout, translatePostgres } from './postgres-errors.js'
 import { type Job, type JobKind, PostgresGroup } from './postgres-group.js'
 import { LOCK_PARTITIONS, SCHEMA } from './postgres-migrations.js'

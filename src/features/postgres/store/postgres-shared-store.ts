@@ -1,5 +1,5 @@
 /** The SharedStore on PostgreSQL: the revision of the keys, the key epochs, and the operator's password. */
-import type { SharedStore } from '../store.js'
+import type { SharedStore } from '../../../storage/store.js'
 import { PostgresEpochs } from './postgres-epochs.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { PostgresWriter } from './postgres-writer.js'

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
-import { ConfigError } from '../../config/config-error.js'
-import type { PostgresTarget } from '../../config/postgres-url.js'
+import { ConfigError } from '../../../config/config-error.js'
+import type { PostgresTarget } from '../postgres-url.js'
 import type { Host, Hosts } from './postgres-hosts.js'
 
 /** Location of the server, and the credentials. */

@@ -1,6 +1,6 @@
 /** The tables that a copy to the other kind of database takes along, read in an order that both kinds share. */
-import type { Connection } from '../../storage/connection.js'
-import type { Table } from '../../storage/table.js'
+import type { Connection } from '../../../storage/connection.js'
+import type { Table } from '../../../storage/table.js'
 
 export type CopiedTable = Pick<Table, 'name' | 'key'>
 

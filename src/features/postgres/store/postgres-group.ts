@@ -13,10 +13,10 @@
  * the other. All of them may extend the audit log of their tenant: entries are linked in memory, in the order in which they are appended, and each log is sealed once, at its last entry.
  */
 import type { QueryConfig, QueryResult } from 'pg'
-import type { AuditEnd, AuditRecord, AuditSealRecord } from '../records.js'
-import { storeTransaction } from '../statements/statements.js'
-import { type StoreTransaction, StoreUnavailableError } from '../store.js'
-import type { Table } from '../table.js'
+import type { AuditEnd, AuditRecord, AuditSealRecord } from '../../../storage/records.js'
+import { storeTransaction } from '../../../storage/statements/statements.js'
+import { type StoreTransaction, StoreUnavailableError } from '../../../storage/store.js'
+import type { Table } from '../../../storage/table.js'
 import { postgresConnection } from './postgres-connection.js'
 
 /** The scope of a job, without the tenant's name: `key` is a tenant with a serialization key. All jobs of a group have the same kind. */

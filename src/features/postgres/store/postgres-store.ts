@@ -1,12 +1,11 @@
 /** The Store on PostgreSQL: one connection writes in groups, others read. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../../config/postgres-url.js'
-import { CodedError } from '../../lib/errors.js'
-import { PeriodicTask } from '../../lib/periodic-task.js'
-import type { ServiceNode } from '../coordinator.js'
-import { tablesWith } from '../endings.js'
-import { storeReader } from '../statements/statements.js'
+import { CodedError } from '../../../lib/errors.js'
+import { PeriodicTask } from '../../../lib/periodic-task.js'
+import type { ServiceNode } from '../../../storage/coordinator.js'
+import { tablesWith } from '../../../storage/endings.js'
+import { storeReader } from '../../../storage/statements/statements.js'
 import {
   BackupUnsupportedError,
   type CommitReport,
@@ -21,8 +20,9 @@ import {
   type StoreReader,
   type StoreTransaction,
   StoreUnavailableError,
-} from '../store.js'
-import type { Table } from '../table.js'
+} from '../../../storage/store.js'
+import type { Table } from '../../../storage/table.js'
+import { describePostgres, type PostgresTarget, parsePostgresUrl } from '../postgres-url.js'
 import { examinePostgres } from './postgres-check.js'
 import type { PostgresAccess } from './postgres-client.js'
 import { postgresConnection } from './postgres-connection.js'

@@ -5,9 +5,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase } from 'pg'
-import { TABLES } from '../endings.js'
-import { assertVersionKnown, type FoundPart, missingOf, newerSchema, POSTGRES } from '../schema.js'
-import type { Table } from '../table.js'
+import { TABLES } from '../../../storage/endings.js'
+import {
+  assertVersionKnown,
+  type FoundPart,
+  missingOf,
+  newerSchema,
+  POSTGRES,
+} from '../../../storage/schema.js'
+import type { Table } from '../../../storage/table.js'
 import { isLockTimeout } from './postgres-errors.js'
 import { createIndexes } from './postgres-indexes.js'
 

@@ -1,6 +1,6 @@
 /** Parses `postgres://user:password@host:port,host:port/database?sslmode=…` as libpq does, for the parameters listed here (PostgreSQL manual, 34.1.1.2). */
 import { isIP } from 'node:net'
-import { ConfigError } from './config-error.js'
+import { ConfigError } from '../../config/config-error.js'
 
 /** How the server must prove its identity. `prefer` is missing: it falls back to plain text when anyone on the way asks for it. */
 export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
@@ -38,10 +38,6 @@ const PARAMETERS = [
   'options',
   'target_session_attrs',
 ]
-
-export function isPostgresUrl(text: string): boolean {
-  return /^postgres(?:ql)?:/.test(text)
-}
 
 /** @throws ConfigError that never repeats the URL: it may hold a password */
 export function parsePostgresUrl(url: string): PostgresTarget {

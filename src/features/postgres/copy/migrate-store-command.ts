@@ -1,20 +1,19 @@
 /** `countersign migrate-store`: copies a SQLite database to PostgreSQL, or back. */
 import type { Command } from 'commander'
-import { loadConfig } from '../../app/configuration.js'
-import { AuditLog } from '../../audit/audit-log.js'
-import { type Config, ConfigError, isPostgres, sqliteFile } from '../../config/config.js'
-import { parsePostgresUrl } from '../../config/postgres-url.js'
-import { dataKeyWrapping } from '../../crypto/epoch-key.js'
-import { loadMasterKey } from '../../crypto/master-key.js'
-import { openWithAny, seal } from '../../crypto/sealed-box.js'
-import type { ServiceKeys } from '../../crypto/service-keys.js'
-import { moveOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
-import { tablesOf } from '../../features/index.js'
-import { systemClock } from '../../lib/clock.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from '../lib/output.js'
-import { type Progress, progressBar } from '../lib/progress.js'
-import { type Cell, counted, listing } from '../lib/style.js'
-import { assertMasterKey, closeFilesToOthers } from '../with-core.js'
+import { AuditLog } from '../../../audit/audit-log.js'
+import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { assertMasterKey, closeFilesToOthers } from '../../../cli/lib/own-files.js'
+import { type Progress, progressBar } from '../../../cli/lib/progress.js'
+import { type Cell, counted, listing } from '../../../cli/lib/style.js'
+import { type Config, ConfigError, isPostgres, sqliteFile } from '../../../config/config.js'
+import { dataKeyWrapping } from '../../../crypto/epoch-key.js'
+import { loadMasterKey } from '../../../crypto/master-key.js'
+import { openWithAny, seal } from '../../../crypto/sealed-box.js'
+import type { ServiceKeys } from '../../../crypto/service-keys.js'
+import { systemClock } from '../../../lib/clock.js'
+import type { Table } from '../../../storage/table.js'
+import { parsePostgresUrl } from '../postgres-url.js'
 import type { CopySource, CopyTarget, KeyTranslation } from './copy-store.js'
 
 interface MigrateOptions extends OutputOptions {
@@ -29,7 +28,7 @@ interface ChainView {
   broken_at: number | null
 }
 
-export function registerMigrateStoreCommand(command: Command): void {
+export function registerMigrateStoreCommand(command: Command, host: CommandHost): void {
   command
     .requiredOption(
       '--from <url>',
@@ -46,20 +45,20 @@ one transaction: a run that fails or is interrupted leaves it as it was.
 Example:
   countersign migrate-store --from sqlite:data/countersign.db --to postgres://countersign@db.example.com/countersign`,
     )
-    .action(action(migrateStore))
+    .action(action((options: MigrateOptions) => migrateStore(options, host)))
 }
 
-async function migrateStore(options: MigrateOptions): Promise<void> {
+async function migrateStore(options: MigrateOptions, host: CommandHost): Promise<void> {
   const { from, to } = options
   assertUrls(options)
-  const config = loadConfig()
+  const config = await host.loadConfig()
   assertMasterKey(config)
   const masterKey = loadMasterKey(config)
   closeFilesToOthers()
   // Loaded only here, because help needs no database.
-  const { findKeys } = await import('../../app/core.js')
+  const { findKeys } = await import('../../../keys/find-keys.js')
   const { copyStore } = await import('./copy-store.js')
-  const { tablesWith } = await import('../../storage/endings.js')
+  const { tablesWith } = await import('../../../storage/endings.js')
   const startedMs = performance.now()
   const source = await openSource(config, from)
   try {
@@ -67,20 +66,20 @@ async function migrateStore(options: MigrateOptions): Promise<void> {
     if (!keys)
       throw new CommandError('source_missing', `${shownUrl(from)} is empty: there is nothing to copy.`)
     const translation = await translationOf(source, keys, config)
-    const target = await openTarget(config, to)
+    const target = await openTarget(config, to, host.tables)
     const bars = new ProgressBars()
     try {
       const rows = await copyStore(
         source,
         target,
         translation,
-        tablesWith(tablesOf()).filter(({ isCopied }) => isCopied),
+        tablesWith(host.tables).filter(({ isCopied }) => isCopied),
         bars.update,
       )
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertUnchanged()
       // Moved before the commit: when the commit fails, the next run replaces the password file again.
-      await moveOperatorPassword(config, source.password, target.password)
+      await host.moveOperatorPassword(config, source.password, target.password)
       await target.commit()
       bars.stop()
       report(options, { rows, chains, seconds: Math.round((performance.now() - startedMs) / 100) / 10 })
@@ -118,13 +117,13 @@ async function openSource(config: Config, database: string): Promise<CopySource>
     : (await import('./sqlite-copy.js')).openSqliteSource(sqliteFile({ database }))
 }
 
-async function openTarget(config: Config, database: string): Promise<CopyTarget> {
+async function openTarget(config: Config, database: string, tables: readonly Table[]): Promise<CopyTarget> {
   return isPostgres({ database })
     ? (await import('./postgres-copy.js')).openPostgresTarget(database, {
         ...access(config),
-        tables: tablesOf(),
+        tables,
       })
-    : (await import('./sqlite-copy.js')).openSqliteTarget(sqliteFile({ database }), tablesOf())
+    : (await import('./sqlite-copy.js')).openSqliteTarget(sqliteFile({ database }), tables)
 }
 
 const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePasswordFile })
@@ -137,7 +136,7 @@ async function translationOf(
 ): Promise<KeyTranslation | null> {
   const records = (await epochs?.all()) ?? []
   if (records.length === 0) return null
-  const { epochFolder, loadEpochs } = await import('../../keys/epochs.js')
+  const { epochFolder, loadEpochs } = await import('../../../keys/epochs.js')
   const { epochs: loaded } = await loadEpochs(records, epochFolder(config), Date.now())
   const wrapping = dataKeyWrapping({ ...keys, epochs: loaded })
   const open = (id: string, wrapped: Buffer) => {

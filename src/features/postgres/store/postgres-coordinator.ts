@@ -4,11 +4,17 @@
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { PeriodicTask } from '../../lib/periodic-task.js'
-import { COMMIT, VERSION } from '../../lib/version.js'
-import type { Claim, Coordinator, ServiceNode, TokenBucket, TokenLease } from '../coordinator.js'
-import type { EpochProgress } from '../epoch-book.js'
-import { StoreUnavailableError } from '../store.js'
+import { PeriodicTask } from '../../../lib/periodic-task.js'
+import { COMMIT, VERSION } from '../../../lib/version.js'
+import type {
+  Claim,
+  Coordinator,
+  ServiceNode,
+  TokenBucket,
+  TokenLease,
+} from '../../../storage/coordinator.js'
+import type { EpochProgress } from '../../../storage/epoch-book.js'
+import { StoreUnavailableError } from '../../../storage/store.js'
 import type { PostgresAccess } from './postgres-client.js'
 import { SCHEMA } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'

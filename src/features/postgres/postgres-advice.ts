@@ -1,7 +1,7 @@
 /** Advice for an operator when PostgreSQL cannot be used. The reason itself stays in the words of the server, Node or pg. */
 
-import type { PostgresTarget } from '../../config/postgres-url.js'
 import { docPath } from '../../lib/doc-path.js'
+import type { PostgresTarget } from './postgres-url.js'
 
 interface Failure extends Error {
   /** SQLSTATE, or Node's code of a system or TLS error. */

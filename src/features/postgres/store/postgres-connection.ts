@@ -1,7 +1,7 @@
 /** Statements of a Store over PostgreSQL. Each connection prepares a statement under a name when it first sends it. */
 import { createHash } from 'node:crypto'
 import type { QueryResult } from 'pg'
-import type { Connection, Statement, StatementKind } from '../connection.js'
+import type { Connection, Statement, StatementKind } from '../../../storage/connection.js'
 import { entryText } from './postgres-indexes.js'
 import type { PostgresQuery } from './postgres-pool.js'
 

@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ClientBase } from 'pg'
-import { docPath } from '../../lib/doc-path.js'
-import { makeFolder, replaceDurably } from '../../lib/durable-file.js'
+import { docPath } from '../../../lib/doc-path.js'
+import { makeFolder, replaceDurably } from '../../../lib/durable-file.js'
 
 /** The timeline of a primary. A standby has none, nor has a server that does not report it, as some managed ones. */
 export interface PrimaryTimeline {

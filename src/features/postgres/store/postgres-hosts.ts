@@ -1,5 +1,5 @@
 /** The hosts of the database and which of them is written, shared by all pools of a store. */
-import type { PostgresTarget } from '../../config/postgres-url.js'
+import type { PostgresTarget } from '../postgres-url.js'
 import { type PrimaryTimeline, Timelines } from './postgres-timeline.js'
 
 export type Host = PostgresTarget['hosts'][number]

@@ -1,6 +1,6 @@
 /** Translates PostgreSQL's errors. Every error that the statement itself has not caused becomes a StoreUnavailableError. */
 import pg from 'pg'
-import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from '../store.js'
+import { AlreadyExecutedError, StoreCorruptError, StoreUnavailableError } from '../../../storage/store.js'
 
 /**
  * SQLSTATE of errors that the statement itself causes (PostgreSQL manual, appendix A): its data, constraints, syntax and size, and the

@@ -1,6 +1,6 @@
 /** A pool of connections to the host that can be written. Each connection is checked when it is made. */
 import pg, { type PoolClient } from 'pg'
-import { StoreUnavailableError } from '../store.js'
+import { StoreUnavailableError } from '../../../storage/store.js'
 import { clientOptions, type OptionsOf, type PostgresAccess, PostgresClient } from './postgres-client.js'
 import { isAnswer, translatePostgres } from './postgres-errors.js'
 import { Pipeline } from './postgres-pipeline.js'

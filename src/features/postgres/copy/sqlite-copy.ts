@@ -2,17 +2,22 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { makeFolder, makeForOwnerOfFolder } from '../../lib/durable-file.js'
-import { CodedError } from '../../lib/errors.js'
-import type { Connection } from '../../storage/connection.js'
-import { TABLES, tablesWith } from '../../storage/endings.js'
-import { removeDatabase } from '../../storage/sqlite/sqlite-backup.js'
-import { claimDatabase } from '../../storage/sqlite/sqlite-claim.js'
-import { unusable } from '../../storage/sqlite/sqlite-errors.js'
-import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from '../../storage/sqlite/sqlite-migrations.js'
-import { storeReader } from '../../storage/statements/statements.js'
-import { StoreOpenError } from '../../storage/store.js'
-import type { Table } from '../../storage/table.js'
+import { makeFolder, makeForOwnerOfFolder } from '../../../lib/durable-file.js'
+import { CodedError } from '../../../lib/errors.js'
+import type { Connection } from '../../../storage/connection.js'
+import { TABLES, tablesWith } from '../../../storage/endings.js'
+import { removeDatabase } from '../../../storage/sqlite/sqlite-backup.js'
+import { claimDatabase } from '../../../storage/sqlite/sqlite-claim.js'
+import { unusable } from '../../../storage/sqlite/sqlite-errors.js'
+import {
+  assertOurs,
+  migrate,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from '../../../storage/sqlite/sqlite-migrations.js'
+import { storeReader } from '../../../storage/statements/statements.js'
+import { StoreOpenError } from '../../../storage/store.js'
+import type { Table } from '../../../storage/table.js'
 import type { CopiedTable } from './copied-tables.js'
 import { assertEmpty, assertVersion, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
 

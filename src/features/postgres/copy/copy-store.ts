@@ -2,10 +2,10 @@
  * Copies every record from one kind of database to the other. The target is written in one transaction, which also reads everything
  * again and compares it with the source: a copy that fails or is killed leaves the target as it was.
  */
-import { CodedError } from '../../lib/errors.js'
-import type { Connection } from '../../storage/connection.js'
-import type { EpochBook } from '../../storage/epoch-book.js'
-import type { SharedStore, StoreReader } from '../../storage/store.js'
+import { CodedError } from '../../../lib/errors.js'
+import type { Connection } from '../../../storage/connection.js'
+import type { EpochBook } from '../../../storage/epoch-book.js'
+import type { SharedStore, StoreReader } from '../../../storage/store.js'
 import { type CopiedTable, hasRows, pagesOf, type Row, rowCount, type Value } from './copied-tables.js'
 
 export class StoreCopyError extends CodedError<
