@@ -11,6 +11,7 @@ import { isThere } from '../config/is-there.js'
 import type { ListedFeature } from '../features/feature.js'
 import { FEATURES } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
+import type { TenantRecord } from '../storage/records.js'
 import { CommandError } from './lib/output.js'
 import { assertMasterKey, closeFilesToOthers } from './lib/own-files.js'
 
@@ -30,6 +31,18 @@ export async function withCore<T>(
   if (!(await databaseOf(config, features).exists())) throw databaseMissing(config)
   assertMasterKey(config)
   return using(config, work, { features, ...options })
+}
+
+type TenantWork<T> = (core: AdministeredCore, tenant: TenantRecord, config: Config) => Promise<T>
+
+/** @throws CommandError as `withCore`; TenancyError tenant_not_found */
+export function onTenant<T>(name: string, work: TenantWork<T>): Promise<T> {
+  return withCore(async (core, config) => work(core, await core.tenancy.find(name), config))
+}
+
+/** @throws CommandError as `withCore`; TenancyError tenant_not_found, tenant_deleted */
+export function onLiveTenant<T>(name: string, work: TenantWork<T>): Promise<T> {
+  return withCore(async (core, config) => work(core, await core.tenancy.findLive(name), config))
 }
 
 export function databaseMissing(config: Config): CommandError {

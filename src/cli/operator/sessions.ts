@@ -3,35 +3,26 @@ import type { Command } from 'commander'
 import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
 import { sessionView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { answers, UsageError } from '../lib/output.js'
+import { subcommand } from '../lib/command.js'
+import { UsageError } from '../lib/output.js'
 import { counted, listing } from '../lib/style.js'
-import { operate } from '../tenant/tenant-options.js'
-import { withCore } from '../with-core.js'
-
-interface SignOutOptions {
-  all?: boolean
-  session?: string
-}
+import { onLiveTenant, withCore } from '../with-core.js'
 
 export function registerOperatorSessions(operator: Command): void {
-  answers(
-    operator
-      .command('sessions')
-      .description('list the dashboard sessions: person, start, last use, address and browser'),
-    async () => (await withCore(({ operations }) => operations.sessions.list())).map(sessionView),
-    sessionTable,
-  )
+  subcommand(operator, 'sessions', {
+    does: 'list the dashboard sessions: person, start, last use, address and browser',
+    answer: async () => (await withCore(({ operations }) => operations.sessions.list())).map(sessionView),
+    text: sessionTable,
+  })
 
-  answers(
-    operator
-      .command('sign-out [name]')
-      .description(
-        `end the sessions of an operator (${UNNAMED_OPERATOR}: of the unnamed one) or of all operators, or any single session`,
-      )
-      .option('--all', 'sessions of all operators')
-      .option('--session <id>', 'id of one session, from countersign operator sessions'),
-    async (name: string | undefined, { all, session }: SignOutOptions) => {
-      if ([name, all, session].filter((one) => one !== undefined).length !== 1)
+  subcommand(operator, 'sign-out [name]', {
+    does: `end the sessions of an operator (${UNNAMED_OPERATOR}: of the unnamed one) or of all operators, or any single session`,
+    options: {
+      '--all': 'sessions of all operators',
+      '--session <id>': 'id of one session, from countersign operator sessions',
+    },
+    async answer({ name, all, session }) {
+      if ([name !== undefined, all, session !== undefined].filter(Boolean).length !== 1)
         throw new UsageError('wrong_usage', 'Give exactly one of: an operator, --all, --session <id>.')
       return withCore(async ({ operations: { sessions } }) => {
         if (session !== undefined) {
@@ -45,27 +36,27 @@ export function registerOperatorSessions(operator: Command): void {
         return { sessions: ended }
       })
     },
-    ({ sessions }) => `${counted(sessions, 'session')} ended.`,
-  )
+    text: ({ sessions }) => `${counted(sessions, 'session')} ended.`,
+  })
 }
 
 export function registerTenantSessions(tenant: Command): void {
-  answers(
-    tenant.command('sessions <tenant>').description('list the dashboard sessions of a tenant'),
-    (name: string) =>
-      operate(name, async ({ sessions }, { id }) =>
-        (await sessions.list()).filter(({ tenantId }) => tenantId === id).map(sessionView),
+  subcommand(tenant, 'sessions <tenant>', {
+    does: 'list the dashboard sessions of a tenant',
+    answer: ({ tenant }) =>
+      onLiveTenant(tenant, async ({ operations }, { id }) =>
+        (await operations.sessions.list()).filter(({ tenantId }) => tenantId === id).map(sessionView),
       ),
-    sessionTable,
-  )
+    text: sessionTable,
+  })
 
-  answers(
-    tenant
-      .command('sign-out <tenant>')
-      .description('end every dashboard session of a tenant, and its unused login links'),
-    (name: string) => operate(name, ({ sessions }, { id }) => sessions.endOfTenant(id, COMMAND_LINE)),
-    ({ sessions, links }) => `${counted(sessions, 'session')} and ${counted(links, 'login link')} ended.`,
-  )
+  subcommand(tenant, 'sign-out <tenant>', {
+    does: 'end every dashboard session of a tenant, and its unused login links',
+    answer: ({ tenant }) =>
+      onLiveTenant(tenant, ({ operations }, { id }) => operations.sessions.endOfTenant(id, COMMAND_LINE)),
+    text: ({ sessions, links }) =>
+      `${counted(sessions, 'session')} and ${counted(links, 'login link')} ended.`,
+  })
 }
 
 function sessionTable(views: Array<ReturnType<typeof sessionView>>): string {
@@ -75,11 +66,9 @@ function sessionTable(views: Array<ReturnType<typeof sessionView>>): string {
     views.map((view) => [
       view.id,
       view.operator ?? (view.person === null ? `tenant ${view.tenant}` : `${view.person} of ${view.tenant}`),
-      view.method ?? '',
-      view.created_at ?? '',
-      view.last_used_at ?? '',
-      view.address ?? '',
-      view.browser ?? '',
+      ...[view.method, view.created_at, view.last_used_at, view.address, view.browser].map(
+        (one) => one ?? '',
+      ),
     ]),
   )
 }

@@ -4,26 +4,28 @@ import { keyView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime } from '../../lib/clock.js'
 import { SCOPE_MEANINGS, SCOPES } from '../../tenants/key-scopes.js'
+import { subcommand } from '../lib/command.js'
 import { parseDuration } from '../lib/duration.js'
-import { answers } from '../lib/output.js'
 import { fields, listing } from '../lib/style.js'
-import { withCore } from '../with-core.js'
-import { operate, parseEnvironment } from './tenant-options.js'
+import { onLiveTenant, onTenant } from '../with-core.js'
+import { parseEnvironment } from './tenant-options.js'
 import { keysView } from './tenant-view.js'
 
-interface NamedOptions {
-  environment: string
-  name: string
-}
-
-interface CreateOptions extends NamedOptions {
-  scope?: string[]
-  network?: string[]
-  certificate?: string
-}
-
-export const GRACE = ['--grace <duration>', 'how long the old key stays valid, such as 1h', '0'] as const
-const ENVIRONMENT = ['--environment <environment>', 'production or sandbox', 'production'] as const
+export const GRACE = {
+  '--grace <duration>': {
+    does: 'how long the old key stays valid, such as 1h',
+    default: '0',
+    parse: parseDuration,
+  },
+} as const
+const ENVIRONMENT = {
+  '--environment <environment>': {
+    does: 'production or sandbox',
+    default: 'production',
+    parse: parseEnvironment,
+  },
+} as const
+const OF_KEY = { ...ENVIRONMENT, '--name <name>': { does: 'of the key', required: true } } as const
 
 export function registerTenantKeys(tenant: Command): void {
   const keys = tenant
@@ -32,106 +34,73 @@ export function registerTenantKeys(tenant: Command): void {
       'further API keys with scopes and networks, in addition to the first key of each environment',
     )
 
-  answers(
-    keys
-      .command('create <tenant>')
-      .description('make a further key and print it once')
-      .option(...ENVIRONMENT)
-      .requiredOption('--name <name>', 'name of the key, such as payments')
-      .option('--scope <scopes...>', `what it may do: ${SCOPES.join(', ')}; without it, everything`)
-      .option(
-        '--network <networks...>',
-        'networks from which it may be used, such as 10.0.0.0/8; without it, any',
-      )
-      .option(
-        '--certificate <certificate>',
+  subcommand(keys, 'create <tenant>', {
+    does: 'make a further key and print it once',
+    options: {
+      ...ENVIRONMENT,
+      '--name <name>': { does: 'name of the key, such as payments', required: true },
+      '--scope <scopes...>': `what it may do: ${SCOPES.join(', ')}; without it, everything`,
+      '--network <networks...>': 'networks from which it may be used, such as 10.0.0.0/8; without it, any',
+      '--certificate <certificate>':
         'client certificate that callers must show: SHA-256 fingerprint, or CN=<common name>; without it, none',
-      )
-      .addHelpText(
-        'after',
-        `\nScopes:\n${SCOPES.map((scope) => `  ${scope.padEnd(9)}${SCOPE_MEANINGS[scope]}`).join('\n')}`,
-      ),
-    async (tenantName: string, options: CreateOptions) => {
-      const environment = parseEnvironment(options.environment, '--environment')
-      const { name, scope: scopes = null, network: networks = null, certificate = null } = options
-      const grants = { name, scopes, networks, certificate }
-      return operate(tenantName, async ({ keys }, found) => {
-        const { key, record } = await keys.create(found, COMMAND_LINE, environment, grants)
-        return { key, ...keyView(record) }
-      })
     },
-    (view) =>
+    help: `\nScopes:\n${SCOPES.map((scope) => `  ${scope.padEnd(9)}${SCOPE_MEANINGS[scope]}`).join('\n')}`,
+    answer: ({ tenant, environment, name, scope: scopes = null, network: networks = null, ...rest }) =>
+      onLiveTenant(tenant, async ({ operations }, found) => {
+        const grants = { name, scopes, networks, certificate: rest.certificate ?? null }
+        const { key, record } = await operations.keys.create(found, COMMAND_LINE, environment, grants)
+        return { key, ...keyView(record) }
+      }),
+    text: (view) =>
       fields([
         ['Key', view.key],
         ['Key id', view.id],
         ['Name', view.name!],
         ['Scopes', scopesText(view.scopes)],
         ['Networks', networksText(view.networks)],
-        ...(view.certificate === null ? [] : [['Certificate', view.certificate] as [string, string]]),
+        ...(view.certificate === null ? [] : [['Certificate', view.certificate] as const]),
       ]),
-    () => 'The key is shown only now; put it into the secret store of your backend.',
-  )
+    remark: () => 'The key is shown only now; put it into the secret store of your backend.',
+  })
 
-  answers(
-    keys.command('list <tenant>').description('list the keys of a tenant, ended ones too, the newest first'),
-    (name: string) =>
-      withCore(async ({ tenancy, store }) =>
-        keysView(await store.read.apiKeys((await tenancy.find(name)).id)),
-      ),
-    (views) =>
+  subcommand(keys, 'list <tenant>', {
+    does: 'list the keys of a tenant, ended ones too, the newest first',
+    answer: ({ tenant }) =>
+      onTenant(tenant, async ({ store }, { id }) => keysView(await store.read.apiKeys(id))),
+    text: (views) =>
       listing(
         ['KEY ID', 'ENVIRONMENT', 'NAME', 'ENDS IN', 'STATE', 'SCOPES', 'NETWORKS'],
         views.map((view) => [
-          view.id,
-          view.type,
-          view.name ?? '–',
-          view.hint,
-          stateText(view, Date.now()),
-          scopesText(view.scopes),
-          networksText(view.networks),
+          ...[view.id, view.type, view.name ?? '–', view.hint, stateText(view, Date.now())],
+          ...[scopesText(view.scopes), networksText(view.networks)],
         ]),
       ),
-  )
+  })
 
-  answers(
-    keys
-      .command('reissue <tenant>')
-      .description('make a new key with the name, scopes and networks of another, and print it once')
-      .option(...ENVIRONMENT)
-      .requiredOption('--name <name>', 'of the key')
-      .option(...GRACE),
-    async (tenantName: string, { environment, name, grace }: NamedOptions & { grace: string }) => {
-      const type = parseEnvironment(environment, '--environment')
-      const graceMs = parseDuration(grace)
-      return operate(tenantName, async ({ keys }, found) => ({
-        key: await keys.reissueNamed(found, COMMAND_LINE, { type, name }, graceMs),
-      }))
-    },
-    ({ key }) => key,
-    (_view, _tenant, { grace }) => remarkOnOldKey(grace),
-  )
+  subcommand(keys, 'reissue <tenant>', {
+    does: 'make a new key with the name, scopes and networks of another, and print it once',
+    options: { ...OF_KEY, ...GRACE },
+    answer: ({ tenant, environment: type, name, grace }) =>
+      onLiveTenant(tenant, async ({ operations }, found) => ({
+        key: await operations.keys.reissueNamed(found, COMMAND_LINE, { type, name }, grace),
+      })),
+    text: ({ key }) => key,
+    remark: (_view, { grace }) => remarkOnOldKey(grace),
+  })
 
-  answers(
-    keys
-      .command('revoke <tenant>')
-      .description(
-        'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
-      )
-      .option(...ENVIRONMENT)
-      .requiredOption('--name <name>', 'of the key'),
-    async (tenantName: string, { environment, name }: NamedOptions) => {
-      const type = parseEnvironment(environment, '--environment')
-      return operate(tenantName, async ({ keys }, found) => ({
-        revoked: (await keys.revokeNamed(found, COMMAND_LINE, { type, name })).id,
-      }))
-    },
-    (_view, tenantName, { environment, name }) => `Revoked the ${environment} key ${name} of ${tenantName}.`,
-  )
+  subcommand(keys, 'revoke <tenant>', {
+    does: 'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
+    options: OF_KEY,
+    answer: ({ tenant, environment: type, name }) =>
+      onLiveTenant(tenant, async ({ operations }, found) => ({
+        revoked: (await operations.keys.revokeNamed(found, COMMAND_LINE, { type, name })).id,
+      })),
+    text: (_view, { tenant, environment, name }) => `Revoked the ${environment} key ${name} of ${tenant}.`,
+  })
 }
 
-/** Says until when the keys stay valid that a new one replaces. @param grace as the option gives it */
-export function remarkOnOldKey(grace: string): string {
-  const graceMs = parseDuration(grace)
+/** Says until when the keys stay valid that a new one replaces. */
+export function remarkOnOldKey(graceMs: number): string {
   return graceMs > 0
     ? `Shown only now. The old key stays valid until ${isoTime(Date.now() + graceMs)}.`
     : 'Shown only now. The old key is revoked.'

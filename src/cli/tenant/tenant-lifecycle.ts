@@ -1,17 +1,16 @@
 /** `countersign tenant show | update | suspend | resume | delete`. */
-
 import type { Command } from 'commander'
 import { tenantErasureView } from '../../admin/views.js'
 import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { answers, UsageError } from '../lib/output.js'
+import { subcommand } from '../lib/command.js'
+import { UsageError } from '../lib/output.js'
 import { assertReached } from '../lib/pack-in-place.js'
 import { counted, fields } from '../lib/style.js'
-import { withCore } from '../with-core.js'
+import { onLiveTenant, onTenant } from '../with-core.js'
 import {
-  type ContractOptions,
+  assertServed,
   describeSignedRate,
-  operate,
   parseFmr,
   parseRateLimit,
   parseReplaceVerdict,
@@ -24,79 +23,90 @@ import { signedOf, signedRateView, tenantSummary, wholeTenantRows, wholeTenantVi
 const CONFIGURED = 'default'
 
 export function registerTenantLifecycle(tenant: Command): void {
-  answers(
-    tenant
-      .command('show <tenant>')
-      .description('show the state, contract, keys and number of references of a tenant'),
-    (name: string) =>
-      withCore(async ({ tenancy, store }, config) => {
-        const found = await tenancy.find(name)
+  subcommand(tenant, 'show <tenant>', {
+    does: 'show the state, contract, keys and number of references of a tenant',
+    answer: ({ tenant }) =>
+      onTenant(tenant, async ({ store }, found, config) => {
         const signed = await signedRate(config, found)
         return wholeTenantView(store.read, found, { now: Date.now(), signed })
       }),
-    (view) => fields(wholeTenantRows(view)),
-  )
+    text: (view) => fields(wholeTenantRows(view)),
+  })
 
-  answers(
-    tenant
-      .command('update <tenant>')
-      .description('change the contract of a tenant; options that are not given stay')
-      .option('--rate-limit <n/s>', 'sustained requests per second of the tenant in production, such as 50/s')
-      .option(
-        '--fmr <rate>',
-        `false match rate of its verdicts, such as 1e-5; ${CONFIGURED}: the configured one`,
-      )
-      .option(
-        '--require-liveness <what>',
-        `liveness required of its captures: none, passive, active or both; ${CONFIGURED}: the configured value`,
-      )
-      .option(
-        '--replace-verdict <age>',
-        'replace a reference only after an approved verification of the user for it, at most this old, such as 10m; none: without one',
-      ),
-    update,
-    (view) =>
+  subcommand(tenant, 'update <tenant>', {
+    does: 'change the contract of a tenant; options that are not given stay',
+    options: {
+      '--rate-limit <n/s>': {
+        does: 'sustained requests per second of the tenant in production, such as 50/s',
+        parse: parseRateLimit,
+      },
+      '--fmr <rate>': {
+        does: `false match rate of its verdicts, such as 1e-5; ${CONFIGURED}: the configured one`,
+        parse: (text) => (text === CONFIGURED ? null : parseFmr(text)),
+      },
+      '--require-liveness <what>': {
+        does: `liveness required of its captures: none, passive, active or both; ${CONFIGURED}: the configured value`,
+        parse: (text) => (text === CONFIGURED ? null : parseRequirement(text)),
+      },
+      '--replace-verdict <age>': {
+        does: 'replace a reference only after an approved verification of the user for it, at most this old, such as 10m; none: without one',
+        parse: parseReplaceVerdict,
+      },
+    },
+    async answer({ tenant, rateLimit, fmr, requireLiveness, replaceVerdict }) {
+      if ([rateLimit, fmr, requireLiveness, replaceVerdict].every((change) => change === undefined))
+        throw new UsageError(
+          'wrong_usage',
+          'Nothing to change. Give --rate-limit, --fmr, --require-liveness or --replace-verdict.',
+        )
+      if (fmr) await assertReached(fmr, loadConfig())
+      if (requireLiveness) await assertServed(requireLiveness)
+      return onLiveTenant(tenant, async ({ operations }, found, config) => {
+        const changed = await operations.tenants.setContract(found, COMMAND_LINE, {
+          ratePerSecond: rateLimit ?? found.ratePerSecond,
+          fmr: fmr === undefined ? found.fmr : fmr,
+          requireLiveness: requireLiveness === undefined ? found.requireLiveness : requireLiveness,
+          replaceVerdictMinutes: replaceVerdict === undefined ? found.replaceVerdictMinutes : replaceVerdict,
+        })
+        return { ...tenantSummary(changed), ...signedRateView(await signedRate(config, changed)) }
+      })
+    },
+    text: (view) =>
       `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)} (${describeSignedRate(signedOf(view))}), ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
-  )
+  })
 
-  answers(
-    tenant
-      .command('suspend <tenant>')
-      .description(
-        'refuse every call of a tenant and end its dashboard sessions until it is resumed; nothing is deleted',
+  subcommand(tenant, 'suspend <tenant>', {
+    does: 'refuse every call of a tenant and end its dashboard sessions until it is resumed; nothing is deleted',
+    answer: ({ tenant }) =>
+      onLiveTenant(tenant, async ({ operations }, found) =>
+        tenantSummary(await operations.lifecycle.suspend(found, COMMAND_LINE)),
       ),
-    (name: string) =>
-      operate(name, async ({ lifecycle }, found) =>
-        tenantSummary(await lifecycle.suspend(found, COMMAND_LINE)),
-      ),
-    ({ name }) =>
+    text: ({ name }) =>
       `${name} is suspended: its calls are refused, its sessions and login links have ended, and all else is kept.`,
-  )
+  })
 
-  answers(
-    tenant.command('resume <tenant>').description('accept the calls of a suspended tenant again'),
-    (name: string) =>
-      operate(name, async ({ lifecycle }, found) =>
-        tenantSummary(await lifecycle.resume(found, COMMAND_LINE)),
+  subcommand(tenant, 'resume <tenant>', {
+    does: 'accept the calls of a suspended tenant again',
+    answer: ({ tenant }) =>
+      onLiveTenant(tenant, async ({ operations }, found) =>
+        tenantSummary(await operations.lifecycle.resume(found, COMMAND_LINE)),
       ),
-    ({ name }) => `${name} may call again.`,
-  )
+    text: ({ name }) => `${name} may call again.`,
+  })
 
-  answers(
-    tenant
-      .command('delete <tenant>')
-      .description('erase all users, keys and secrets of a tenant permanently; its audit log stays')
-      .option('--confirm <name>', 'name of the tenant, to confirm'),
-    (name: string, { confirm }: { confirm?: string }) =>
-      operate(name, async ({ lifecycle }, found) => {
+  subcommand(tenant, 'delete <tenant>', {
+    does: 'erase all users, keys and secrets of a tenant permanently; its audit log stays',
+    options: { '--confirm <name>': 'name of the tenant, to confirm' },
+    answer: ({ tenant, confirm }) =>
+      onLiveTenant(tenant, async ({ operations }, found) => {
         if (confirm !== found.name)
           throw new UsageError(
             'not_confirmed',
             `This erases every user of ${found.name} permanently, and from every backup once the next one replaces the keys. To confirm, add --confirm ${found.name}.`,
           )
-        return tenantErasureView(found, await lifecycle.delete(found, COMMAND_LINE))
+        return tenantErasureView(found, await operations.lifecycle.delete(found, COMMAND_LINE))
       }),
-    ({ erasure_id, erased, erased_at }) =>
+    text: ({ erasure_id, erased, erased_at }) =>
       fields([
         ['Receipt', erasure_id],
         [
@@ -105,32 +115,8 @@ export function registerTenantLifecycle(tenant: Command): void {
         ],
         ['At', erased_at],
       ]),
-    ({ name }) =>
+    remark: ({ name }) =>
       `${name} is deleted. Its audit log stays and records this. Make a backup now: older keys still open what was erased.`,
-  )
-}
-
-async function update(name: string, options: ContractOptions) {
-  const { requireLiveness: required, replaceVerdict } = options
-  const changes = [options.rateLimit, options.fmr, required, replaceVerdict]
-  if (changes.every((change) => change === undefined))
-    throw new UsageError(
-      'wrong_usage',
-      'Nothing to change. Give --rate-limit, --fmr, --require-liveness or --replace-verdict.',
-    )
-  const rate = options.rateLimit === undefined ? null : parseRateLimit(options.rateLimit)
-  const fmr = options.fmr === undefined || options.fmr === CONFIGURED ? null : parseFmr(options.fmr)
-  if (fmr !== null) await assertReached(fmr, loadConfig())
-  const liveness = required === undefined || required === CONFIGURED ? null : await parseRequirement(required)
-  return operate(name, async ({ tenants }, found, config) => {
-    const changed = await tenants.setContract(found, COMMAND_LINE, {
-      ratePerSecond: rate ?? found.ratePerSecond,
-      fmr: options.fmr === undefined ? found.fmr : fmr,
-      requireLiveness: required === undefined ? found.requireLiveness : liveness,
-      replaceVerdictMinutes:
-        replaceVerdict === undefined ? found.replaceVerdictMinutes : parseReplaceVerdict(replaceVerdict),
-    })
-    return { ...tenantSummary(changed), ...signedRateView(await signedRate(config, changed)) }
   })
 }
 

@@ -1,40 +1,17 @@
-/** Helpers that the commands on tenants share: they find the tenant and read the options of its contract. */
-
-import type { Administration } from '../../admin/administration.js'
+/** The options of a tenant's contract, and the rate that its verdicts are signed with. */
 import { loadConfig } from '../../app/configuration.js'
 import { type Config, type Environment, parseRate } from '../../config/config.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../../config/liveness-requirement.js'
 import { MINUTE_MS } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
-import type { Store } from '../../storage/store.js'
 import { parseDuration } from '../lib/duration.js'
 import { UsageError } from '../lib/output.js'
 import { packInPlace } from '../lib/pack-in-place.js'
-import { withCore } from '../with-core.js'
 
 /** At most a day: a person who agreed yesterday is asked again. */
 const MAX_REPLACE_VERDICT_MINUTES = 1440
 
-/** Options of a tenant's contract. */
-export interface ContractOptions {
-  rateLimit?: string
-  fmr?: string
-  requireLiveness?: string
-  replaceVerdict?: string
-}
-
-/** Runs an operation on an existing tenant, as the operator. @throws TenancyError tenant_not_found, tenant_deleted */
-export function operate<T>(
-  name: string,
-  work: (operations: Administration, tenant: TenantRecord, config: Config, store: Store) => Promise<T>,
-): Promise<T> {
-  return withCore(async ({ tenancy, operations, store }, config) =>
-    work(operations, await tenancy.findLive(name), config, store),
-  )
-}
-
-/** @param option name of the option that gave the rate */
 export function parseEnvironment(text: string, option: string): Environment {
   if (text === 'sandbox' || text === 'production') return text
   throw new UsageError('invalid_option', `${option} is "${text}"; expected sandbox or production.`)
@@ -70,20 +47,21 @@ export function describeSignedRate(signed: SignedRate | null): string {
   return `signed at ${signed.fmr}, ${signed.basis}`
 }
 
-/** Checks a liveness requirement against the installed pack. @throws PackGradeError liveness_not_served; UsageError */
-export async function parseRequirement(text: string): Promise<LivenessRequirement> {
+export function parseRequirement(text: string): LivenessRequirement {
   const required = LIVENESS_REQUIREMENTS.find((name) => name === text)
-  if (!required)
-    throw new UsageError(
-      'invalid_option',
-      `--require-liveness is "${text}"; expected ${LIVENESS_REQUIREMENTS.join(', ')}.`,
-    )
+  if (required) return required
+  throw new UsageError(
+    'invalid_option',
+    `--require-liveness is "${text}"; expected ${LIVENESS_REQUIREMENTS.join(', ')}.`,
+  )
+}
+
+/** Checks a liveness requirement against the installed pack. @throws PackGradeError liveness_not_served */
+export async function assertServed(required: LivenessRequirement): Promise<void> {
   const pack = await packInPlace(loadConfig())
-  if (pack) {
-    const { assertLivenessServed } = await import('../../../models/pack/pack-grade.js')
-    assertLivenessServed(pack, required, '--require-liveness')
-  }
-  return required
+  if (!pack) return
+  const { assertLivenessServed } = await import('../../../models/pack/pack-grade.js')
+  assertLivenessServed(pack, required, '--require-liveness')
 }
 
 /** @returns minutes; null for `none` */
