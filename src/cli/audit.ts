@@ -3,33 +3,35 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../admin/core.js'
 import type { AuditAnchor } from '../audit/audit-log.js'
-import { answers, CommandError, EXIT } from './lib/output.js'
+import { subcommand } from './lib/command.js'
+import { CommandError, EXIT } from './lib/output.js'
 import { progressBar } from './lib/progress.js'
 import { type Cell, listing } from './lib/style.js'
 import { withCore } from './with-core.js'
 
 export function registerAuditCommands(audit: Command): void {
-  answers(
-    audit
-      .command('verify')
-      .description('check the hash chain of every tenant')
-      .option('--anchor <file>', 'file with the output of `audit anchor`, which the logs must still contain'),
-    async (options: { anchor?: string }) => {
-      const anchors = options.anchor ? readAnchors(options.anchor) : []
+  subcommand(audit, 'verify', {
+    does: 'check the hash chain of every tenant',
+    options: {
+      '--anchor <file>': 'file with the output of `audit anchor`, which the logs must still contain',
+    },
+    async answer({ anchor }) {
+      const anchors = anchor ? readAnchors(anchor) : []
       const views = await withCore((core) => chainsOf(core, anchors))
       const isBad = ({ broken_at, anchored }: ChainView) => broken_at !== null || anchored === false
       if (views.some(isBad)) process.exitCode = EXIT.failed
       return views
     },
-    (views) =>
+    text: (views) =>
       listing(
         ['TENANT', 'ENTRIES', 'CHAIN'],
         views.map((view) => [view.name, String(view.entries), describeChain(view)]),
       ),
-  )
-  answers(
-    audit.command('anchor').description('print the end of every log; keep it away from the database'),
-    () =>
+  })
+
+  subcommand(audit, 'anchor', {
+    does: 'print the end of every log; keep it away from the database',
+    answer: () =>
       withCore(async ({ store, audit: log }) => {
         const views: Array<{ tenant_id: string; sequence: number; hash: string }> = []
         for (const { id, name } of await store.read.tenants()) {
@@ -45,8 +47,9 @@ export function registerAuditCommands(audit: Command): void {
         }
         return views
       }),
-    (views) => views.map(({ tenant_id, sequence, hash }) => `${tenant_id}:${sequence}:${hash}`).join('\n'),
-  )
+    text: (views) =>
+      views.map(({ tenant_id, sequence, hash }) => `${tenant_id}:${sequence}:${hash}`).join('\n'),
+  })
 }
 
 /** Checks every log. @throws CommandError tenant_not_found for an anchor of an unknown tenant */

@@ -9,7 +9,8 @@ import { tablesOf } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
 import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
 import { BackupUnsupportedError } from '../storage/store.js'
-import { action, CommandError, note, type OutputOptions, print } from './lib/output.js'
+import { declare } from './lib/command.js'
+import { CommandError } from './lib/output.js'
 import { assertMasterKey } from './lib/own-files.js'
 import { progressBar } from './lib/progress.js'
 import { counted } from './lib/style.js'
@@ -19,53 +20,48 @@ const KEYS_FILE = 'countersign.keys'
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export function registerBackupCommand(command: Command): void {
-  command
-    .option(
-      '--keys <file>',
-      `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} in the folder of the copy)`,
-    )
-    .option('--json', 'print JSON')
-    .action(
-      action(async (file: string, options: OutputOptions & { keys?: string }) => {
-        if (isPostgres(loadConfig())) throw new BackupUnsupportedError()
-        const keysFile = options.keys ?? join(dirname(file), KEYS_FILE)
-        if (existsSync(file))
-          throw new CommandError(
-            'file_exists',
-            `${file} exists already, and a backup never overwrites a file. Name another one.`,
-          )
-        for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
-          if (!existsSync(folder))
-            throw new CommandError(
-              'folder_not_found',
-              `There is no folder ${folder}. Create it first, or name another file.`,
-            )
-        const progress = progressBar('Writing')
-        const { removeDatabase, unfinishedFiles } = await import('../storage/sqlite/sqlite-backup.js')
-        const removeAndEnd = (signal: NodeJS.Signals) => {
-          for (const unfinished of unfinishedFiles(file, keysFile)) removeDatabase(unfinished)
-          process.kill(process.pid, signal)
-        }
-        for (const signal of ENDING) process.once(signal, removeAndEnd)
-        const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
-          const made = await store.backup(file, keysFile, (pages, totalPages) =>
-            progress.update(pages, totalPages, 'pages'),
-          )
-          await store.transaction('rows', (tx) => tx.setLastBackup(systemClock.now()))
-          return made
-        }).finally(() => {
-          progress.stop()
-          for (const signal of ENDING) process.off(signal, removeAndEnd)
-        })
-        print(
-          options,
-          { file, keys_file: keysFile, kept_keys_file: keptKeysFile, users: subjects },
-          () => `Wrote ${file}, and the keys of its ${counted(subjects, 'user')} to ${keysFile}.
-${keptKeysFile ? `${keptNotice(keptKeysFile)}\n` : ''}Keep copies as long as you like, but only the latest keys: then an erased user is erased in every copy.
-Neither opens without the master key; keep that apart.`,
+  declare(command, '<file>', {
+    options: {
+      '--keys <file>': `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} in the folder of the copy)`,
+    },
+    async answer({ file, keys }) {
+      if (isPostgres(loadConfig())) throw new BackupUnsupportedError()
+      const keysFile = keys ?? join(dirname(file), KEYS_FILE)
+      if (existsSync(file))
+        throw new CommandError(
+          'file_exists',
+          `${file} exists already, and a backup never overwrites a file. Name another one.`,
         )
-      }),
-    )
+      for (const folder of [dirname(resolve(file)), dirname(resolve(keysFile))])
+        if (!existsSync(folder))
+          throw new CommandError(
+            'folder_not_found',
+            `There is no folder ${folder}. Create it first, or name another file.`,
+          )
+      const progress = progressBar('Writing')
+      const { removeDatabase, unfinishedFiles } = await import('../storage/sqlite/sqlite-backup.js')
+      const removeAndEnd = (signal: NodeJS.Signals) => {
+        for (const unfinished of unfinishedFiles(file, keysFile)) removeDatabase(unfinished)
+        process.kill(process.pid, signal)
+      }
+      for (const signal of ENDING) process.once(signal, removeAndEnd)
+      const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
+        const made = await store.backup(file, keysFile, (pages, totalPages) =>
+          progress.update(pages, totalPages, 'pages'),
+        )
+        await store.transaction('rows', (tx) => tx.setLastBackup(systemClock.now()))
+        return made
+      }).finally(() => {
+        progress.stop()
+        for (const signal of ENDING) process.off(signal, removeAndEnd)
+      })
+      return { file, keys_file: keysFile, kept_keys_file: keptKeysFile, users: subjects }
+    },
+    text: ({ file, keys_file: keysFile, kept_keys_file: kept, users }) =>
+      `Wrote ${file}, and the keys of its ${counted(users, 'user')} to ${keysFile}.
+${kept ? `${keptNotice(kept)}\n` : ''}Keep copies as long as you like, but only the latest keys: then an erased user is erased in every copy.
+Neither opens without the master key; keep that apart.`,
+  })
 }
 
 function keptNotice(kept: string): string {
@@ -76,39 +72,35 @@ function keptNotice(kept: string): string {
 }
 
 export function registerRestoreCommand(command: Command): void {
-  command
-    .option('--keys <file>', `the latest keys (default: ${KEYS_FILE} in the folder of the copy)`)
-    .option('--json', 'print JSON')
-    .action(
-      action(async (file: string, options: OutputOptions & { keys?: string }) => {
-        const config = loadConfig()
-        if (isPostgres(config)) throw new BackupUnsupportedError()
-        const database = sqliteFile(config)
-        const beside = join(dirname(file), KEYS_FILE)
-        const keysFile = options.keys ?? (existsSync(beside) ? beside : null)
-        for (const wanted of [file, ...(options.keys ? [options.keys] : [])])
-          if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
-        // A write-ahead log or journal next to the database means that it is in use, or was left by a crash.
-        for (const taken of [database, `${database}-wal`, `${database}-journal`])
-          if (existsSync(taken))
-            throw new CommandError(
-              'file_exists',
-              `${taken} exists, and a restore never overwrites a file. Stop the service and move its database away first.`,
-            )
-        assertMasterKey(config)
-        const { subjects, erased } = await restoreDatabase(config, file, keysFile)
-        print(
-          options,
-          { database, users: subjects, users_erased: erased },
-          () =>
-            `Restored ${counted(subjects, 'user')} to ${database}; left out, because erased since the backup: ${erased}.`,
-        )
-        if (!options.json && !existsSync(join(modelPackDir(config), 'pack.json')))
-          note(
-            `The copy holds no model pack, and ${modelPackDir(config)} has none: put the folder back, or see countersign models list.`,
+  declare(command, '<file>', {
+    options: { '--keys <file>': `the latest keys (default: ${KEYS_FILE} in the folder of the copy)` },
+    async answer({ file, keys }) {
+      const config = loadConfig()
+      if (isPostgres(config)) throw new BackupUnsupportedError()
+      const database = sqliteFile(config)
+      const beside = join(dirname(file), KEYS_FILE)
+      const keysFile = keys ?? (existsSync(beside) ? beside : null)
+      for (const wanted of [file, ...(keys ? [keys] : [])])
+        if (!existsSync(wanted)) throw new CommandError('file_not_found', `There is no file ${wanted}.`)
+      // A write-ahead log or journal next to the database means that it is in use, or was left by a crash.
+      for (const taken of [database, `${database}-wal`, `${database}-journal`])
+        if (existsSync(taken))
+          throw new CommandError(
+            'file_exists',
+            `${taken} exists, and a restore never overwrites a file. Stop the service and move its database away first.`,
           )
-      }),
-    )
+      assertMasterKey(config)
+      const { subjects, erased } = await restoreDatabase(config, file, keysFile)
+      return { database, users: subjects, users_erased: erased }
+    },
+    text: ({ database, users, users_erased: erased }) =>
+      `Restored ${counted(users, 'user')} to ${database}; left out, because erased since the backup: ${erased}.`,
+    remark() {
+      const dir = modelPackDir(loadConfig())
+      if (existsSync(join(dir, 'pack.json'))) return null
+      return `The copy holds no model pack, and ${dir} has none: put the folder back, or see countersign models list.`
+    },
+  })
 }
 
 /** Writes copy and keys to the configured database, which must not exist yet. @throws RestoreError */
@@ -123,16 +115,14 @@ export async function restoreDatabase(
   const partial = `${database}.partial`
   try {
     const joined = await joinKeys(copy, keysFile, partial, tablesOf())
-    await attest({ ...config, database: `sqlite:${partial}` })
+    // Opening it proves that the master key fits. Every audit log then records the restore.
+    await using({ ...config, database: `sqlite:${partial}` }, ({ operations }) =>
+      operations.tenants.noteRestored(COMMAND_LINE),
+    )
     giveToOwnerOf(dirname(database), partial)
     moveIntoPlace(partial, database)
     return joined
   } finally {
     removeDatabase(partial)
   }
-}
-
-/** Opens the restored database, which proves that the master key fits, and records the restore in every audit log. */
-async function attest(config: Config): Promise<void> {
-  await using(config, ({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
 }

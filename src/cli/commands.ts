@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { ListedFeature } from '../features/feature.js'
 import { FEATURES, tablesOf } from '../features/index.js'
-import type { CommandHost, FeatureCommand } from './lib/feature-command.js'
+import { type CommandHost, type FeatureCommand, onTenants } from './lib/feature-command.js'
 
 export interface CommandEntry {
   /** Name and arguments, in the syntax of commander. */
@@ -147,9 +147,12 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
 /** The commands of the core and of features, in the order of help and documents. */
 export function commandsWith(features: readonly ListedFeature[]): CommandEntry[] {
   // Imported with the command that runs: help needs no database.
+  const withCore: CommandHost['withCore'] = async (work, options) =>
+    (await import('./with-core.js')).withCore(work, features, options)
   const host: CommandHost = {
     loadConfig: async () => (await import('../app/configuration.js')).loadConfig(process.env, features),
-    withCore: async (work, options) => (await import('./with-core.js')).withCore(work, features, options),
+    withCore,
+    ...onTenants(withCore),
     tables: tablesOf(features),
     moveOperatorPassword: async (...given) =>
       (await import('../dashboard/sign-in/operator-password.js')).moveOperatorPassword(...given),

@@ -6,77 +6,68 @@ import { loadConfig } from '../app/configuration.js'
 import { engineOptions } from '../app/engine-options.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from './lib/output.js'
+import { declare } from './lib/command.js'
+import { CommandError, EXIT, UsageError } from './lib/output.js'
 import { progressSteps } from './lib/progress.js'
 import { readInput } from './lib/read-input.js'
 import { type Cell, type Field, fields } from './lib/style.js'
 import { prepareModels } from './models/prepare-models.js'
 
 export function registerCompareCommand(command: Command): void {
-  command
-    .option('--fmr <rate>', 'false match rate of the threshold to use (default: COUNTERSIGN_FMR)')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 the same person, 3 not the same person, 1 a photo or the configuration cannot be used, 2 wrong usage.',
-    )
-    .action(
-      action(async (a: string, b: string, options: OutputOptions & { fmr?: string }) => {
-        const config = loadConfig()
-        const asked = options.fmr ? Number(options.fmr) : config.fmr
-        if (!(asked > 0 && asked < 1))
-          throw new UsageError('invalid_option', `--fmr is "${options.fmr}"; expected a rate such as 1e-4.`)
-        const images = await Promise.all([a, b].map(readInput))
-        const progress = progressSteps('Preparing the model pack')
-        await prepareModels(config, progress.update).finally(() => progress.stop())
-        const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
-        try {
-          const { score, samples, timingsMs } = await engine
-            .compare(images[0]!, images[1]!)
-            .catch((error) => {
-              throw naming(error, [a, b])
-            })
-          const { threshold, fmr, basis } = thresholdForFmr(engine.pack, asked)
-          const view = {
-            same: score >= threshold,
-            score: scoreView(score),
-            threshold: scoreView(threshold),
-            fmr,
-            fmr_basis: basis,
-            model: engine.pack.modelId,
-            faces: samples.map(faceView),
-            timings_ms: Object.fromEntries(
-              Object.entries(timingsMs).map(([stage, ms]) => [stage, Math.round(ms * 100) / 100]),
-            ),
-          }
-          if (!view.same) process.exitCode = EXIT.different
-          print(options, view, () =>
-            fields([
-              ['Verdict', verdictOf(view.same)],
-              [
-                'Score',
-                `${view.score} (threshold ${view.threshold} for a ${basis} false match rate of ${fmr})`,
-              ],
-              ['Model', view.model],
-              ...view.faces.map(
-                (face, index): Field => [
-                  `Face in ${[a, b][index]}`,
-                  `${face.box.width} x ${face.box.height} px at (${face.box.x}, ${face.box.y}), quality ${face.quality.score}`,
-                ],
-              ),
-              [
-                'Timings',
-                Object.entries(view.timings_ms)
-                  .map(([stage, ms]) => `${stage} ${ms} ms`)
-                  .join(', '),
-              ],
-            ]),
-          )
-        } finally {
-          await engine.close()
+  declare(command, '<a> <b>', {
+    options: { '--fmr <rate>': 'false match rate of the threshold to use (default: COUNTERSIGN_FMR)' },
+    help: '\nExit codes: 0 the same person, 3 not the same person, 1 a photo or the configuration cannot be used, 2 wrong usage.',
+    async answer({ a, b, fmr: given }) {
+      const config = loadConfig()
+      const asked = given ? Number(given) : config.fmr
+      if (!(asked > 0 && asked < 1))
+        throw new UsageError('invalid_option', `--fmr is "${given}"; expected a rate such as 1e-4.`)
+      const images = await Promise.all([a, b].map(readInput))
+      const progress = progressSteps('Preparing the model pack')
+      await prepareModels(config, progress.update).finally(() => progress.stop())
+      const engine = await Engine.start({ ...engineOptions(config), workers: 1 })
+      try {
+        const { score, samples, timingsMs } = await engine.compare(images[0]!, images[1]!).catch((error) => {
+          throw naming(error, [a, b])
+        })
+        const { threshold, fmr, basis } = thresholdForFmr(engine.pack, asked)
+        const same = score >= threshold
+        if (!same) process.exitCode = EXIT.different
+        return {
+          same,
+          score: scoreView(score),
+          threshold: scoreView(threshold),
+          fmr,
+          fmr_basis: basis,
+          model: engine.pack.modelId,
+          faces: samples.map(faceView),
+          timings_ms: Object.fromEntries(
+            Object.entries(timingsMs).map(([stage, ms]) => [stage, Math.round(ms * 100) / 100]),
+          ),
         }
-      }),
-    )
+      } finally {
+        await engine.close()
+      }
+    },
+    text: ({ same, score, threshold, fmr, fmr_basis, model, faces, timings_ms }, { a, b }) =>
+      fields([
+        ['Verdict', verdictOf(same)],
+        ['Score', `${score} (threshold ${threshold} for a ${fmr_basis} false match rate of ${fmr})`],
+        ['Model', model],
+        ...faces.map(
+          ({ box, quality }, index): Field => [
+            `Face in ${[a, b][index]}`,
+            `${box.width} x ${box.height} px at (${box.x}, ${box.y}), quality ${quality.score}`,
+          ],
+        ),
+        [
+          'Timings',
+          Object.entries(timings_ms)
+            .map(([stage, ms]) => `${stage} ${ms} ms`)
+            .join(', '),
+        ],
+      ]),
+  })
 }
 
 function verdictOf(same: boolean): Cell {

@@ -1,48 +1,43 @@
 /** `countersign display`: writes a typed action again as the hosted page showed it, for a dispute. */
 import { createHash } from 'node:crypto'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { type ActionDisplay, canonicalDisplay, displayAction } from '../contract/actions/display-action.js'
 import { payeesFaults, typedActionFaults } from '../contract/actions/typed-action-check.js'
 import { typedActionType } from '../contract/actions/typed-actions.js'
 import { canonicalJson } from '../contract/canonical-json.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../contract/locales.js'
 import { actionHash } from '../crypto/verification-jwt.js'
-import { action, CommandError, type OutputOptions, print } from './lib/output.js'
+import { declare } from './lib/command.js'
+import { CommandError } from './lib/output.js'
 import { readInput } from './lib/read-input.js'
 
-interface Options extends OutputOptions {
-  locale: DisplayLocale
-  payees?: string
-}
-
 export function registerDisplayCommand(command: Command): void {
-  command
-    .addOption(
-      new Option('--locale <language>', 'the `display_locale` of the verdict')
-        .choices(DISPLAY_LOCALES)
-        .default('en'),
-    )
-    .option('--payees <file>', 'the list of a `payment_batch`, as it was sent')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (file: string, options: Options) => {
-        const given = parse(await readInput(file), file)
-        const payees = options.payees === undefined ? undefined : (await readInput(options.payees)).toString()
-        const display = displayOf(given, options.locale, payees)
-        const hash = createHash('sha256').update(canonicalDisplay(display)).digest('hex')
-        const action_hash = actionHash(canonicalJson(given))
-        print(options, { display_hash: hash, action_hash, ...display }, () =>
-          [
-            textOf(display),
-            '',
-            `display_hash     ${hash}`,
-            `display_locale   ${display.locale}`,
-            `display_version  ${display.version}`,
-            `action_hash      ${action_hash}`,
-          ].join('\n'),
-        )
-      }),
-    )
+  declare(command, '<file>', {
+    options: {
+      '--locale <language>': {
+        does: 'the `display_locale` of the verdict',
+        choices: DISPLAY_LOCALES,
+        default: 'en',
+      },
+      '--payees <file>': 'the list of a `payment_batch`, as it was sent',
+    },
+    async answer({ file, locale, payees: list }) {
+      const given = parse(await readInput(file), file)
+      const payees = list === undefined ? undefined : (await readInput(list)).toString()
+      const display = displayOf(given, locale, payees)
+      const display_hash = createHash('sha256').update(canonicalDisplay(display)).digest('hex')
+      return { display_hash, action_hash: actionHash(canonicalJson(given)), ...display }
+    },
+    text: ({ display_hash, action_hash, ...display }) =>
+      [
+        textOf(display),
+        '',
+        `display_hash     ${display_hash}`,
+        `display_locale   ${display.locale}`,
+        `display_version  ${display.version}`,
+        `action_hash      ${action_hash}`,
+      ].join('\n'),
+  })
 }
 
 /** @throws CommandError invalid_action */

@@ -2,56 +2,58 @@
 import type { Command } from 'commander'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
-import { action, CommandError, EXIT, type OutputOptions, print } from './lib/output.js'
+import { declare } from './lib/command.js'
+import { CommandError, EXIT } from './lib/output.js'
 import { readStandardInput } from './lib/standard-input.js'
 
 const SECRET = /^svc-sec-\S+$/
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 export function registerJwtCommand(command: Command): void {
-  command
-    .requiredOption('--secret <secret>', 'the signing secret (svc-sec-…); "-" reads it from standard input')
-    .option('--audience <tenant id>', 'also require this `aud`')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (token: string, options: OutputOptions & { secret: string; audience?: string }) => {
-        const secret = options.secret === '-' ? await readStandardInput() : options.secret
-        if (!SECRET.test(secret))
-          throw new CommandError('invalid_secret', 'The signing secret is malformed: expected svc-sec-…')
-        if (!JWT.test(token))
-          throw new CommandError(
-            'invalid_jwt',
-            'The token is not a JWT: expected three parts in base64url, separated by dots.',
-          )
-        try {
-          const { payload, protectedHeader } = await jwtVerify(token, Buffer.from(secret), {
-            algorithms: ['HS256'],
-            typ: TOKEN_TYPE,
-            ...(options.audience ? { audience: options.audience } : {}),
-          })
-          print(options, { valid: true, header: protectedHeader, claims: payload }, () =>
-            [verdictLine(payload, protectedHeader.kid), JSON.stringify(payload, null, 2)].join('\n'),
-          )
-        } catch (error) {
-          const timing = timingOf(error)
-          if (timing) {
-            process.exitCode = EXIT.failed
-            const header = decodeProtectedHeader(token)
-            print(
-              options,
-              { valid: false, reason: timing.reason, seconds: timing.seconds, header, claims: timing.claims },
-              () => [timing.sentence, JSON.stringify(timing.claims, null, 2)].join('\n'),
-            )
-            return
-          }
-          if (!(error instanceof errors.JOSEError)) throw error
-          throw new CommandError(
-            'invalid_jwt',
-            audienceMismatch(error, options.audience) ?? `${error.message}${keyHint(token, error)}`,
-          )
+  declare(command, '<token>', {
+    options: {
+      '--secret <secret>': {
+        does: 'the signing secret (svc-sec-…); "-" reads it from standard input',
+        required: true,
+      },
+      '--audience <tenant id>': 'also require this `aud`',
+    },
+    async answer({ token, secret: given, audience }) {
+      const secret = given === '-' ? await readStandardInput() : given
+      if (!SECRET.test(secret))
+        throw new CommandError('invalid_secret', 'The signing secret is malformed: expected svc-sec-…')
+      if (!JWT.test(token))
+        throw new CommandError(
+          'invalid_jwt',
+          'The token is not a JWT: expected three parts in base64url, separated by dots.',
+        )
+      try {
+        const { payload, protectedHeader: header } = await jwtVerify(token, Buffer.from(secret), {
+          algorithms: ['HS256'],
+          typ: TOKEN_TYPE,
+          ...(audience ? { audience } : {}),
+        })
+        return { valid: true as const, header, claims: payload }
+      } catch (error) {
+        const timing = timingOf(error)
+        if (timing) {
+          process.exitCode = EXIT.failed
+          const { reason, seconds, claims } = timing
+          return { valid: false as const, reason, seconds, header: decodeProtectedHeader(token), claims }
         }
-      }),
-    )
+        if (!(error instanceof errors.JOSEError)) throw error
+        throw new CommandError(
+          'invalid_jwt',
+          audienceMismatch(error, audience) ?? `${error.message}${keyHint(token, error)}`,
+        )
+      }
+    },
+    text: (view) =>
+      [
+        view.valid ? verdictLine(view.claims, view.header.kid) : timingLine(view),
+        JSON.stringify(view.claims, null, 2),
+      ].join('\n'),
+  })
 }
 
 /** The warning of a genuine token that carries a rejection, so that nobody reads it as an approval. */
@@ -80,27 +82,24 @@ interface Timing {
   /** How long ago the token expired, or how long until it becomes valid, by this machine's clock. */
   seconds: number
   claims: JWTPayload
-  sentence: string
 }
 
 /** The time of a token that is expired or not valid yet; null for any other error. Signature, type and audience are checked before the time. */
 function timingOf(error: unknown): Timing | null {
   const now = Math.floor(Date.now() / 1000)
-  if (error instanceof errors.JWTExpired && typeof error.payload.exp === 'number') {
-    const seconds = now - error.payload.exp
-    const sentence = `Expired ${describeSeconds(seconds)} ago; the rest holds.`
-    return { reason: 'expired', seconds, claims: error.payload, sentence }
-  }
-  if (
-    error instanceof errors.JWTClaimValidationFailed &&
-    error.claim === 'nbf' &&
-    typeof error.payload.nbf === 'number'
-  ) {
-    const seconds = error.payload.nbf - now
-    const sentence = `Not valid yet: from ${new Date(error.payload.nbf * 1000).toISOString()} on, in ${describeSeconds(seconds)}. Is this machine's clock right? The rest holds.`
-    return { reason: 'not_yet_valid', seconds, claims: error.payload, sentence }
-  }
+  if (error instanceof errors.JWTExpired && typeof error.payload.exp === 'number')
+    return { reason: 'expired', seconds: now - error.payload.exp, claims: error.payload }
+  const isEarly = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf'
+  if (isEarly && typeof error.payload.nbf === 'number')
+    return { reason: 'not_yet_valid', seconds: error.payload.nbf - now, claims: error.payload }
   return null
+}
+
+function timingLine({ reason, seconds, claims }: Timing): string {
+  const time = describeSeconds(seconds)
+  return reason === 'expired'
+    ? `Expired ${time} ago; the rest holds.`
+    : `Not valid yet: from ${new Date(claims.nbf! * 1000).toISOString()} on, in ${time}. Is this machine's clock right? The rest holds.`
 }
 
 const UNITS = [

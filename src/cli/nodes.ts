@@ -1,14 +1,13 @@
 /** `countersign nodes`: lists the services that serve from the database, and the master keys that each can read. */
 import type { Command } from 'commander'
 import { membershipView } from '../cluster/membership.js'
-import { answers } from './lib/output.js'
+import { declare } from './lib/command.js'
 import { listing } from './lib/style.js'
 import { withCore } from './with-core.js'
 
 export function registerNodesCommand(command: Command): void {
-  answers(
-    command,
-    async () => {
+  declare(command, '', {
+    async answer() {
       const services = await withCore(({ store }) => store.services())
       const membership = membershipView(services)
       return {
@@ -17,24 +16,19 @@ export function registerNodesCommand(command: Command): void {
         nodes: membership.nodes.map((node, index) => ({ ...node, master_keys: services[index]!.masterKeys })),
       }
     },
-    ({ nodes }) =>
+    text: ({ nodes }) =>
       listing(
         ['NODE', 'VERSION', 'COMMIT', 'SCHEMA', 'SINCE', 'LEASE', 'READY', 'MASTER KEYS IT READS'],
-        nodes.map(
-          ({ name, version, commit, schema, since, is_serving, lease_ms, not_ready, master_keys }) => [
-            name,
-            version,
-            commit.slice(0, 8),
-            schema === null ? '-' : String(schema),
-            is_serving ? since : 'starting',
-            // One service at a time serves from a SQLite file, which it locks.
-            lease_ms === 0 ? '-' : `${(lease_ms / 1000).toFixed(1)} s`,
-            not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
-            master_keys?.join(' ') ?? '-',
-          ],
-        ),
+        nodes.map(({ name, version, commit, schema, since, is_serving, lease_ms, not_ready, ...node }) => [
+          ...[name, version, commit.slice(0, 8), schema === null ? '-' : String(schema)],
+          is_serving ? since : 'starting',
+          // One service at a time serves from a SQLite file, which it locks.
+          lease_ms === 0 ? '-' : `${(lease_ms / 1000).toFixed(1)} s`,
+          not_ready.length === 0 ? 'yes' : { text: not_ready.join(', '), style: 'red' },
+          node.master_keys?.join(' ') ?? '-',
+        ]),
       ),
-    ({ differing_settings: differing }) =>
+    remark: ({ differing_settings: differing }) =>
       differing.length === 0 ? null : `These settings differ between them: ${differing.join(', ')}`,
-  )
+  })
 }

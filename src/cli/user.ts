@@ -1,39 +1,37 @@
 /** `countersign user`: a tenant's users. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { answers, CommandError } from './lib/output.js'
-import { environmentOf, type SandboxOption } from './lib/sandbox-option.js'
+import { subcommand } from './lib/command.js'
+import { CommandError } from './lib/output.js'
+import { environmentOf } from './lib/sandbox-option.js'
 import { counted, fields } from './lib/style.js'
-import { withCore } from './with-core.js'
+import { onTenant } from './with-core.js'
+
+const SANDBOX = { '--sandbox': 'look in the sandbox' } as const
 
 export function registerUserCommands(user: Command): void {
-  answers(
-    user
-      .command('export <tenant> <user>')
-      .description('print all that is kept about a user as JSON, except templates; the audit log records it')
-      .option('--sandbox', 'look in the sandbox')
-      .option('--json', 'print JSON in one line'),
-    (tenant: string, userId: string, options: SandboxOption) =>
-      withCore(async ({ tenancy, operations }) => {
-        const address = { environment: environmentOf(options), userId }
-        return operations.exports.run(await tenancy.find(tenant), COMMAND_LINE, address)
-      }),
-    (facts) => JSON.stringify(facts, null, 2),
-  )
+  subcommand(user, 'export <tenant> <user>', {
+    does: 'print all that is kept about a user as JSON, except templates; the audit log records it',
+    options: SANDBOX,
+    json: 'print JSON in one line',
+    answer: ({ tenant, user: userId, ...options }) =>
+      onTenant(tenant, ({ operations }, found) =>
+        operations.exports.run(found, COMMAND_LINE, { environment: environmentOf(options), userId }),
+      ),
+    text: (facts) => JSON.stringify(facts, null, 2),
+  })
 
-  answers(
-    user
-      .command('show <tenant> <user>')
-      .description('show whether a user is enrolled, and locked out')
-      .option('--sandbox', 'look in the sandbox'),
-    (tenant: string, userId: string, options: SandboxOption) =>
-      withCore(async ({ tenancy, operations }) => {
+  subcommand(user, 'show <tenant> <user>', {
+    does: 'show whether a user is enrolled, and locked out',
+    options: SANDBOX,
+    answer: ({ tenant, user: userId, ...options }) =>
+      onTenant(tenant, async ({ operations }, of) => {
         const environment = environmentOf(options)
-        const found = await operations.users.find(await tenancy.find(tenant), { environment, userId })
+        const found = await operations.users.find(of, { environment, userId })
         if (found) return found
         throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)
       }),
-    ({ user_id, status: _status, enrolled_at, reference, lockout, ...credentials }) =>
+    text: ({ user_id, status: _status, enrolled_at, reference, lockout, ...credentials }) =>
       fields([
         ['User', user_id],
         ['Enrolled', enrolled_at],
@@ -51,19 +49,17 @@ export function registerUserCommands(user: Command): void {
           String(count),
         ]),
       ]),
-  )
+  })
 
-  answers(
-    user
-      .command('unlock <tenant> <user>')
-      .description('end the lockout of a user; a disabled reference needs a new enrollment'),
-    (tenant: string, userId: string) =>
-      withCore(async ({ tenancy, operations }) => ({
-        user_id: userId,
+  subcommand(user, 'unlock <tenant> <user>', {
+    does: 'end the lockout of a user; a disabled reference needs a new enrollment',
+    answer: ({ tenant, user: user_id }) =>
+      onTenant(tenant, async ({ operations }, found) => ({
+        user_id,
         status: 'unlocked',
-        rejections: await operations.users.unlock(await tenancy.find(tenant), COMMAND_LINE, userId),
+        rejections: await operations.users.unlock(found, COMMAND_LINE, user_id),
       })),
-    ({ user_id, rejections }, tenant) =>
+    text: ({ user_id, rejections }, { tenant }) =>
       `Unlocked ${user_id} of ${tenant}: ${counted(rejections, 'rejection')} in a row forgotten.`,
-  )
+  })
 }

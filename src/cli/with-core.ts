@@ -11,7 +11,7 @@ import { isThere } from '../config/is-there.js'
 import type { ListedFeature } from '../features/feature.js'
 import { FEATURES } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
-import type { TenantRecord } from '../storage/records.js'
+import { onTenants } from './lib/feature-command.js'
 import { CommandError } from './lib/output.js'
 import { assertMasterKey, closeFilesToOthers } from './lib/own-files.js'
 
@@ -33,17 +33,7 @@ export async function withCore<T>(
   return using(config, work, { features, ...options })
 }
 
-type TenantWork<T> = (core: AdministeredCore, tenant: TenantRecord, config: Config) => Promise<T>
-
-/** @throws CommandError as `withCore`; TenancyError tenant_not_found */
-export function onTenant<T>(name: string, work: TenantWork<T>): Promise<T> {
-  return withCore(async (core, config) => work(core, await core.tenancy.find(name), config))
-}
-
-/** @throws CommandError as `withCore`; TenancyError tenant_not_found, tenant_deleted */
-export function onLiveTenant<T>(name: string, work: TenantWork<T>): Promise<T> {
-  return withCore(async (core, config) => work(core, await core.tenancy.findLive(name), config))
-}
+export const { onTenant, onLiveTenant } = onTenants((work, options) => withCore(work, FEATURES, options))
 
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(

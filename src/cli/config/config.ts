@@ -15,7 +15,8 @@ import {
   tryPack,
   tryWriting,
 } from '../doctor/trials.js'
-import { action, EXIT, fail, type OutputOptions, print } from '../lib/output.js'
+import { declare, subcommand } from '../lib/command.js'
+import { EXIT, fail } from '../lib/output.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
 import { baselineWarning } from '../models/prepare-models.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
@@ -32,77 +33,76 @@ interface SettingView {
 }
 
 export function registerConfigCommands(config: Command): void {
-  config
-    .command('show', { isDefault: true })
-    .description('print every setting with its value and source; secrets are masked')
-    .option('--explain', 'also print the meaning and default of each setting')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions & { explain?: boolean }) => {
+  declare(
+    config
+      .command('show', { isDefault: true })
+      .description('print every setting with its value and source; secrets are masked'),
+    '',
+    {
+      options: { '--explain': 'also print the meaning and default of each setting' },
+      async answer() {
         const resolution = resolveConfig()
         const { problems } = resolution
         const { configFile } = resolution.config
         // Without the settings of the file the table would show wrong values.
         if (configFile && unreadable(configFile).length > 0) throw new ConfigError(problems)
-        const views = Object.keys(ALL_SETTINGS).map((name) => viewOf(name, resolution))
         if (problems.length > 0) process.exitCode = EXIT.failed
-        print(options, { settings: views, problems }, () =>
-          options.explain
-            ? listing(
-                ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
-                views.map((view) => [...cellsOf(view), view.default ?? '-', view.description]),
-              )
-            : listing(['VARIABLE', 'VALUE', 'SOURCE'], views.map(cellsOf)),
-        )
-        if (!options.json && problems.length > 0) fail(new ConfigError(problems), options)
-      }),
-    )
+        return { settings: Object.keys(ALL_SETTINGS).map((name) => viewOf(name, resolution)), problems }
+      },
+      text: ({ settings }, { explain }) =>
+        explain
+          ? listing(
+              ['VARIABLE', 'VALUE', 'SOURCE', 'DEFAULT', 'MEANING'],
+              settings.map((view) => [...cellsOf(view), view.default ?? '-', view.description]),
+            )
+          : listing(['VARIABLE', 'VALUE', 'SOURCE'], settings.map(cellsOf)),
+      remark({ problems }) {
+        if (problems.length > 0) fail(new ConfigError(problems), {})
+        return null
+      },
+    },
+  )
 
-  config
-    .command('check')
-    .description(
-      'report all that is wrong with the configuration; tries certificates, addresses, the key command and write access',
-    )
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: OutputOptions) => {
-        const resolution = resolveConfig()
-        const { config } = resolution
-        const trials = [
-          ...tlsReports(config),
-          await tryAddresses(config),
-          tryWriting(config),
-          await tryDatabase(config),
-          await tryMasterKey(config),
-          await tryPack(config),
-          await tryFollowingPacks(config),
-          await tryBackups(config, Date.now()),
-        ]
-        // Setting and trial may report the same problem: print it once.
-        const told = [
-          ...resolution.problems,
-          ...(await secretProblems(config)),
-          ...trials.flatMap((trial) => trial.problems),
-        ]
-        const problems = [...new Set(told)]
-        const open = [...openSettings(config), ...(await openPack(config))]
-        const warnings = [
-          ...configWarnings(resolution).map(({ detail }) => detail),
-          ...[baselineWarning(config) ?? []].flat(),
-          ...open.map(({ detail, remedy }) => `${detail} To close it: ${remedy}.`),
-          ...trials.flatMap((trial) => trial.warnings),
-        ]
-        if (problems.length > 0) process.exitCode = EXIT.failed
-        print(options, { ok: problems.length === 0, problems, warnings }, () =>
-          problems.length + warnings.length === 0
-            ? paint('green', 'The configuration is valid.')
-            : table([
-                ...problems.map((text): Cell[] => [{ text: 'FAIL', style: 'red' }, text]),
-                ...warnings.map((text): Cell[] => [{ text: 'WARN', style: 'yellow' }, text]),
-              ]),
-        )
-      }),
-    )
+  subcommand(config, 'check', {
+    does: 'report all that is wrong with the configuration; tries certificates, addresses, the key command and write access',
+    async answer() {
+      const resolution = resolveConfig()
+      const { config } = resolution
+      const trials = [
+        ...tlsReports(config),
+        await tryAddresses(config),
+        tryWriting(config),
+        await tryDatabase(config),
+        await tryMasterKey(config),
+        await tryPack(config),
+        await tryFollowingPacks(config),
+        await tryBackups(config, Date.now()),
+      ]
+      // Setting and trial may report the same problem: print it once.
+      const told = [
+        ...resolution.problems,
+        ...(await secretProblems(config)),
+        ...trials.flatMap((trial) => trial.problems),
+      ]
+      const problems = [...new Set(told)]
+      const open = [...openSettings(config), ...(await openPack(config))]
+      const warnings = [
+        ...configWarnings(resolution).map(({ detail }) => detail),
+        ...[baselineWarning(config) ?? []].flat(),
+        ...open.map(({ detail, remedy }) => `${detail} To close it: ${remedy}.`),
+        ...trials.flatMap((trial) => trial.warnings),
+      ]
+      if (problems.length > 0) process.exitCode = EXIT.failed
+      return { ok: problems.length === 0, problems, warnings }
+    },
+    text: ({ problems, warnings }) =>
+      problems.length + warnings.length === 0
+        ? paint('green', 'The configuration is valid.')
+        : table([
+            ...problems.map((text): Cell[] => [{ text: 'FAIL', style: 'red' }, text]),
+            ...warnings.map((text): Cell[] => [{ text: 'WARN', style: 'yellow' }, text]),
+          ]),
+  })
 }
 
 function cellsOf({ name, value, source }: SettingView): Cell[] {

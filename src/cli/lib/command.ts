@@ -1,6 +1,6 @@
 /** A command as one declaration: what it takes, what it does, and what it says. */
 import { type Command, Option } from 'commander'
-import { action, note, print } from './output.js'
+import { action, note, print, UsageError } from './output.js'
 
 interface OptionDetails {
   does: string
@@ -54,6 +54,8 @@ export interface Declaration<Usage extends string, Taken extends Options, Answer
   help?: string
   /** The work, whose answer is printed: as text for people, or as JSON. */
   answer(asked: Asked<Usage, Taken>): Promise<Answer>
+  /** The part of the answer that is printed as JSON; by default all of it. */
+  view?(answer: NoInfer<Answer>): unknown
   text(answer: NoInfer<Answer>, asked: Asked<Usage, Taken>): string
   /** A sentence that only people see, on stderr; null for none. */
   remark?(answer: NoInfer<Answer>, asked: Asked<Usage, Taken>): string | null
@@ -72,7 +74,7 @@ export function subcommand<Usage extends string, const Taken extends Options, An
 export function declare<Usage extends string, const Taken extends Options, Answer>(
   command: Command,
   usage: Usage,
-  { options, json, help, answer, text, remark }: Declaration<Usage, Taken, Answer>,
+  { options, json, help, answer, view, text, remark }: Declaration<Usage, Taken, Answer>,
 ): void {
   const names = [...usage.matchAll(/[<[]([^>\]]+)/g)].map(([, name]) => name!)
   const taken = Object.entries<string | OptionDetails>(options ?? {}).map(([flags, given]) => {
@@ -91,11 +93,22 @@ export function declare<Usage extends string, const Taken extends Options, Answe
         ...Object.fromEntries(taken.map(({ option, parse }) => valueIn(values, option, parse))),
       } as Asked<Usage, Taken>
       const answered = await answer(asked)
-      print(asked, answered, () => text(answered, asked))
+      print(asked, view ? view(answered) : answered, () => text(answered, asked))
       const remarks = asked.json ? null : remark?.(answered, asked)
       if (remarks) note(remarks)
     }),
   )
+}
+
+/** Reads a whole number from 1 on. @throws UsageError invalid_option */
+export function wholeNumberTo(most: number): (text: string, option: string) => number {
+  return (text, option) => {
+    if (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return Number(text)
+    throw new UsageError(
+      'invalid_option',
+      `${option} is "${text}"; expected a whole number from 1 to ${most}.`,
+    )
+  }
 }
 
 function optionOf(flags: string, details: OptionDetails): Option {

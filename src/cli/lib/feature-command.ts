@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { AdministeredCore } from '../../admin/administration.js'
 import type { Config } from '../../config/config.js'
+import type { TenantRecord } from '../../storage/records.js'
 import type { SharedStore } from '../../storage/store.js'
 import type { Table } from '../../storage/table.js'
 
@@ -17,6 +18,8 @@ export interface FeatureCommand {
   load(): Promise<(command: Command, host: CommandHost) => void>
 }
 
+type TenantWork<T> = (core: AdministeredCore, tenant: TenantRecord, config: Config) => Promise<T>
+
 /** The parts of the command line that a feature cannot import. */
 export interface CommandHost {
   /** Reads the configuration. @throws ConfigError */
@@ -27,6 +30,10 @@ export interface CommandHost {
     /** Whether data keys stay wrapped as they are, and no epoch key is needed. Default false. */
     options?: { withoutEpochs?: boolean },
   ): Promise<T>
+  /** Works on a tenant. @throws CommandError as `withCore`; TenancyError tenant_not_found */
+  onTenant<T>(name: string, work: TenantWork<T>): Promise<T>
+  /** Works on a tenant that is not deleted. @throws TenancyError tenant_deleted, too */
+  onLiveTenant<T>(name: string, work: TenantWork<T>): Promise<T>
   /** The tables of all features. */
   readonly tables: readonly Table[]
   /**
@@ -34,6 +41,15 @@ export interface CommandHost {
    * @returns whether there was one @throws ConfigError
    */
   moveOperatorPassword(config: Config, from: KeptPassword | null, to: KeptPassword | null): Promise<boolean>
+}
+
+export function onTenants(withCore: CommandHost['withCore']): Pick<CommandHost, 'onTenant' | 'onLiveTenant'> {
+  return {
+    onTenant: (name, work) =>
+      withCore(async (core, config) => work(core, await core.tenancy.find(name), config)),
+    onLiveTenant: (name, work) =>
+      withCore(async (core, config) => work(core, await core.tenancy.findLive(name), config)),
+  }
 }
 
 type KeptPassword = Pick<SharedStore, 'operatorPassword' | 'keepOperatorPassword'>

@@ -1,8 +1,8 @@
 /** The commands `list` and `rotate` of keys that are published before they sign, and that checkers read. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { VerdictKeyView } from '../../admin/views.js'
 import type { Environment } from '../../config/config.js'
-import { answers } from './output.js'
+import { subcommand } from './command.js'
 import { listing } from './style.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
@@ -18,38 +18,29 @@ export interface SigningKeys {
 }
 
 export function registerSigningKeys(keys: Command, { lead, cost, list, rotate }: SigningKeys): void {
-  answers(
-    keys.command('list').description('list the published keys of both environments and what each does now'),
-    list,
-    keyTable,
-  )
+  subcommand(keys, 'list', {
+    does: 'list the published keys of both environments and what each does now',
+    answer: list,
+    text: keyTable,
+  })
 
-  answers(
-    keys
-      .command('rotate')
-      .description(`publish the next key, which signs ${lead} later; the service may be running`)
-      .addOption(
-        new Option('--environment <name>', 'only this environment; default: both').choices([...BOTH]),
-      )
-      .option(
-        '--emergency',
-        `for a key that somebody else may know: remove all present keys and sign with a new one at once; ${cost}`,
-      ),
-    ({ environment, emergency: isEmergency = false }: { environment?: Environment; emergency?: boolean }) =>
+  subcommand(keys, 'rotate', {
+    does: `publish the next key, which signs ${lead} later; the service may be running`,
+    options: {
+      '--environment <name>': { does: 'only this environment; default: both', choices: BOTH },
+      '--emergency': `for a key that somebody else may know: remove all present keys and sign with a new one at once; ${cost}`,
+    },
+    answer: ({ environment, emergency: isEmergency }) =>
       rotate(environment ? [environment] : BOTH, { isEmergency }),
-    keyTable,
-  )
+    text: keyTable,
+  })
 }
 
 function keyTable(views: readonly VerdictKeyView[]): string {
   return listing(
     ['KEY', 'ENVIRONMENT', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
     views.map(({ kid, environment, state, signs_from, published_until }) => [
-      kid,
-      environment,
-      state,
-      signs_from,
-      published_until ?? '–',
+      ...[kid, environment, state, signs_from, published_until ?? '–'],
     ]),
   )
 }

@@ -5,46 +5,41 @@ import type { Command } from 'commander'
 import { generatePassword, hashPassword, passwordWeakness } from '../../admin/accounts/password-hash.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { resetOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
-import { action, CommandError, note, type OutputOptions, print, UsageError } from '../lib/output.js'
+import { declare } from '../lib/command.js'
+import { CommandError, UsageError } from '../lib/output.js'
 import { readStandardInput } from '../lib/standard-input.js'
 import { withCore } from '../with-core.js'
 
-interface PasswordOptions extends OutputOptions {
-  generate?: boolean
-  reset?: boolean
-}
-
 export function registerOperatorPasswordCommand(command: Command): void {
-  command
-    .option('--generate', 'generate the password')
-    .option(
-      '--reset',
-      "replace the operator's password by a generated one, print it, and end the operator's sessions",
-    )
-    .option('--json', 'print JSON')
-    .action(
-      action(async (options: PasswordOptions) => {
-        if (options.reset) return reset(options)
-        const password = options.generate ? generatePassword() : await askForPassword()
-        const hash = await hashPassword(password)
-        print(options, options.generate ? { password, hash } : { hash }, () => hash)
-        if (options.generate && !options.json) note(`The password, shown only now:\n\n  ${password}\n`)
-      }),
-    )
+  declare(command, '', {
+    options: {
+      '--generate': 'generate the password',
+      '--reset':
+        "replace the operator's password by a generated one, print it, and end the operator's sessions",
+    },
+    async answer({ generate, reset }): Promise<{ password?: string; hash?: string }> {
+      if (reset && generate)
+        throw new UsageError('wrong_usage', '--reset always generates the password. Leave --generate out.')
+      if (reset) return { password: await resetPassword() }
+      const password = generate ? generatePassword() : await askForPassword()
+      const hash = await hashPassword(password)
+      return generate ? { password, hash } : { hash }
+    },
+    text: ({ password, hash }) => hash ?? password!,
+    remark({ password }, { generate, reset }) {
+      if (reset) return "The operator's new password, shown only now. Sessions with the old one have ended."
+      return generate ? `The password, shown only now:\n\n  ${password}\n` : null
+    },
+  })
 }
 
 /** Sets another password. A running service uses it from the next sign-in on and ends the sessions of the old one. */
-async function reset(options: PasswordOptions): Promise<void> {
-  if (options.generate)
-    throw new UsageError('wrong_usage', '--reset always generates the password. Leave --generate out.')
-  const password = await withCore(async ({ operations, store }, config) => {
+function resetPassword(): Promise<string> {
+  return withCore(async ({ operations, store }, config) => {
     const made = await resetOperatorPassword(config, store.shared)
     await operations.operators.recordPasswordReset(COMMAND_LINE)
     return made
   })
-  print(options, { password }, () => password)
-  if (!options.json)
-    note("The operator's new password, shown only now. Sessions with the old one have ended.")
 }
 
 async function askForPassword(): Promise<string> {

@@ -1,8 +1,9 @@
 /** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page. */
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { type Asked, declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { answers, UsageError } from '../../cli/lib/output.js'
+import { UsageError } from '../../cli/lib/output.js'
 import { readInput } from '../../cli/lib/read-input.js'
 import { fields } from '../../cli/lib/style.js'
 import { type ThemeColor, themeColors } from '../../contract/accent-color.js'
@@ -10,50 +11,37 @@ import type { TenantRecord } from '../../storage/records.js'
 import { CapturePageOperations } from './capture-page-operations.js'
 import { type CapturePageSettings, capturePageSettings } from './capture-page-settings.js'
 
-interface CapturePageOptions {
-  company?: string
-  returnOrigin?: string[]
-  frameAncestor?: string[]
-  consentVersion?: string
-  consentText?: string
-  color?: string
-  logo?: string
-}
-
 /** Value that removes a setting. */
 const NONE = 'none'
 
-export function registerTenantCapturePage(page: Command, { withCore }: CommandHost): void {
-  answers(
-    page
-      .option('--company <name>', `company name on the page; ${NONE}: the name of the tenant`)
-      .option(
-        '--return-origin <origins...>',
-        `origins to which the page may lead back; replaces the earlier ones; ${NONE}`,
-      )
-      .option('--frame-ancestor <origins...>', `origins whose pages may show the page in a frame; ${NONE}`)
-      .option('--consent-version <version>', 'version of the text that people agree to; with --consent-text')
-      .option('--consent-text <file>', `file with the text that people agree to; ${NONE}: the page’s own`)
-      .option(
-        '--color <#rrggbb>',
-        `color of buttons and lines, adjusted to be readable in both themes; ${NONE}: the page’s own`,
-      )
-      .option('--logo <file>', `PNG or WebP of at most 512 KiB; ${NONE}: no logo`),
-    async (name: string, options: CapturePageOptions) => {
+const OPTIONS = {
+  '--company <name>': `company name on the page; ${NONE}: the name of the tenant`,
+  '--return-origin <origins...>': `origins to which the page may lead back; replaces the earlier ones; ${NONE}`,
+  '--frame-ancestor <origins...>': `origins whose pages may show the page in a frame; ${NONE}`,
+  '--consent-version <version>': 'version of the text that people agree to; with --consent-text',
+  '--consent-text <file>': `file with the text that people agree to; ${NONE}: the page’s own`,
+  '--color <#rrggbb>': `color of buttons and lines, adjusted to be readable in both themes; ${NONE}: the page’s own`,
+  '--logo <file>': `PNG or WebP of at most 512 KiB; ${NONE}: no logo`,
+} as const
+
+export function registerTenantCapturePage(page: Command, { onTenant, onLiveTenant }: CommandHost): void {
+  declare(page, '<tenant>', {
+    options: OPTIONS,
+    async answer({ tenant, logo: file, ...options }) {
       const changes = await changesOf(options)
-      const logo = options.logo === undefined ? undefined : await logoOf(options.logo)
+      const logo = file === undefined ? undefined : file === NONE ? null : await readInput(file)
       const isChange = Object.keys(changes).length > 0
-      return withCore(async ({ tenancy, operations }) => {
-        if (!isChange && logo === undefined) return capturePageView(await tenancy.find(name))
+      if (!isChange && logo === undefined)
+        return onTenant(tenant, async (_core, found) => capturePageView(found))
+      return onLiveTenant(tenant, async ({ operations }, found) => {
         const page = new CapturePageOperations(operations.audited)
-        const found = await tenancy.findLive(name)
         // Read the logo first: a logo that is refused must leave the other settings unchanged.
         const withLogo = logo === undefined ? found : await page.setLogo(found, COMMAND_LINE, logo)
         const settings = { ...capturePageSettings(withLogo), ...changes }
         return capturePageView(isChange ? await page.set(withLogo, COMMAND_LINE, settings) : withLogo)
       })
     },
-    (view) =>
+    text: (view) =>
       fields([
         ['Company', view.company ?? `${view.name} (the tenant’s name)`],
         ['Leads back to', view.return_origins.join(', ') || 'nowhere: no session can be created'],
@@ -62,7 +50,7 @@ export function registerTenantCapturePage(page: Command, { withCore }: CommandHo
         ['Color', colorLine(view)],
         ['Logo', view.logo ? `${view.logo.width} × ${view.logo.height} pixels` : 'none'],
       ]),
-  )
+  })
 }
 
 /** The settings of a tenant's capture page, with the colors that follow for each theme. */
@@ -84,7 +72,9 @@ function capturePageView(tenant: TenantRecord) {
   }
 }
 
-async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePageSettings>> {
+async function changesOf(
+  options: Omit<Asked<'', typeof OPTIONS>, 'logo'>,
+): Promise<Partial<CapturePageSettings>> {
   const { company, returnOrigin, frameAncestor, consentVersion, consentText, color } = options
   if ((consentVersion === undefined) !== (consentText === undefined || consentText === NONE))
     throw new UsageError('wrong_usage', 'Give --consent-version and --consent-text together.')
@@ -98,11 +88,6 @@ async function changesOf(options: CapturePageOptions): Promise<Partial<CapturePa
       ? {}
       : { consent: { version: consentVersion, text: (await readInput(consentText!)).toString().trim() } }),
   }
-}
-
-/** Null for `none`, which removes the logo. */
-async function logoOf(file: string): Promise<Uint8Array | null> {
-  return file === NONE ? null : readInput(file)
 }
 
 function colorLine({ color, colors }: ReturnType<typeof capturePageView>): string {

@@ -1,122 +1,94 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database under which users' data keys are wrapped. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Core } from '../../admin/core.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { action, CommandError, note, type OutputOptions, print } from '../../cli/lib/output.js'
+import { CommandError, note } from '../../cli/lib/output.js'
 import { counted } from '../../cli/lib/style.js'
 import { type Config, isPostgres } from '../../config/config.js'
 import type { EpochFolder } from '../../keys/epoch-folder.js'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
 
-interface RotateOptions extends OutputOptions {
-  none?: boolean
-}
+const FILE = 'file to write, which is replaced (default: users.keys in COUNTERSIGN_EPOCH_KEYS)'
+const NEWEST = 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)'
 
 export function registerRotateEpoch(command: Command, { withCore }: CommandHost): void {
-  command
-    .option('--none', "end epochs: wrap only under the database's keys, as before the first epoch")
-    .option('--json', 'print JSON')
-    .action(action((options: RotateOptions) => withCore((core, config) => rotate(options, core, config))))
+  declare(command, '', {
+    options: { '--none': "end epochs: wrap only under the database's keys, as before the first epoch" },
+    answer: ({ none, json }) =>
+      withCore(async ({ store, keys }, config) => {
+        const { EpochRotation } = await import('./epoch-rotation.js')
+        const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
+        const { takeOverEpochs } = await import('../../keys/epochs.js')
+        const folder = await folderOf(config)
+        const reloadKeys = async () => void (await takeOverEpochs(store, keys, folder))
+        const rotation = new EpochRotation({ store, keys, folder, clock: systemClock, reloadKeys })
+        const { number, keyId } = await rotation.rotate({
+          patienceMs: MINUTE_MS,
+          isBaseEpoch: none,
+          onStep: (step) => {
+            if (!json) note(`epoch: ${step}`)
+          },
+        })
+        const { epochRetentionHours: hours } = config
+        const retentionMs = hours * HOUR_MS
+        const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
+        return {
+          view: { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
+          hours,
+        }
+      }),
+    view: ({ view }) => view,
+    text: ({ view: { epoch, wrapped_keys_file: file }, hours }, { none }) =>
+      (none
+        ? "All users' keys are wrapped only under the database's keys. Remove COUNTERSIGN_EPOCH_KEYS, or the services begin epochs again.\n"
+        : `All users' keys are wrapped under epoch ${epoch}; ${file} holds them for a restore.\n`) +
+      (hours > 0
+        ? `The service destroys the previous epoch key in ${hours} h.`
+        : 'The previous epoch key is destroyed.'),
+  })
 }
 
 export function registerExportKeys(command: Command, { withCore }: CommandHost): void {
-  command
-    .argument('[file]', 'file to write, which is replaced (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
-    .option('--json', 'print JSON')
-    .action(
-      action((file: string | undefined, options: OutputOptions) =>
-        withCore((core, config) => exportKeys(file, options, core, config)),
-      ),
-    )
-}
-
-export function registerImportKeys(command: Command, host: CommandHost): void {
-  command
-    .argument('[file]', 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)')
-    .option('--json', 'print JSON')
-    .action(action((file: string | undefined, options: OutputOptions) => importKeys(file, options, host)))
-}
-
-async function rotate(options: RotateOptions, core: Core, config: Config): Promise<void> {
-  const { EpochRotation } = await import('./epoch-rotation.js')
-  const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
-  const { takeOverEpochs } = await import('../../keys/epochs.js')
-  const { store, keys } = core
-  const folder = await folderOf(config)
-  const rotation = new EpochRotation({
-    store,
-    keys,
-    folder,
-    clock: systemClock,
-    reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
+  declare(command.argument('[file]', FILE), '[file]', {
+    answer: ({ file: named }) =>
+      withCore(async ({ store, keys }, config) => {
+        const { exportDataKeys } = await import('./data-key-export.js')
+        const { epochKeyOf } = await import('../../keys/epochs.js')
+        const folder = await folderOf(config)
+        const file = named ?? folder.exportFile
+        const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
+        if (!present)
+          throw new CommandError(
+            'no_epochs',
+            'There is no epoch yet. Begin the first: countersign keys rotate-epoch',
+          )
+        const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
+        return { file, users: await exportDataKeys({ store, keys }, epochKey, file) }
+      }),
+    text: ({ file, users }) => `Wrote the keys of ${counted(users, 'user')} to ${file}.`,
   })
-  const { number, keyId } = await rotation.rotate({
-    patienceMs: MINUTE_MS,
-    isBaseEpoch: options.none ?? false,
-    onStep: (step) => {
-      if (!options.json) note(`epoch: ${step}`)
+}
+
+export function registerImportKeys(command: Command, { loadConfig, withCore }: CommandHost): void {
+  declare(command.argument('[file]', NEWEST), '[file]', {
+    async answer({ file: named }) {
+      const folder = await folderOf(await loadConfig())
+      const file = named ?? folder.exportFile
+      if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
+      const { importDataKeys } = await import('./data-key-import.js')
+      const { users, erased } = await withCore(
+        ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
+        { withoutEpochs: true },
+      )
+      // Opening the core as a service does proves that it opens; each audit log then records the import.
+      await withCore(({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
+      return { file, users, users_erased: erased }
     },
+    text: ({ users, users_erased: erased }) =>
+      `${counted(users, 'user')} can be verified again; left out, because erased since: ${erased}.`,
   })
-  const retentionMs = config.epochRetentionHours * HOUR_MS
-  const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
-  print(
-    options,
-    { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
-    () =>
-      (options.none
-        ? "All users' keys are wrapped only under the database's keys. Remove COUNTERSIGN_EPOCH_KEYS, or the services begin epochs again.\n"
-        : `All users' keys are wrapped under epoch ${number}; ${folder.exportFile} holds them for a restore.\n`) +
-      (retentionMs > 0
-        ? `The service destroys the previous epoch key in ${config.epochRetentionHours} h.`
-        : 'The previous epoch key is destroyed.'),
-  )
-}
-
-async function exportKeys(
-  file: string | undefined,
-  options: OutputOptions,
-  { store, keys }: Core,
-  config: Config,
-): Promise<void> {
-  const { exportDataKeys } = await import('./data-key-export.js')
-  const { epochKeyOf } = await import('../../keys/epochs.js')
-  const folder = await folderOf(config)
-  const target = file ?? folder.exportFile
-  const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
-  if (!present)
-    throw new CommandError(
-      'no_epochs',
-      'There is no epoch yet. Begin the first: countersign keys rotate-epoch',
-    )
-  const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
-  const users = await exportDataKeys({ store, keys }, epochKey, target)
-  print(options, { file: target, users }, () => `Wrote the keys of ${counted(users, 'user')} to ${target}.`)
-}
-
-async function importKeys(
-  named: string | undefined,
-  options: OutputOptions,
-  { loadConfig, withCore }: CommandHost,
-): Promise<void> {
-  const config = await loadConfig()
-  const folder = await folderOf(config)
-  const file = named ?? folder.exportFile
-  if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
-  const { importDataKeys } = await import('./data-key-import.js')
-  const imported = await withCore(
-    ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
-    { withoutEpochs: true },
-  )
-  // Opening the core as a service does proves that it opens; each audit log then records the import.
-  await withCore(({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
-  const { users, erased } = imported
-  print(
-    options,
-    { file, users, users_erased: erased },
-    () => `${counted(users, 'user')} can be verified again; left out, because erased since: ${erased}.`,
-  )
 }
 
 /** @throws CommandError no_epochs; ConfigError */

@@ -2,11 +2,12 @@
 import type { Command } from 'commander'
 import type { Core } from '../../admin/core.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { subcommand } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { answers, CommandError } from '../../cli/lib/output.js'
+import { CommandError } from '../../cli/lib/output.js'
 import { assertReached } from '../../cli/lib/pack-in-place.js'
 import { readInput } from '../../cli/lib/read-input.js'
-import { environmentOf, type SandboxOption } from '../../cli/lib/sandbox-option.js'
+import { environmentOf } from '../../cli/lib/sandbox-option.js'
 import { fields, listing } from '../../cli/lib/style.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
 import { requirementsInWords } from '../../contract/policy-words.js'
@@ -15,108 +16,101 @@ import { parsePolicy } from './policy.js'
 import { environmentsOf, PolicyOperations, policiesInForce, versionViews } from './policy-operations.js'
 
 export function registerPolicyCommands(policy: Command, host: CommandHost): void {
-  const { withCore } = host
-  answers(
-    policy
-      .command('show <tenant> [hash]')
-      .description('print the policy in force, or the version whose hash a verdict or an audit entry names')
-      .option('--sandbox', 'the policy of the sandbox')
-      .option('--json', 'print JSON, with the hash'),
-    (name: string, hash: string | undefined, options: SandboxOption) =>
-      withCore(async (core) => {
-        const tenant = await core.tenancy.find(name)
-        const asked = hash ?? policiesInForce(tenant)[environmentOf(options)]
+  const { onTenant } = host
+  subcommand(policy, 'show <tenant> [hash]', {
+    does: 'print the policy in force, or the version whose hash a verdict or an audit entry names',
+    options: { '--sandbox': 'the policy of the sandbox' },
+    json: 'print JSON, with the hash',
+    answer: ({ tenant, hash, ...options }) =>
+      onTenant(tenant, async (core, found) => {
+        const asked = hash ?? policiesInForce(found)[environmentOf(options)]
         if (asked === null) return { policy_hash: null, first_set_at: null, policy: null }
-        const version = await operationsOf(core).version(tenant, asked)
+        const version = await operationsOf(core).version(found, asked)
         return {
           policy_hash: version.hash,
           first_set_at: isoTime(version.firstSetAt),
           policy: JSON.parse(version.policy) as ActionPolicy,
         }
       }),
-    ({ policy }) => (policy ? JSON.stringify(policy, null, 2) : NO_POLICY),
-  )
+    text: ({ policy }) => (policy ? JSON.stringify(policy, null, 2) : NO_POLICY),
+  })
 
-  answers(
-    policy
-      .command('set <tenant>')
-      .description('put a policy in force, in production and in the sandbox')
-      .requiredOption('--file <file>', 'JSON file with the rules')
-      .option('--sandbox', 'in the sandbox only, to try it'),
-    async (name: string, options: SandboxOption & { file: string }) => {
-      const { policy: given } = parsePolicy((await readInput(options.file)).toString())
-      await assertRatesReached(given, host)
-      return withCore((core) => change(core, name, given, options))
+  subcommand(policy, 'set <tenant>', {
+    does: 'put a policy in force, in production and in the sandbox',
+    options: {
+      '--file <file>': { does: 'JSON file with the rules', required: true },
+      '--sandbox': 'in the sandbox only, to try it',
     },
-    ({ name, policy_hash }, _tenant, { sandbox }) =>
+    async answer({ tenant, file, sandbox }) {
+      const { policy: given } = parsePolicy((await readInput(file)).toString())
+      await assertRatesReached(given, host)
+      return change(host, tenant, given, sandbox)
+    },
+    text: ({ name, policy_hash }, { sandbox }) =>
       `${where(sandbox)}, ${name} obeys policy ${policy_hash.sandbox} from the next verdict on.`,
-  )
+  })
 
-  answers(
-    policy
-      .command('clear <tenant>')
-      .description('take the policy out of force, in production and in the sandbox')
-      .option('--sandbox', 'in the sandbox only'),
-    (name: string, options: SandboxOption) => withCore((core) => change(core, name, null, options)),
-    ({ name }, _tenant, { sandbox }) => `${where(sandbox)}, ${name} has no policy from the next verdict on.`,
-  )
+  subcommand(policy, 'clear <tenant>', {
+    does: 'take the policy out of force, in production and in the sandbox',
+    options: { '--sandbox': 'in the sandbox only' },
+    answer: ({ tenant, sandbox }) => change(host, tenant, null, sandbox),
+    text: ({ name }, { sandbox }) => `${where(sandbox)}, ${name} has no policy from the next verdict on.`,
+  })
 
-  answers(
-    policy
-      .command('check <tenant>')
-      .description('show which rule decides about an action, and what it asks of an approval')
-      .requiredOption('--action <file>', 'file with the action, as the backend sends it in `action`')
-      .option('--file <file>', 'a policy that is not in force yet')
-      .option('--sandbox', 'the policy of the sandbox'),
-    async (name: string, { action, file, ...options }: SandboxOption & { action: string; file?: string }) => {
+  subcommand(policy, 'check <tenant>', {
+    does: 'show which rule decides about an action, and what it asks of an approval',
+    options: {
+      '--action <file>': {
+        does: 'file with the action, as the backend sends it in `action`',
+        required: true,
+      },
+      '--file <file>': 'a policy that is not in force yet',
+      '--sandbox': 'the policy of the sandbox',
+    },
+    async answer({ tenant, action, file, ...options }) {
       const asked = actionOf((await readInput(action)).toString(), action)
-      return withCore(async (core) => {
-        const tenant = await core.tenancy.find(name)
-        const hash = policiesInForce(tenant)[environmentOf(options)]
+      return onTenant(tenant, async (core, found) => {
+        const hash = policiesInForce(found)[environmentOf(options)]
         if (file === undefined && hash === null) return { policy_hash: null, rule: null, require: null }
         const text =
           file === undefined
-            ? (await operationsOf(core).version(tenant, hash!)).policy
+            ? (await operationsOf(core).version(found, hash!)).policy
             : (await readInput(file)).toString()
         const version = parsePolicy(text)
         const rule = ruleFor(version.policy, asked)
         return { policy_hash: version.hash, rule: rule.name, require: rule.require }
       })
     },
-    ({ rule, require }) => (require === null ? NO_POLICY : fields([['Rule', rule], ...rowsOf(require)])),
-  )
+    text: ({ rule, require }) =>
+      require === null ? NO_POLICY : fields([['Rule', rule], ...rowsOf(require)]),
+  })
 
-  answers(
-    policy
-      .command('history <tenant>')
-      .description('list every version that was ever in force, the latest first'),
-    (name: string) =>
-      withCore(async ({ tenancy, store }) => {
-        const views = await versionViews(store.read, await tenancy.find(name))
-        return views.map(({ hash, ...view }) => ({ policy_hash: hash, ...view }))
-      }),
-    (views) =>
+  subcommand(policy, 'history <tenant>', {
+    does: 'list every version that was ever in force, the latest first',
+    answer: ({ tenant }) =>
+      onTenant(tenant, async ({ store }, found) =>
+        (await versionViews(store.read, found)).map(({ hash, ...view }) => ({ policy_hash: hash, ...view })),
+      ),
+    text: (views) =>
       listing(
         ['HASH', 'FIRST SET', 'IN FORCE', 'RULES'],
         views.map(({ policy_hash, first_set_at, in_force, rules }) => [
-          policy_hash,
-          first_set_at,
-          in_force.join(', ') || '–',
-          String(rules),
+          ...[policy_hash, first_set_at, in_force.join(', ') || '–', String(rules)],
         ]),
       ),
-  )
+  })
 }
 
 const NO_POLICY = 'No policy: the contract decides.'
 const operationsOf = (core: Core) => new PolicyOperations({ ...core, clock: systemClock })
-const where = (sandbox = false) => (sandbox ? 'In the sandbox' : 'In production and in the sandbox')
+const where = (sandbox: boolean) => (sandbox ? 'In the sandbox' : 'In production and in the sandbox')
 
-async function change(core: Core, name: string, policy: ActionPolicy | null, { sandbox }: SandboxOption) {
-  const tenant = await core.tenancy.findLive(name)
-  const environments = environmentsOf(sandbox)
-  const { previous, now } = await operationsOf(core).set(tenant, COMMAND_LINE, policy, environments)
-  return { tenant_id: tenant.id, name: tenant.name, policy_hash: now, previous }
+function change(host: CommandHost, name: string, policy: ActionPolicy | null, isSandboxOnly: boolean) {
+  return host.onLiveTenant(name, async (core, tenant) => {
+    const environments = environmentsOf(isSandboxOnly)
+    const { previous, now } = await operationsOf(core).set(tenant, COMMAND_LINE, policy, environments)
+    return { tenant_id: tenant.id, name: tenant.name, policy_hash: now, previous }
+  })
 }
 
 /** A rate that the installed pack does not reach would refuse every approval. @throws PackGradeError fmr_not_reached */

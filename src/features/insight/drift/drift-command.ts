@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import { declare } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { action, type OutputOptions, print } from '../../../cli/lib/output.js'
 import { type Cell, listing } from '../../../cli/lib/style.js'
 import { type Config, followingPackDirs, modelPackDir } from '../../../config/config.js'
 import { isoTime, systemClock } from '../../../lib/clock.js'
@@ -12,10 +12,6 @@ import { tenantModels } from '../../../tenants/tenant-models.js'
 import type { DriftComparison, DriftState } from './drift-report.js'
 import { type DriftView, type DriftViewParts, driftViews } from './drift-view.js'
 import { restartDrift } from './restart-drift.js'
-
-interface DriftOptions extends OutputOptions {
-  restart?: boolean
-}
 
 interface TenantDrift extends DriftView {
   tenant: string
@@ -29,45 +25,34 @@ const STATE_CELLS: Record<DriftState, Cell> = {
 }
 
 export function registerDriftCommand(drift: Command, { withCore }: CommandHost): void {
-  drift
-    .option('--restart', 'compare with verifications from now on only, after a change that you know of')
-    .option('--json', 'print JSON, with the histograms and every day')
-    .action(
-      action(async (name: string | undefined, options: DriftOptions) => {
-        if (options.restart) return restart(name, options, withCore)
-        const views = await withCore(async ({ store, tenancy }, config) => {
-          const packs = await packsOf(config)
-          const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
-          const all: TenantDrift[] = []
-          for (const tenant of tenants.filter(({ deletedAt }) => deletedAt === null))
-            all.push(...(await viewsOf(tenant, store.read, packs)))
-          return all
-        })
-        print(options, views, () =>
-          views.length === 0
-            ? 'No verification was counted within five weeks.'
-            : views.map(textOf).join('\n\n'),
-        )
+  declare(drift, '[tenant]', {
+    options: {
+      '--restart': 'compare with verifications from now on only, after a change that you know of',
+    },
+    json: 'print JSON, with the histograms and every day',
+    answer: ({ tenant: name, restart }) =>
+      withCore(async ({ operations, store, tenancy }, config) => {
+        if (restart) {
+          const tenant = name === undefined ? null : await tenancy.findLive(name)
+          const now = systemClock.now()
+          await restartDrift(operations, tenant, COMMAND_LINE, now)
+          return { tenant: name ?? null, since: isoTime(now) }
+        }
+        const packs = await packsOf(config)
+        const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
+        const all: TenantDrift[] = []
+        for (const tenant of tenants.filter(({ deletedAt }) => deletedAt === null))
+          all.push(...(await viewsOf(tenant, store.read, packs)))
+        return all
       }),
-    )
-}
-
-async function restart(
-  name: string | undefined,
-  options: OutputOptions,
-  withCore: CommandHost['withCore'],
-): Promise<void> {
-  const since = await withCore(async ({ operations, tenancy }) => {
-    const tenant = name === undefined ? null : await tenancy.findLive(name)
-    const now = systemClock.now()
-    await restartDrift(operations, tenant, COMMAND_LINE, now)
-    return isoTime(now)
+    text(views) {
+      if (!Array.isArray(views))
+        return `Verifications of ${views.tenant ?? 'all tenants'} are compared with those from ${views.since} on.`
+      return views.length === 0
+        ? 'No verification was counted within five weeks.'
+        : views.map(textOf).join('\n\n')
+    },
   })
-  print(
-    options,
-    { tenant: name ?? null, since },
-    () => `Verifications of ${name ?? 'all tenants'} are compared with those from ${since} on.`,
-  )
 }
 
 async function viewsOf(

@@ -1,7 +1,8 @@
 /** `countersign models shadow`: prints what the candidate in shadow would have decided, by tenant and day. */
 import type { Command } from 'commander'
+import { declare } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { answers, UsageError } from '../../../cli/lib/output.js'
+import { UsageError } from '../../../cli/lib/output.js'
 import { type Cell, listing } from '../../../cli/lib/style.js'
 import { DAY_MS, systemClock } from '../../../lib/clock.js'
 import type { Histogram } from '../histogram.js'
@@ -15,30 +16,30 @@ interface TenantShadow extends ShadowView {
 const MOST_DAYS = 100
 
 export function registerShadowCommand(shadow: Command, { withCore }: CommandHost): void {
-  answers(
-    shadow
-      .option('--days <days>', 'days to show, 1 to 100, with today', '30')
-      .option('--json', 'print JSON, with histograms of the scores'),
-    async (name: string | undefined, options: { days: string }) => {
-      const days = Number(options.days)
-      if (!Number.isInteger(days) || days < 1 || days > MOST_DAYS)
-        throw new UsageError(
-          'invalid_option',
-          `--days is ${options.days}; expected a whole number from 1 to ${MOST_DAYS}.`,
-        )
-      const since = (Math.floor(systemClock.now() / DAY_MS) - days + 1) * DAY_MS
-      return withCore(async ({ store, tenancy }) => {
+  declare(shadow, '[tenant]', {
+    options: {
+      '--days <days>': { does: 'days to show, 1 to 100, with today', default: '30', parse: parseDays },
+    },
+    json: 'print JSON, with histograms of the scores',
+    answer: ({ tenant: name, days }) =>
+      withCore(async ({ store, tenancy }) => {
+        const since = (Math.floor(systemClock.now() / DAY_MS) - days + 1) * DAY_MS
         const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
         const all: TenantShadow[] = []
         for (const { id, name: tenant, deletedAt } of tenants)
           if (deletedAt === null)
             for (const view of await shadowViews(store.read, id, since)) all.push({ tenant, ...view })
         return all
-      })
-    },
-    (views, _name, { days }) =>
-      views.length === 0 ? `No candidate saw a verification within ${Number(days)} days.` : textOf(views),
-  )
+      }),
+    text: (views, { days }) =>
+      views.length === 0 ? `No candidate saw a verification within ${days} days.` : textOf(views),
+  })
+}
+
+function parseDays(text: string): number {
+  const days = Number(text)
+  if (Number.isInteger(days) && days >= 1 && days <= MOST_DAYS) return days
+  throw new UsageError('invalid_option', `--days is ${text}; expected a whole number from 1 to ${MOST_DAYS}.`)
 }
 
 function textOf(views: readonly TenantShadow[]): string {

@@ -1,176 +1,134 @@
 /** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict. */
 import { readFileSync } from 'node:fs'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Core } from '../../../admin/core.js'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import { type Asked, subcommand } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { action, answers, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { UsageError } from '../../../cli/lib/output.js'
 import { environmentOf } from '../../../cli/lib/sandbox-option.js'
 import { fields, listing } from '../../../cli/lib/style.js'
 import { systemClock } from '../../../lib/clock.js'
-import type { TenantRecord } from '../../../storage/records.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
 import { messageRule } from '../keycloak/keycloak-realm.js'
 import {
   clientView,
   DEFAULT_ACR,
   HAND_OVERS,
-  type HandOver,
   type NewOpenIdClient,
   OPENID_PROFILES,
   type OpenIdClient,
-  type OpenIdProfile,
 } from '../openid-clients.js'
 import { OpenIdOperations } from '../openid-operations.js'
 import { registerOpenIdKeysCommands } from './openid-keys-command.js'
 
-interface AddOptions extends OutputOptions {
-  profile: OpenIdProfile | 'generic' | 'keycloak' | 'entra'
-  helpUrl?: string
-  handOver: HandOver
-  redirectUri?: string[]
-  realmIssuer?: string
-  realmUrl?: string
-  userId: 'sub' | 'login_hint'
-  optionalMessage?: boolean
-  acr: string
-  sandbox?: boolean
-  jwks?: string
-  tenantId?: string
-  appId?: string
-  cloud: string
-  metadataUrl?: string
-}
+const ADD_OPTIONS = {
+  '--redirect-uri <uris...>': 'addresses to which the provider may lead back, in full',
+  '--profile <name>': {
+    does: 'product that asks, or generic for any OpenID Connect',
+    choices: ['generic', 'keycloak', 'entra', ...OPENID_PROFILES],
+    default: 'generic',
+  },
+  '--realm-issuer <url>': 'issuer of the realm of Keycloak, as its tokens name it',
+  '--realm-url <url>': 'address at which this service reaches the realm; default: its issuer',
+  '--user-id <name>': {
+    does: 'the name of a person in Keycloak by which they are enrolled: id or user name',
+    choices: ['sub', 'login_hint'],
+    default: 'sub',
+  },
+  '--optional-message': 'keycloak: take requests without binding_message, too',
+  '--acr <acr>': { does: 'least acr of an approval for the application', default: DEFAULT_ACR },
+  '--jwks <file>':
+    'file with the public keys of the application (private_key_jwt) instead of a secret; entra: of Entra ID, where the service cannot reach it',
+  '--tenant-id <guid>': 'entra: directory (tenant) id',
+  '--app-id <guid>': 'entra: application (client) id of the app registration',
+  '--cloud <name>': {
+    does: 'entra: cloud of the tenant',
+    choices: Object.keys(ENTRA_CLOUDS),
+    default: 'global',
+  },
+  '--metadata-url <url>': "entra: address of the tenant's metadata, where a relay passes it on",
+  '--help-url <url>': 'address that a person sees who is not confirmed, such as a help page about enrollment',
+  '--hand-over <rule>': {
+    does: 'number: a computer may hand the capture over to a phone, which then shows a number to type at the computer',
+    choices: HAND_OVERS,
+    default: 'off',
+  },
+  '--sandbox': 'an application of the sandbox',
+} as const
+type AddOptions = Asked<'', typeof ADD_OPTIONS>
 
 export function registerOpenIdCommands(openid: Command, host: CommandHost): void {
-  const { withCore } = host
-  /** Works on the applications of a tenant that is not deleted. @throws TenancyError */
-  const operate = <T>(
-    name: string,
-    work: (operations: OpenIdOperations, tenant: TenantRecord) => Promise<T>,
-  ) => withCore(async (core) => work(operationsOf(core), await core.tenancy.findLive(name)))
+  const { onTenant, onLiveTenant } = host
   registerOpenIdKeysCommands(openid, host)
 
-  openid
-    .command('add <tenant> <name>')
-    .description('register an application and print its id and secret, which is shown only once')
-    .option('--redirect-uri <uris...>', 'addresses to which the provider may lead back, in full')
-    .addOption(
-      new Option('--profile <name>', 'product that asks, or generic for any OpenID Connect')
-        .choices(['generic', 'keycloak', 'entra', ...OPENID_PROFILES])
-        .default('generic'),
-    )
-    .option('--realm-issuer <url>', 'issuer of the realm of Keycloak, as its tokens name it')
-    .option('--realm-url <url>', 'address at which this service reaches the realm; default: its issuer')
-    .addOption(
-      new Option(
-        '--user-id <name>',
-        'the name of a person in Keycloak by which they are enrolled: id or user name',
+  subcommand(openid, 'add <tenant> <name>', {
+    does: 'register an application and print its id and secret, which is shown only once',
+    options: ADD_OPTIONS,
+    async answer({ tenant, name, ...options }) {
+      const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
+      const made = await onLiveTenant(tenant, (core, found) =>
+        operationsOf(core).add(found, COMMAND_LINE, environmentOf(options), {
+          name,
+          redirectUris: options.redirectUri ?? [],
+          acr: options.acr,
+          jwks: keys,
+          helpUrl: options.helpUrl,
+          handOver: options.handOver,
+          ...(options.profile === 'entra' ? entraIn(options, keys) : profileIn(options)),
+        }),
       )
-        .choices(['sub', 'login_hint'])
-        .default('sub'),
-    )
-    .option('--optional-message', 'keycloak: take requests without binding_message, too')
-    .option('--acr <acr>', 'least acr of an approval for the application', DEFAULT_ACR)
-    .option(
-      '--jwks <file>',
-      'file with the public keys of the application (private_key_jwt) instead of a secret; entra: of Entra ID, where the service cannot reach it',
-    )
-    .option('--tenant-id <guid>', 'entra: directory (tenant) id')
-    .option('--app-id <guid>', 'entra: application (client) id of the app registration')
-    .addOption(
-      new Option('--cloud <name>', 'entra: cloud of the tenant')
-        .choices(Object.keys(ENTRA_CLOUDS))
-        .default('global'),
-    )
-    .option('--metadata-url <url>', "entra: address of the tenant's metadata, where a relay passes it on")
-    .option(
-      '--help-url <url>',
-      'address that a person sees who is not confirmed, such as a help page about enrollment',
-    )
-    .addOption(
-      new Option(
-        '--hand-over <rule>',
-        'number: a computer may hand the capture over to a phone, which then shows a number to type at the computer',
-      )
-        .choices(HAND_OVERS)
-        .default('off'),
-    )
-    .option('--sandbox', 'an application of the sandbox')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (tenant: string, name: string, options: AddOptions) => {
-        const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
-        const made = await operate(tenant, (operations, found) =>
-          operations.add(found, COMMAND_LINE, environmentOf(options), {
-            name,
-            redirectUris: options.redirectUri ?? [],
-            acr: options.acr,
-            jwks: keys,
-            helpUrl: options.helpUrl,
-            handOver: options.handOver,
-            ...(options.profile === 'entra' ? entraIn(options, keys) : profileIn(options)),
-          }),
-        )
-        const view = { ...commandView(made), client_secret: made.secret }
-        print(options, view, () =>
-          fields([
-            ['Client id', view.client_id],
-            ...(made.keycloak ? [] : [['Client secret', view.client_secret ?? noSecretOf(made)] as const]),
-            ['Environment', view.environment],
-            ...(made.keycloak
-              ? ([
-                  ['Realm', made.keycloak.issuer],
-                  ['Channel', `${channelPath(made)} below COUNTERSIGN_OPENID_URL`],
-                ] as const)
-              : [['Leads back to', view.redirect_uris.join(', ')] as const]),
-            ['Least acr', view.acr],
-            ...(made.entra ? [['Enroll as', entraUserId(made.entra, '<object id>')] as const] : []),
-            ...(view.help_url === null ? [] : [['Help', view.help_url] as const]),
-            ['Hand-over', view.hand_over],
-          ]),
-        )
-      }),
-    )
+      return { made, view: { ...commandView(made), client_secret: made.secret } }
+    },
+    view: ({ view }) => view,
+    text: ({ made, view }) =>
+      fields([
+        ['Client id', view.client_id],
+        ...(made.keycloak ? [] : [['Client secret', view.client_secret ?? noSecretOf(made)] as const]),
+        ['Environment', view.environment],
+        ...(made.keycloak
+          ? ([
+              ['Realm', made.keycloak.issuer],
+              ['Channel', `${channelPath(made)} below COUNTERSIGN_OPENID_URL`],
+            ] as const)
+          : [['Leads back to', view.redirect_uris.join(', ')] as const]),
+        ['Least acr', view.acr],
+        ...(made.entra ? [['Enroll as', entraUserId(made.entra, '<object id>')] as const] : []),
+        ...(view.help_url === null ? [] : [['Help', view.help_url] as const]),
+        ['Hand-over', view.hand_over],
+      ]),
+  })
 
-  answers(
-    openid.command('list <tenant>').description('list the applications of a tenant'),
-    (tenant: string) =>
-      withCore(async (core) => {
-        const { id } = await core.tenancy.find(tenant)
-        return (await operationsOf(core).clients.of(core.store.read, id)).map(commandView)
-      }),
-    (views) =>
+  subcommand(openid, 'list <tenant>', {
+    does: 'list the applications of a tenant',
+    answer: ({ tenant }) =>
+      onTenant(tenant, async (core, { id }) =>
+        (await operationsOf(core).clients.of(core.store.read, id)).map(commandView),
+      ),
+    text: (views) =>
       listing(
         ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
         views.map((view) => [
           ...[view.client_id, view.name, view.profile, view.environment, view.acr, view.created_at],
         ]),
       ),
-  )
+  })
 
-  answers(
-    openid
-      .command('remove <tenant> <client>')
-      .description('remove an application: its requests are refused at once'),
-    async (tenant: string, client: string) =>
-      commandView(
-        await operate(tenant, (operations, found) => operations.remove(found, COMMAND_LINE, client)),
+  subcommand(openid, 'remove <tenant> <client>', {
+    does: 'remove an application: its requests are refused at once',
+    answer: ({ tenant, client }) =>
+      onLiveTenant(tenant, async (core, found) =>
+        commandView(await operationsOf(core).remove(found, COMMAND_LINE, client)),
       ),
-    ({ name, client_id }) => `Removed ${name} (${client_id}).`,
-  )
+    text: ({ name, client_id }) => `Removed ${name} (${client_id}).`,
+  })
 }
 
 const operationsOf = (core: Core) => new OpenIdOperations({ ...core, clock: systemClock })
 
 /** @throws UsageError */
-function profileIn({
-  profile,
-  realmIssuer,
-  realmUrl,
-  userId,
-  optionalMessage = false,
-}: AddOptions): Pick<NewOpenIdClient, 'profile' | 'keycloak'> {
+function profileIn(options: AddOptions): Pick<NewOpenIdClient, 'profile' | 'keycloak'> {
+  const { profile, realmIssuer, realmUrl, userId, optionalMessage } = options
   if (profile !== 'keycloak') {
     if (realmIssuer !== undefined || realmUrl !== undefined || optionalMessage)
       throw new UsageError(

@@ -3,8 +3,9 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
+import { type Asked, declare } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { action, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { UsageError } from '../../../cli/lib/output.js'
 import { fields } from '../../../cli/lib/style.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import { certificatesOf } from '../../../tenants/pem.js'
@@ -18,74 +19,56 @@ import {
 } from '../passkey-settings.js'
 import { passkeySettingsView } from '../passkey-views.js'
 
-interface PasskeyOptions extends OutputOptions {
-  rpId?: string
-  origin?: string[]
-  synced?: string
-  registration?: string
-  recoveryHours?: string
-  roots?: string[]
-  aaguid?: string[]
-  off?: boolean
-}
-
 /** Value that empties a list. */
 const NONE = 'none'
 
-export function registerTenantPasskeys(passkeys: Command, { withCore }: CommandHost): void {
-  passkeys
-    .option('--rp-id <domain>', 'domain to which the passkeys belong, such as bank.example')
-    .option('--origin <origins...>', 'origins of the pages that use passkeys; replaces the earlier ones')
-    .option(
-      '--synced <policy>',
-      'what a passkey counts as that its provider copies to other devices: swk or refused',
-    )
-    .option(
-      '--registration <policy>',
-      'verified: a registration needs a fresh verify with liveness; backend: the API key is enough',
-    )
-    .option(
-      '--recovery-hours <hours>',
-      'wait between a verification for `recover_passkey` and the registration',
-    )
-    .option(
-      '--roots <files...>',
-      `PEM files of the authorities whose attestation makes a passkey count as hwk; ${NONE}: no passkey does`,
-    )
-    .option('--aaguid <aaguids...>', `authenticators that are accepted, attested by a root; ${NONE}: all`)
-    .option('--off', 'use no passkeys: registered ones are kept, and refused meanwhile')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string, options: PasskeyOptions) => {
-        const { json: _, ...named } = options
-        const view =
-          Object.keys(named).length === 0
-            ? await withCore(async ({ tenancy }) => viewOf(await tenancy.find(name)))
-            : await withCore(async ({ tenancy, operations: { audited } }) => {
-                const found = await tenancy.findLive(name)
-                const settings = await changed(passkeySettings(found), options)
-                return viewOf(await changeSettings(audited, found, COMMAND_LINE, settings))
-              })
-        print(options, view, () =>
-          view.rp_id === null
-            ? `${view.name} uses no passkeys.`
-            : fields([
-                ['Domain', view.rp_id],
-                ['Pages', view.origins.join(', ')],
-                ['Synced passkeys', view.synced === 'refused' ? 'refused' : `count as ${view.synced}`],
-                [
-                  'Registration',
-                  view.registration === 'verified'
-                    ? 'after a verification with liveness'
-                    : 'by the backend only',
-                ],
-                ['Recovery', `after ${view.recovery_hours} h`],
-                ['Attested by', view.roots.map(subjectOf).join('; ') || 'nobody: all passkeys count as swk'],
-                ['Authenticators', view.aaguids.join(', ') || 'all'],
-              ]),
-        )
-      }),
-    )
+const OPTIONS = {
+  '--rp-id <domain>': 'domain to which the passkeys belong, such as bank.example',
+  '--origin <origins...>': 'origins of the pages that use passkeys; replaces the earlier ones',
+  '--synced <policy>': {
+    does: 'what a passkey counts as that its provider copies to other devices: swk or refused',
+    parse: oneOf(SYNCED_POLICIES),
+  },
+  '--registration <policy>': {
+    does: 'verified: a registration needs a fresh verify with liveness; backend: the API key is enough',
+    parse: oneOf(REGISTRATION_POLICIES),
+  },
+  '--recovery-hours <hours>': {
+    does: 'wait between a verification for `recover_passkey` and the registration',
+    parse: Number,
+  },
+  '--roots <files...>': `PEM files of the authorities whose attestation makes a passkey count as hwk; ${NONE}: no passkey does`,
+  '--aaguid <aaguids...>': `authenticators that are accepted, attested by a root; ${NONE}: all`,
+  '--off': 'use no passkeys: registered ones are kept, and refused meanwhile',
+} as const
+
+export function registerTenantPasskeys(passkeys: Command, { onTenant, onLiveTenant }: CommandHost): void {
+  declare(passkeys, '<tenant>', {
+    options: OPTIONS,
+    async answer({ tenant, json: _, ...changes }) {
+      if (Object.values(changes).every((change) => change === undefined || change === false))
+        return onTenant(tenant, async (_core, found) => viewOf(found))
+      return onLiveTenant(tenant, async ({ operations: { audited } }, found) => {
+        const settings = await changed(passkeySettings(found), changes)
+        return viewOf(await changeSettings(audited, found, COMMAND_LINE, settings))
+      })
+    },
+    text: (view) =>
+      view.rp_id === null
+        ? `${view.name} uses no passkeys.`
+        : fields([
+            ['Domain', view.rp_id],
+            ['Pages', view.origins.join(', ')],
+            ['Synced passkeys', view.synced === 'refused' ? 'refused' : `count as ${view.synced}`],
+            [
+              'Registration',
+              view.registration === 'verified' ? 'after a verification with liveness' : 'by the backend only',
+            ],
+            ['Recovery', `after ${view.recovery_hours} h`],
+            ['Attested by', view.roots.map(subjectOf).join('; ') || 'nobody: all passkeys count as swk'],
+            ['Authenticators', view.aaguids.join(', ') || 'all'],
+          ]),
+  })
 }
 
 function viewOf(tenant: TenantRecord) {
@@ -95,26 +78,21 @@ function viewOf(tenant: TenantRecord) {
 /** @throws UsageError wrong_usage, invalid_option */
 async function changed(
   present: PasskeySettings | null,
-  options: PasskeyOptions,
+  options: Omit<Asked<'', typeof OPTIONS>, 'json'>,
 ): Promise<PasskeySettings | null> {
   if (options.off) return null
   const { rpId = present?.rpId, origin = present?.origins } = options
   if (rpId === undefined || origin === undefined)
     throw new UsageError('wrong_usage', 'Give --rp-id and --origin together the first time.')
-  const {
-    synced = present?.synced ?? PASSKEY_DEFAULTS.synced,
-    registration = present?.registration ?? PASSKEY_DEFAULTS.registration,
-    recoveryHours = present?.recoveryHours ?? PASSKEY_DEFAULTS.recoveryHours,
-    aaguid = present?.aaguids ?? PASSKEY_DEFAULTS.aaguids,
-  } = options
+  const { synced, registration, recoveryHours, roots, aaguids } = present ?? PASSKEY_DEFAULTS
   return {
     rpId,
     origins: origin,
-    synced: oneOf(SYNCED_POLICIES, synced, '--synced'),
-    registration: oneOf(REGISTRATION_POLICIES, registration, '--registration'),
-    recoveryHours: Number(recoveryHours),
-    roots: options.roots ? await certificatesIn(options.roots) : (present?.roots ?? PASSKEY_DEFAULTS.roots),
-    aaguids: aaguid.filter((one) => one !== NONE),
+    synced: options.synced ?? synced,
+    registration: options.registration ?? registration,
+    recoveryHours: options.recoveryHours ?? recoveryHours,
+    roots: options.roots ? await certificatesIn(options.roots) : roots,
+    aaguids: (options.aaguid ?? aaguids).filter((one) => one !== NONE),
   }
 }
 
@@ -134,9 +112,10 @@ function subjectOf(pem: string): string {
   return new X509Certificate(pem).subject.replaceAll('\n', ', ')
 }
 
-function oneOf<T extends string>(known: readonly T[], text: string, option: string): T {
-  const found = known.find((one) => one === text)
-  if (found === undefined)
+function oneOf<T extends string>(known: readonly T[]): (text: string, option: string) => T {
+  return (text, option) => {
+    const found = known.find((one) => one === text)
+    if (found !== undefined) return found
     throw new UsageError('invalid_option', `${option} is "${text}"; expected ${known.join(', ')}.`)
-  return found
+  }
 }
