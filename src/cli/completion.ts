@@ -1,7 +1,7 @@
 /** `countersign completion <shell>`: prints a completion script, made from the definitions of the commands. */
 import { Argument, type Command } from 'commander'
 import { type CompletedCommand, SCRIPTS, type Shell } from './completion-scripts.js'
-import { action, type OutputOptions, print } from './lib/output.js'
+import { declare } from './lib/command.js'
 
 const WHERE = `
 Where shells look for the script:
@@ -12,16 +12,12 @@ Where shells look for the script:
 Print it again after an update: it holds all names of this version.`
 
 export function registerCompletionCommand(command: Command): void {
-  command
-    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS)))
-    .option('--json', 'print JSON')
-    .addHelpText('after', WHERE)
-    .action(
-      action(async (shell: Shell, options: OutputOptions) => {
-        const script = SCRIPTS[shell](commandsOf(command.parent!))
-        print(options, { shell, script }, () => script)
-      }),
-    )
+  const argument = new Argument('<shell>', 'which shell').choices(Object.keys(SCRIPTS))
+  declare(command.addArgument(argument), '<shell>', {
+    help: WHERE,
+    answer: async ({ shell }) => ({ shell, script: SCRIPTS[shell as Shell](commandsOf(command.parent!)) }),
+    text: ({ script }) => script,
+  })
 }
 
 /** The program and all commands below it, parents first. */

@@ -1,42 +1,26 @@
 /** The parts that `evaluate` and `models calibrate` share: options that decide the figures, and the measuring. */
-import { type Command, Option } from 'commander'
 import type { EvaluationRun } from '../../../tools/evaluation/run-evaluation.js'
-import type { EngineOptions, FaceChoice, ImageLimits } from '../../biometrics/types.js'
+import type { EngineOptions, ImageLimits } from '../../biometrics/types.js'
 import type { Config } from '../../config/config.js'
-import type { OutputOptions } from '../lib/output.js'
+import type { Asked } from '../lib/command.js'
 import { progressBar, progressSteps } from '../lib/progress.js'
 import { readInput } from '../lib/read-input.js'
 
-export interface MeasuringOptions extends OutputOptions {
-  groups?: string
-  impostors: 'one' | 'all'
-  face?: FaceChoice
-  largestFace?: boolean
-}
-
 /** Options that decide the figures. */
-export function withMeasuringOptions(command: Command): Command {
-  return command
-    .option(
-      '--groups <people.csv>',
-      'CSV that assigns people to groups: columns person and any labels, such as sex',
-    )
-    .addOption(
-      new Option(
-        '--impostors <photos>',
-        'compare one photo of each person with one of every other person, or all photos',
-      )
-        .choices(['one', 'all'])
-        .default('one'),
-    )
-    .addOption(
-      new Option(
-        '--face <which>',
-        'use the largest face of each photo, or the one nearest its center, regardless of its size and of other faces',
-      ).choices(['largest', 'centre']),
-    )
-    .addOption(new Option('--largest-face', 'the same as --face largest').conflicts('face'))
-}
+export const MEASURING = {
+  '--groups <people.csv>': 'CSV that assigns people to groups: columns person and any labels, such as sex',
+  '--impostors <photos>': {
+    does: 'compare one photo of each person with one of every other person, or all photos',
+    choices: ['one', 'all'],
+    default: 'one',
+  },
+  '--face <which>': {
+    does: 'use the largest face of each photo, or the one nearest its center, regardless of its size and of other faces',
+    choices: ['largest', 'centre'],
+  },
+  '--largest-face': { does: 'the same as --face largest', conflicts: 'face' },
+} as const
+type MeasuringOptions = Asked<'', typeof MEASURING>
 
 /** Imported late: loading engine and configuration takes longer than a short command should. */
 export async function measure(

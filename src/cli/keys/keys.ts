@@ -16,7 +16,7 @@ import {
   replaceKeyFile,
   withdrawKeyFile,
 } from '../../crypto/master-key.js'
-import { subcommand } from '../lib/command.js'
+import { subcommand, TOLD, type Told } from '../lib/command.js'
 import { CommandError, UsageError } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { withCore } from '../with-core.js'
@@ -24,12 +24,6 @@ import { assertServicesRead } from './key-followers.js'
 
 /** Opens the database. Imported late, so that help does without it. */
 const rotation = () => import('../../keys/master-key-rotation.js')
-
-/** The end of a step: what programs and people read of it. */
-interface Done {
-  view: { master_key_id: string; previous?: string | null; kept?: string; forgotten?: string[] }
-  text: string
-}
 
 export function registerKeysCommands(keys: Command): void {
   subcommand(keys, 'instance-secret', {
@@ -47,7 +41,7 @@ export function registerKeysCommands(keys: Command): void {
       '--finish': 'with the new key configured: remove the old one and seal everything under the new keys',
       '--cancel': 'with the old key configured: discard the new one',
     },
-    async answer({ newKeyFile, finish, cancel }): Promise<Done> {
+    async answer({ newKeyFile, finish, cancel }): Promise<Told> {
       if ([finish, newKeyFile, cancel].filter(Boolean).length > 1)
         throw new UsageError(
           'invalid_option',
@@ -63,8 +57,7 @@ export function registerKeysCommands(keys: Command): void {
           : prepareRotation(newKeyFile, core, config)
       })
     },
-    view: ({ view }) => view,
-    text: ({ text }) => text,
+    ...TOLD,
   })
 
   subcommand(keys, 'discard-master <id>', {
@@ -87,7 +80,7 @@ export function registerKeysCommands(keys: Command): void {
 }
 
 /** Changes the master key in one step, where this program can replace the key file. Keeps the old key, for the backups made under it. */
-async function rotateInPlace(core: Core, config: Config): Promise<Done> {
+async function rotateInPlace(core: Core, config: Config): Promise<Told> {
   const next = newMasterKey()
   const file = config.masterKeyFile
   const { store } = core
@@ -136,7 +129,7 @@ const IN_TWO_STEPS =
   '--new-key-file <a copy of it>, replace the old one with it for every service, restart each of them, and run: countersign keys ' +
   'rotate-master --finish'
 
-async function prepareRotation(file: string | undefined, core: Core, config: Config): Promise<Done> {
+async function prepareRotation(file: string | undefined, core: Core, config: Config): Promise<Told> {
   if (!file)
     throw new CommandError(
       'new_key_needed',
@@ -158,7 +151,7 @@ async function prepareRotation(file: string | undefined, core: Core, config: Con
   }
 }
 
-async function finishRotation({ store, keys, masterKey }: Core, config: Config): Promise<Done> {
+async function finishRotation({ store, keys, masterKey }: Core, config: Config): Promise<Told> {
   const id = masterKeyId(masterKey)
   // A change that has begun continues: the old key opens nothing any more.
   if (keys.phase === 'prepared')
@@ -177,7 +170,7 @@ async function finishRotation({ store, keys, masterKey }: Core, config: Config):
   }
 }
 
-async function cancelRotation({ store, keys, masterKey }: Core): Promise<Done> {
+async function cancelRotation({ store, keys, masterKey }: Core): Promise<Told> {
   const id = masterKeyId(masterKey)
   if (keys.phase !== 'settled')
     throw new CommandError(

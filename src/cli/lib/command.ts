@@ -7,6 +7,8 @@ interface OptionDetails {
   default?: string
   required?: true
   choices?: readonly string[]
+  /** An option that cannot be given with it. */
+  conflicts?: string
   /** Reads the text that was given. @param option its name, such as `--grace` @throws UsageError */
   parse?(text: string, option: string): unknown
 }
@@ -61,6 +63,13 @@ export interface Declaration<Usage extends string, Taken extends Options, Answer
   remark?(answer: NoInfer<Answer>, asked: Asked<Usage, Taken>): string | null
 }
 
+/** The answer of a command with several kinds of work: what programs and what people read of it. */
+export interface Told {
+  view: unknown
+  text: string
+}
+export const TOLD = { view: ({ view }: Told) => view, text: ({ text }: Told) => text }
+
 /** Adds a command below another. @param usage its name and its arguments, in the syntax of commander */
 export function subcommand<Usage extends string, const Taken extends Options, Answer>(
   parent: Command,
@@ -114,6 +123,7 @@ export function wholeNumberTo(most: number): (text: string, option: string) => n
 function optionOf(flags: string, details: OptionDetails): Option {
   const option = new Option(flags, details.does).makeOptionMandatory(details.required ?? false)
   if (details.choices) option.choices(details.choices)
+  if (details.conflicts) option.conflicts(details.conflicts)
   return details.default === undefined ? option : option.default(details.default)
 }
 

@@ -8,7 +8,8 @@ import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, modelPackDir } from '../../config/config.js'
 import { systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
-import { CommandError, type OutputOptions, print } from '../lib/output.js'
+import type { Told } from '../lib/command.js'
+import { CommandError } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { type Field, fields } from '../lib/style.js'
 import { withCore } from '../with-core.js'
@@ -20,17 +21,17 @@ import {
   gradeFields,
 } from './write-calibration.js'
 
-export interface FromUsersOptions extends OutputOptions {
+interface FromUsersOptions {
   people: number
   perSecond: number
-  dryRun?: boolean
+  dryRun: boolean
 }
 
 /** Seed for drawing people again when intervals are computed. */
 const SEED = 1
 
 /** @throws CommandError comparison_not_allowed; CalibrationError too_few_people */
-export async function calibrateFromUsers(name: string, options: FromUsersOptions): Promise<void> {
+export async function calibrateFromUsers(name: string, options: FromUsersOptions): Promise<Told> {
   const { calibrateFromUsers: calibrate } = await import('../../../tools/evaluation/calibrate-from-users.js')
   const config = loadConfig({ ...process.env, COUNTERSIGN_MODEL_PACK: name })
   const dir = modelPackDir(config)
@@ -68,7 +69,7 @@ export async function calibrateFromUsers(name: string, options: FromUsersOptions
     histogram: found.histogram,
     ...calibration,
   }
-  print(options, result, () => fields(view(found, result, change)))
+  return { view: result, text: fields(view(found, result, change)) }
 }
 
 /** @throws CommandError comparison_not_allowed */

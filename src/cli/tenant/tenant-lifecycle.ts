@@ -42,7 +42,7 @@ export function registerTenantLifecycle(tenant: Command): void {
       },
       '--fmr <rate>': {
         does: `false match rate of its verdicts, such as 1e-5; ${CONFIGURED}: the configured one`,
-        parse: (text) => (text === CONFIGURED ? null : parseFmr(text)),
+        parse: (text, option) => (text === CONFIGURED ? null : parseFmr(text, option)),
       },
       '--require-liveness <what>': {
         does: `liveness required of its captures: none, passive, active or both; ${CONFIGURED}: the configured value`,

@@ -76,8 +76,8 @@ export function parseReplaceVerdict(text: string): number | null {
   return minutes
 }
 
-export function parseFmr(text: string): number {
-  const problem = falseMatchRateProblem(text, '--fmr')
+export function parseFmr(text: string, option: string): number {
+  const problem = falseMatchRateProblem(text, option)
   if (problem) throw new UsageError('invalid_option', problem)
   return Number(text)
 }
