@@ -1,28 +1,16 @@
 /** How the command line and the dashboard show a change of the model pack. */
-import { isoTime, optionalTime } from '../lib/clock.js'
+import { optionalTime } from '../lib/clock.js'
+import { wire } from '../lib/wire.js'
 import type { ModelMigrationRecord } from '../storage/records.js'
 import type { MigrationStatus, TenantProgress } from './model-operations.js'
 
 export type MigrationView = ReturnType<typeof migrationView>
-export type ProgressView = ReturnType<typeof progressView>
 
-export function migrationView({
-  from,
-  to,
-  startedAt,
-  strictFmr,
-  atCoverage,
-  atTime,
-  finishingAt,
-}: ModelMigrationRecord) {
+export function migrationView(migration: ModelMigrationRecord) {
   return {
-    from,
-    to,
-    started_at: isoTime(startedAt),
-    strict_fmr: strictFmr,
-    at_coverage: atCoverage,
-    at_date: optionalTime(atTime),
-    is_finishing: finishingAt !== null,
+    ...wire(migration, 'from', 'to', 'startedAt', 'strictFmr', 'atCoverage'),
+    at_date: optionalTime(migration.atTime),
+    is_finishing: migration.finishingAt !== null,
   }
 }
 
@@ -30,15 +18,13 @@ export function statusView({ migration, tenants }: MigrationStatus) {
   return { migration: migrationView(migration), tenants: tenants.map(progressView) }
 }
 
-export function progressView({ tenant, deciding, users, covered, recent, expectedAt }: TenantProgress) {
+export function progressView({ tenant, ...progress }: TenantProgress) {
+  const { users, covered } = progress
   return {
     tenant_id: tenant.id,
     name: tenant.name,
-    deciding,
-    users,
-    covered,
-    recent,
+    ...wire(progress, 'deciding', 'users', 'covered', 'recent'),
     coverage: users > 0 ? covered / users : null,
-    expected_at: optionalTime(expectedAt),
+    ...wire(progress, 'expectedAt'),
   }
 }

@@ -12,7 +12,7 @@ import { ModelOperations } from './model-operations.js'
 import { ModelSweep } from './model-sweep.js'
 import { UserOperations } from './user-operations.js'
 
-export interface OperationParts {
+interface OperationParts {
   store: Store
   audit: AuditLog
   tenancy: Tenancy
@@ -22,20 +22,17 @@ export interface OperationParts {
   clock: Clock
 }
 
-export class Operations {
-  /** Runs the operations of features too. */
-  readonly audited: AuditedUnitOfWork
-  readonly keys: KeyOperations
-  readonly users: UserOperations
-  readonly models: ModelOperations
-  readonly modelSweep: ModelSweep
+export type Operations = ReturnType<typeof operationsOf>
 
-  constructor({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
-    const audited = new AuditedUnitOfWork(store, audit)
-    this.audited = audited
-    this.keys = new KeyOperations(audited, tenancy, secrets)
-    this.users = new UserOperations(audited, store, vault, outbox, clock)
-    this.models = new ModelOperations(audited, store, clock)
-    this.modelSweep = new ModelSweep({ store, audited, models: this.models, vault, clock })
+export function operationsOf({ store, audit, tenancy, secrets, vault, outbox, clock }: OperationParts) {
+  const audited = new AuditedUnitOfWork(store, audit)
+  const models = new ModelOperations(audited, store, clock)
+  return {
+    /** Runs the operations of features too. */
+    audited,
+    keys: new KeyOperations(audited, tenancy, secrets),
+    users: new UserOperations(audited, store, vault, outbox, clock),
+    models,
+    modelSweep: new ModelSweep({ store, audited, models, vault, clock }),
   }
 }

@@ -9,7 +9,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertNotSuspended } from '../tenants/tenancy-error.js'
-import { accountReader, accountWriter } from './accounts/account-statements.js'
+import { accounts, accountsIn, personNamed } from './accounts/account-statements.js'
 import type { PersonRecord, PersonRole } from './accounts/account-tables.js'
 import { hashToken, linkOf } from './accounts/login-link.js'
 import { generatePassword, hashPassword, passwordWeakness } from './accounts/password-hash.js'
@@ -64,7 +64,7 @@ export class PeopleOperations {
 
   /** @returns the people, sorted by name */
   list(): Promise<PersonRecord[]> {
-    return this.store.read.statements(accountReader).people(this.tenantId)
+    return accountsIn(this.store.read).people(this.tenantId)
   }
 
   /** Adds an operator and generates a password. @throws PersonError invalid_operator_name, operator_exists, person_exists */
@@ -98,13 +98,10 @@ export class PeopleOperations {
   inviteAgain(name: string, adminUrl: string, actor: Actor): Promise<Invitation> {
     return this.run(actor, async (tx) => {
       await this.assertTenantActive(tx)
-      const person = {
-        ...(await this.found(tx, name)),
-        passwordHash: NO_PASSWORD,
-        origin: 'invited' as const,
-      }
-      await tx.statements(accountWriter).putPerson(person)
-      await tx.statements(accountWriter).deletePersonSessions(person.id)
+      const found = await this.found(tx, name)
+      const person = { ...found, passwordHash: NO_PASSWORD, origin: 'invited' as const }
+      await accounts(tx).putPerson(person)
+      await accounts(tx).deletePersonSessions(person.id)
       const link = await this.makeLink(tx, person.id, adminUrl, INVITATION_MS)
       return { result: { person, link }, facts: this.facts('password_reset', { name }) }
     })
@@ -117,13 +114,13 @@ export class PeopleOperations {
   fromProvider(name: string, role: PersonRole, actor: Actor): Promise<PersonRecord> {
     return this.run(actor, async (tx) => {
       await this.assertTenantActive(tx)
-      const known = await tx.statements(accountWriter).personByName(name)
+      const known = await accounts(tx).personByName(name)
       if (!known || known.tenantId !== this.tenantId) {
         const added = await this.insert(tx, { name, role, passwordHash: NO_PASSWORD, origin: 'provider' })
         return { result: added, facts: this.facts('added', { name, role, by: 'provider' }) }
       }
       const person = { ...known, role }
-      await tx.statements(accountWriter).putPerson(person)
+      await accounts(tx).putPerson(person)
       return { result: person, facts: this.facts('changed', { name, role, by: 'provider' }) }
     })
   }
@@ -134,7 +131,7 @@ export class PeopleOperations {
       const before = await this.found(tx, name)
       if (role !== 'admin') await this.assertAdminStays(tx, before, actor)
       const person = { ...before, role }
-      await tx.statements(accountWriter).putPerson(person)
+      await accounts(tx).putPerson(person)
       return { result: person, facts: this.facts('changed', { name, role }) }
     })
   }
@@ -144,8 +141,8 @@ export class PeopleOperations {
     const { password, passwordHash } = await newPassword()
     return this.run(actor, async (tx) => {
       const operator = { ...(await this.found(tx, name)), passwordHash }
-      await tx.statements(accountWriter).putPerson(operator)
-      await tx.statements(accountWriter).deletePersonSessions(operator.id)
+      await accounts(tx).putPerson(operator)
+      await accounts(tx).deletePersonSessions(operator.id)
       return { result: { operator, password }, facts: this.facts('password_reset', { name }) }
     })
   }
@@ -160,8 +157,8 @@ export class PeopleOperations {
     const passwordHash = await hashPassword(password)
     return this.run(actor, async (tx) => {
       const person = { ...(await this.found(tx, name)), passwordHash }
-      await tx.statements(accountWriter).putPerson(person)
-      await tx.statements(accountWriter).deletePersonSessions(person.id, session)
+      await accounts(tx).putPerson(person)
+      await accounts(tx).deletePersonSessions(person.id, session)
       return { result: undefined, facts: this.facts('password_chosen', { name }) }
     })
   }
@@ -174,7 +171,7 @@ export class PeopleOperations {
     return this.run(actor, async (tx) => {
       const person = await this.found(tx, name)
       await this.assertAdminStays(tx, person, actor)
-      await tx.statements(accountWriter).deletePerson(person.id)
+      await accounts(tx).deletePerson(person.id)
       return { result: person, facts: this.facts('removed', { name }) }
     })
   }
@@ -195,7 +192,7 @@ export class PeopleOperations {
   /** Records that the password of the operator without a name was replaced, and deletes the sessions of that operator. */
   recordPasswordReset(actor: Actor): Promise<void> {
     return this.run(actor, async (tx) => {
-      await tx.statements(accountWriter).deletePersonSessions(null)
+      await accounts(tx).deletePersonSessions(null)
       return { result: undefined, facts: { event: 'operator_password_reset' } }
     })
   }
@@ -224,14 +221,16 @@ export class PeopleOperations {
     person: Pick<PersonRecord, 'name' | 'role' | 'passwordHash' | 'origin'>,
   ): Promise<PersonRecord> {
     const { name } = person
-    const [whose, prefix] =
-      this.tenantId === null ? (["an operator's", 'opr'] as const) : (["a person's", 'per'] as const)
+    const [whose, prefix, code] =
+      this.tenantId === null
+        ? (["an operator's", 'opr', 'invalid_operator_name'] as const)
+        : (["a person's", 'per', 'invalid_person_name'] as const)
     if (!NAME.test(name) || RESERVED.has(name))
       throw new PersonError(
-        this.tenantId === null ? 'invalid_operator_name' : 'invalid_person_name',
+        code,
         `"${name}" is not ${whose} name: use 1 to 128 letters, digits and . _ @ + -, other than ${[...RESERVED].join(' and ')}.`,
       )
-    const known = await tx.statements(accountWriter).personByName(name)
+    const known = await accounts(tx).personByName(name)
     if (known && this.tenantId === null && known.tenantId === null)
       throw new PersonError('operator_exists', `There is an operator named ${name} already.`)
     // The message does not say whether the other person is an operator or belongs to another tenant.
@@ -245,7 +244,7 @@ export class PeopleOperations {
       lastSignInAt: null,
       lastSignInBy: null,
     }
-    await tx.statements(accountWriter).putPerson(record)
+    await accounts(tx).putPerson(record)
     return record
   }
 
@@ -258,18 +257,16 @@ export class PeopleOperations {
     const token = randomBase62()
     const now = this.clock.now()
     const { tenantId } = this
-    await tx
-      .statements(accountWriter)
-      .insertPersonLink({ hash: hashToken(token), tenantId, personId, expiresAt: now + lifetimeMs }, now)
+    await accounts(tx).insertPersonLink(
+      { hash: hashToken(token), tenantId, personId, expiresAt: now + lifetimeMs },
+      now,
+    )
     return linkOf(adminUrl, token)
   }
 
-  private async found(tx: StoreTransaction, name: string): Promise<PersonRecord> {
-    const person = await tx.statements(accountWriter).personByName(name)
-    if (person && person.tenantId === this.tenantId) return person
-    throw this.tenantId === null
-      ? new PersonError('operator_not_found', `There is no operator named ${name}.`)
-      : new PersonError('person_not_found', `Nobody named ${name} signs in for this tenant.`)
+  private found(tx: StoreTransaction, name: string): Promise<PersonRecord> {
+    const code = this.tenantId === null ? 'operator_not_found' : 'person_not_found'
+    return personNamed(tx, name, this.tenantId, (message) => new PersonError(code, message))
   }
 
   /**
@@ -279,9 +276,7 @@ export class PeopleOperations {
    */
   private async assertAdminStays(tx: StoreTransaction, leaving: PersonRecord, actor: Actor): Promise<void> {
     if (actor.requestId === null || leaving.role !== 'admin') return
-    const others = (await tx.statements(accountWriter).people(this.tenantId)).filter(
-      ({ id }) => id !== leaving.id,
-    )
+    const others = (await accounts(tx).people(this.tenantId)).filter(({ id }) => id !== leaving.id)
     if (others.some(({ role }) => role === 'admin')) return
     const whose = this.tenantId === null ? 'operator with a name' : 'person of this tenant'
     throw new PersonError(

@@ -6,7 +6,7 @@ import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { Scope, Store, StoreTransaction } from '../storage/store.js'
-import { accountReader, accountWriter } from './accounts/account-statements.js'
+import { accounts, accountsIn, personNamed } from './accounts/account-statements.js'
 import type { SecondFactorRecord, SessionRecord } from './accounts/account-tables.js'
 import { base32, matchingStep, newTotpSecret, totpUri } from './accounts/totp.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
@@ -46,14 +46,12 @@ export class SecondFactorOperations {
 
   /** @returns the time since when this person must enter a code to sign in; null for nobody's and an unconfirmed second factor */
   async inForceSince(owner: FactorOwner): Promise<number | null> {
-    return (await this.store.read.statements(accountReader).secondFactor(idOf(owner)))?.enrolledAt ?? null
+    return (await accountsIn(this.store.read).secondFactor(idOf(owner)))?.enrolledAt ?? null
   }
 
   /** @returns the ids of the people who must enter a code to sign in; `operator` for the one without a name */
   async enrolled(): Promise<Set<string>> {
-    return new Set(
-      (await this.store.read.statements(accountReader).secondFactors()).filter(isInForce).map(({ id }) => id),
-    )
+    return new Set((await accountsIn(this.store.read).secondFactors()).filter(isInForce).map(({ id }) => id))
   }
 
   /**
@@ -64,15 +62,13 @@ export class SecondFactorOperations {
     const id = idOf(owner)
     const secret = newTotpSecret()
     await this.store.transaction(scopeOf(owner), async (tx) => {
-      if (isInForce(await tx.statements(accountWriter).secondFactor(id)))
+      if (isInForce(await accounts(tx).secondFactor(id)))
         throw new SecondFactorError(
           'second_factor_enrolled',
           'There is a second factor already: remove it first, then add another.',
         )
       const sealed = seal(this.keys.secrets.current, secret, id)
-      await tx
-        .statements(accountWriter)
-        .putSecondFactor({ id, sealed, recovery: '[]', lastStep: null, enrolledAt: null })
+      await accounts(tx).putSecondFactor({ id, sealed, recovery: '[]', lastStep: null, enrolledAt: null })
     })
     return { secret: base32(secret), uri: totpUri(secret, ISSUER, owner.name) }
   }
@@ -84,7 +80,7 @@ export class SecondFactorOperations {
    */
   confirm(owner: FactorOwner, code: string, session: OwnSession, actor: Actor): Promise<string[]> {
     return this.audited.runFor(owner.tenantId, actor, async (tx) => {
-      const record = await tx.statements(accountWriter).secondFactor(idOf(owner))
+      const record = await accounts(tx).secondFactor(idOf(owner))
       if (!record)
         throw new SecondFactorError('second_factor_missing', 'No second factor is being added: begin again.')
       if (isInForce(record))
@@ -98,12 +94,10 @@ export class SecondFactorOperations {
       const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
       const recovery = JSON.stringify(codes.map(hashOf))
       const enrolledAt = this.clock.now()
-      await tx.statements(accountWriter).putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt })
-      await tx.statements(accountWriter).deletePersonSessions(owner.id, session.hash)
+      await accounts(tx).putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt })
+      await accounts(tx).deletePersonSessions(owner.id, session.hash)
       const { hash, authenticatedAt } = session
-      await tx
-        .statements(accountWriter)
-        .setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: enrolledAt })
+      await accounts(tx).setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: enrolledAt })
       return { result: codes, facts: { event: 'second_factor_added', name: owner.name } }
     })
   }
@@ -124,14 +118,8 @@ export class SecondFactorOperations {
   reset(name: string, actor: Actor, tenantId: string | null = null): Promise<void> {
     return this.audited.runFor(tenantId, actor, async (tx) => {
       if (tenantId === null && name === UNNAMED_OPERATOR) return remove(tx, { id: null, tenantId, name })
-      const owner = await tx.statements(accountWriter).personByName(name)
-      if (!owner || owner.tenantId !== tenantId)
-        throw new SecondFactorError(
-          'second_factor_owner_not_found',
-          tenantId === null
-            ? `There is no operator named ${name}.`
-            : `Nobody named ${name} signs in for this tenant.`,
-        )
+      const refusal = (text: string) => new SecondFactorError('second_factor_owner_not_found', text)
+      const owner = await personNamed(tx, name, tenantId, refusal)
       return remove(tx, owner)
     })
   }
@@ -140,18 +128,16 @@ export class SecondFactorOperations {
   use(owner: FactorOwner, code: string): Promise<boolean> {
     const typed = code.replaceAll(/[\s-]/g, '').toUpperCase()
     return this.store.transaction('rows', async (tx) => {
-      const record = await tx.statements(accountWriter).secondFactor(idOf(owner))
+      const record = await accounts(tx).secondFactor(idOf(owner))
       if (!isInForce(record)) return false
       const step = this.step(record, typed)
       // RFC 6238, section 5.2: a code is accepted once, and no code that is older than an accepted one.
       if (step !== null && step > (record.lastStep ?? 0))
-        return tx.statements(accountWriter).noteSecondFactorUse(record, { ...record, lastStep: step })
+        return accounts(tx).noteSecondFactorUse(record, { ...record, lastStep: step })
       const hashes = JSON.parse(record.recovery) as string[]
       const left = hashes.filter((hash) => hash !== hashOf(typed))
       if (left.length === hashes.length) return false
-      return tx
-        .statements(accountWriter)
-        .noteSecondFactorUse(record, { ...record, recovery: JSON.stringify(left) })
+      return accounts(tx).noteSecondFactorUse(record, { ...record, recovery: JSON.stringify(left) })
     })
   }
 
@@ -161,10 +147,10 @@ export class SecondFactorOperations {
 }
 
 async function remove(tx: StoreTransaction, owner: FactorOwner, session?: Buffer) {
-  if (!(await tx.statements(accountWriter).secondFactor(idOf(owner))))
+  if (!(await accounts(tx).secondFactor(idOf(owner))))
     throw new SecondFactorError('second_factor_missing', `${owner.name} has no second factor.`)
-  await tx.statements(accountWriter).deleteSecondFactor(idOf(owner))
-  await tx.statements(accountWriter).deletePersonSessions(owner.id, session)
+  await accounts(tx).deleteSecondFactor(idOf(owner))
+  await accounts(tx).deletePersonSessions(owner.id, session)
   return { result: undefined, facts: { event: 'second_factor_removed', name: owner.name } as const }
 }
 

@@ -4,7 +4,7 @@ import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { Store } from '../storage/store.js'
-import { accountReader, accountWriter } from './accounts/account-statements.js'
+import { accounts, accountsIn, personNamed } from './accounts/account-statements.js'
 import type { SessionRecord } from './accounts/account-tables.js'
 
 /** The audit log's and the command line's name for the person who has the operator's password. */
@@ -44,9 +44,9 @@ export class SessionOperations {
   async list(): Promise<NamedSession[]> {
     const { read } = this.store
     const [sessions, tenants, people] = await Promise.all([
-      read.statements(accountReader).dashboardSessions(this.clock.now()),
+      accountsIn(read).dashboardSessions(this.clock.now()),
       read.tenants(),
-      read.statements(accountReader).everyone(),
+      accountsIn(read).everyone(),
     ])
     const tenantNames = new Map(tenants.map(({ id, name }) => [id, name]))
     const names = new Map(people.map(({ id, name }) => [id, name]))
@@ -66,7 +66,7 @@ export class SessionOperations {
   /** Ends every session of a tenant and of its people, and deletes unused links. */
   endOfTenant(tenantId: string, actor: Actor): Promise<EndedSignIns> {
     return this.audited.run(tenantId, actor, async (tx) => {
-      const ended = await tx.statements(accountWriter).deleteTenantSignIns(tenantId)
+      const ended = await accounts(tx).deleteTenantSignIns(tenantId)
       return { result: ended, facts: { event: 'sessions_ended', ...ended } }
     })
   }
@@ -79,15 +79,9 @@ export class SessionOperations {
   endOfPerson(name: string, actor: Actor, tenantId: string | null = null): Promise<number> {
     return this.audited.runFor(tenantId, actor, async (tx) => {
       const isUnnamed = tenantId === null && name === UNNAMED_OPERATOR
-      const person = isUnnamed ? null : await tx.statements(accountWriter).personByName(name)
-      if (!isUnnamed && person?.tenantId !== tenantId)
-        throw new SessionError(
-          'session_not_found',
-          tenantId === null
-            ? `There is no operator named ${name}.`
-            : `Nobody named ${name} signs in for this tenant.`,
-        )
-      const sessions = await tx.statements(accountWriter).deletePersonSessions(person?.id ?? null)
+      const refusal = (text: string) => new SessionError('session_not_found', text)
+      const person = isUnnamed ? null : await personNamed(tx, name, tenantId, refusal)
+      const sessions = await accounts(tx).deletePersonSessions(person?.id ?? null)
       return { result: sessions, facts: { event: 'sessions_ended', name, sessions } }
     })
   }
@@ -95,9 +89,9 @@ export class SessionOperations {
   /** Ends every session of every operator. @returns how many there were */
   endOfOperators(actor: Actor): Promise<number> {
     return this.audited.runForAll(actor, async (tx) => {
-      let sessions = await tx.statements(accountWriter).deletePersonSessions(null)
-      for (const { id } of await tx.statements(accountWriter).people(null))
-        sessions += await tx.statements(accountWriter).deletePersonSessions(id)
+      let sessions = await accounts(tx).deletePersonSessions(null)
+      for (const { id } of await accounts(tx).people(null))
+        sessions += await accounts(tx).deletePersonSessions(id)
       return { result: sessions, facts: { event: 'sessions_ended', name: 'all operators', sessions } }
     })
   }
@@ -113,16 +107,11 @@ export class SessionOperations {
   ): Promise<NamedSession> {
     const session = (await this.list()).find((one) => one.id === id && isAllowed(one))
     if (!session) throw notFound()
-    const facts = { event: 'sessions_ended', name: session.operator, session: id, sessions: 1 } as const
-    const { tenantId } = session
-    if (tenantId !== null)
-      return this.audited.run(tenantId, actor, async (tx) => {
-        if (!(await tx.statements(accountWriter).deleteDashboardSession(session.hash))) throw notFound()
-        return { result: session, facts: { ...facts, name: session.person ?? 'tenant' } }
-      })
-    return this.audited.runForAll(actor, async (tx) => {
-      if (!(await tx.statements(accountWriter).deleteDashboardSession(session.hash))) throw notFound()
-      return { result: session, facts }
+    const { hash, tenantId, operator, person } = session
+    const name = tenantId === null ? operator : (person ?? 'tenant')
+    return this.audited.runFor(tenantId, actor, async (tx) => {
+      if (!(await accounts(tx).deleteDashboardSession(hash))) throw notFound()
+      return { result: session, facts: { event: 'sessions_ended', name, session: id, sessions: 1 } }
     })
   }
 }

@@ -7,7 +7,7 @@ import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type Clock, MINUTE_MS } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { assertNotSuspended } from '../tenants/tenancy-error.js'
-import { accountReader, accountWriter } from './accounts/account-statements.js'
+import { accounts, accountsIn } from './accounts/account-statements.js'
 import type { PersonLinkRecord, PersonRecord, SessionRecord } from './accounts/account-tables.js'
 import { UNNAMED_OPERATOR } from './session-operations.js'
 
@@ -33,39 +33,33 @@ export class SignInOperations {
 
   /** Whether this is a tenant's login link that can be used; it stays so. */
   async isTenantLink(linkHash: Buffer): Promise<boolean> {
-    return (
-      (await this.store.read.statements(accountReader).loginLink(linkHash, this.clock.now())) !== undefined
-    )
+    return (await accountsIn(this.store.read).loginLink(linkHash, this.clock.now())) !== undefined
   }
 
   /** Uses up a tenant's login link. @returns the tenant's id, or null where the link is unknown, used or expired */
   async byLink(linkHash: Buffer, session: NewSession, requestId: string): Promise<string | null> {
     // Read first, so that a made-up link costs no transaction and a real one only its tenant's.
-    const known = await this.store.read.statements(accountReader).loginLink(linkHash, this.clock.now())
+    const known = await accountsIn(this.store.read).loginLink(linkHash, this.clock.now())
     if (!known) return null
     const actor = { name: 'dashboard:tenant', requestId }
     return this.audited.runFound({ tenantId: known.tenantId }, actor, async (tx) => {
-      const link = await tx.statements(accountWriter).takeLoginLink(linkHash, this.clock.now())
+      const link = await accounts(tx).takeLoginLink(linkHash, this.clock.now())
       const tenant = link && (await tx.tenantById(link.tenantId))
       // A suspension deletes links; an earlier version kept them.
       if (!tenant || tenant.suspendedAt !== null) return { tenantId: null, result: null }
-      await tx
-        .statements(accountWriter)
-        .insertDashboardSession({ ...session, tenantId: tenant.id, personId: null })
+      await accounts(tx).insertDashboardSession({ ...session, tenantId: tenant.id, personId: null })
       return { tenantId: tenant.id, result: tenant.id, facts: { event: 'signed_in' } }
     })
   }
 
   /** @returns the person's link, which is not used up by reading it; undefined where it is unknown, used or expired */
   personLink(linkHash: Buffer): Promise<PersonLinkRecord | undefined> {
-    return this.store.read.statements(accountReader).personLink(linkHash, this.clock.now())
+    return accountsIn(this.store.read).personLink(linkHash, this.clock.now())
   }
 
   /** Uses up a person's link. @returns the link, or undefined where it is unknown, used or expired */
   takePersonLink(linkHash: Buffer): Promise<PersonLinkRecord | undefined> {
-    return this.store.transaction('rows', (tx) =>
-      tx.statements(accountWriter).takePersonLink(linkHash, this.clock.now()),
-    )
+    return this.store.transaction('rows', (tx) => accounts(tx).takePersonLink(linkHash, this.clock.now()))
   }
 
   /**
@@ -75,9 +69,7 @@ export class SignInOperations {
   async asUnnamed(session: NewSession, requestId: string): Promise<boolean> {
     const isStill = await this.store.transaction('rows', async (tx) => {
       if (!(await hasMetFactor(tx, UNNAMED_OPERATOR, session))) return false
-      await tx
-        .statements(accountWriter)
-        .insertDashboardSession({ ...session, tenantId: null, personId: null })
+      await accounts(tx).insertDashboardSession({ ...session, tenantId: null, personId: null })
       return true
     })
     if (isStill) await this.record({ tenantId: null, name: UNNAMED_OPERATOR }, requestId)
@@ -93,14 +85,14 @@ export class SignInOperations {
     // Changes and removals of operators have the scope `installation`, so that none runs meanwhile.
     const scope = tenantId === null ? 'rows' : { tenantId }
     const isStill = await this.store.transaction(scope, async (tx) => {
-      const current = await tx.statements(accountWriter).personById(id)
+      const current = await accounts(tx).personById(id)
       if (current?.passwordHash !== person.passwordHash) return false
       if (session.method !== 'oidc' && !(await hasMetFactor(tx, id, session))) return false
       if (tenantId !== null) assertNotSuspended((await tx.tenantById(tenantId))!)
       // The column has two values: a link replaces a password, and counts as one.
       const by = session.method === 'oidc' ? 'oidc' : 'password'
-      await tx.statements(accountWriter).setLastSignIn(id, this.clock.now(), by)
-      await tx.statements(accountWriter).insertDashboardSession({ ...session, tenantId, personId: id })
+      await accounts(tx).setLastSignIn(id, this.clock.now(), by)
+      await accounts(tx).insertDashboardSession({ ...session, tenantId, personId: id })
       return true
     })
     if (isStill) await this.record(person, requestId)
@@ -114,9 +106,7 @@ export class SignInOperations {
     who: SignedIn,
     requestId: string,
   ): Promise<void> {
-    await this.store.transaction('rows', (tx) =>
-      tx.statements(accountWriter).setSessionAuthenticated(hash, proof),
-    )
+    await this.store.transaction('rows', (tx) => accounts(tx).setSessionAuthenticated(hash, proof))
     await this.record(who, requestId, 'identity_confirmed')
   }
 
@@ -151,7 +141,5 @@ export class SignInOperations {
 
 /** Whether the session met the second factor that is in force now, which may have been added since the sign-in was checked. */
 async function hasMetFactor(tx: StoreTransaction, id: string, session: NewSession): Promise<boolean> {
-  return (
-    ((await tx.statements(accountWriter).secondFactor(id))?.enrolledAt ?? null) === session.secondFactorAt
-  )
+  return ((await accounts(tx).secondFactor(id))?.enrolledAt ?? null) === session.secondFactorAt
 }

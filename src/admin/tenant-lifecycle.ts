@@ -8,7 +8,7 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import { type Erased, NOTHING_ERASED } from '../storage/table.js'
 import { assertLive, TenancyError } from '../tenants/tenancy-error.js'
 import { RETENTION_MS } from '../webhooks/outbox.js'
-import { accountWriter } from './accounts/account-statements.js'
+import { accounts } from './accounts/account-statements.js'
 import { erasedCounts } from './user-views.js'
 
 /** Users erased in one transaction: other writers wait while it runs. */
@@ -36,7 +36,7 @@ export class TenantLifecycle {
       if (suspendedAt !== null)
         throw new TenancyError('tenant_suspended', `The tenant ${name} is suspended already.`)
       await tx.setSuspended(id, this.clock.now())
-      const ended = await tx.statements(accountWriter).deleteTenantSignIns(id)
+      const ended = await accounts(tx).deleteTenantSignIns(id)
       return { result: await live(tx, id), facts: { event: 'tenant_suspended', ...ended } }
     })
   }

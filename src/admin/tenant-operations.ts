@@ -1,6 +1,7 @@
 /** Operations on tenants: create, change the contract and the use of passkeys, make login links. */
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
+import { wire } from '../lib/wire.js'
 import type { TenantRecord } from '../storage/records.js'
 import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenants/tenancy.js'
 import { TenancyError } from '../tenants/tenancy-error.js'
@@ -79,11 +80,5 @@ export class TenantOperations {
 
 /** A contract as the audit log records it. Null stands for the configured default. */
 function contractFacts(contract: GrantedContract) {
-  const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
-  return {
-    rate_per_second: ratePerSecond,
-    fmr,
-    require_liveness: requireLiveness,
-    replace_verdict_minutes: replaceVerdictMinutes,
-  }
+  return wire(contract, 'ratePerSecond', 'fmr', 'requireLiveness', 'replaceVerdictMinutes')
 }

@@ -1,5 +1,6 @@
 /** Serializers: the JSON of users and of their erasure, as the API, the command line and the dashboard show it. */
 import { isoTime, optionalTime } from '../lib/clock.js'
+import { wire } from '../lib/wire.js'
 import type { ErasureRecord, ReferenceRecord } from '../storage/records.js'
 import type { Erased } from '../storage/table.js'
 import type { AgreedText, Consent, ReferenceContent, Subject } from '../users/template-vault.js'
@@ -7,12 +8,12 @@ import type { LockoutReason } from '../verification/lockout/lockout.js'
 
 /** The facts of an erasure in its entry of the audit log. */
 export function erasureFacts(receipt: ErasureRecord) {
-  return { erasure_id: receipt.erasureId, ...erasedCounts(receipt) }
+  return { ...wire(receipt, 'erasureId'), ...erasedCounts(receipt) }
 }
 
 /** The rows that were erased, by what they held. */
-export function erasedCounts({ references, captures, passkeys, idempotencyRecords }: Erased) {
-  return { references, captures, passkeys, idempotency_records: idempotencyRecords }
+export function erasedCounts(erased: Erased) {
+  return wire(erased, 'references', 'captures', 'passkeys', 'idempotencyRecords')
 }
 
 /** @param userId as the caller wrote it: the database does not hold it */
@@ -20,8 +21,7 @@ export function erasureView(receipt: ErasureRecord, userId: string) {
   return {
     user_id: userId,
     status: 'erased' as const,
-    erasure_id: receipt.erasureId,
-    erased_at: isoTime(receipt.erasedAt),
+    ...wire(receipt, 'erasureId', 'erasedAt'),
     erased: erasedCounts(receipt),
   }
 }
@@ -60,14 +60,10 @@ function consentView(consent: Consent | null) {
   return consent && { id: consent.id, agreed_at: consent.at }
 }
 
-/** A text that people have agreed to on the hosted capture page. */
-export function consentTextView({ sha256, version, language, text, firstAgreedAt }: AgreedText) {
+/** A text that people have agreed to on the hosted capture page, in the language of the page that showed it first. */
+export function consentTextView(agreed: AgreedText) {
   return {
-    sha256: sha256.toString('hex'),
-    version,
-    /** Language of the page that showed the text first. */
-    language,
-    first_agreed_at: isoTime(firstAgreedAt),
-    text,
+    sha256: agreed.sha256.toString('hex'),
+    ...wire(agreed, 'version', 'language', 'firstAgreedAt', 'text'),
   }
 }

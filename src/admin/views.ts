@@ -2,6 +2,7 @@
 import type { Environment } from '../config/config.js'
 import { isGone, type VerdictKeyState, verdictKeyState } from '../keys/verdict-key-ring.js'
 import { isoTime, optionalTime } from '../lib/clock.js'
+import { wire } from '../lib/wire.js'
 import type {
   ApiKeyRecord,
   TenantRecord,
@@ -50,13 +51,9 @@ export function tenantView(tenant: TenantRecord) {
   return {
     name: tenant.name,
     status: tenantStatus(tenant),
-    created_at: isoTime(tenant.createdAt),
-    suspended_at: optionalTime(tenant.suspendedAt),
-    deleted_at: optionalTime(tenant.deletedAt),
-    fmr: tenant.fmr,
-    require_liveness: tenant.requireLiveness,
+    ...wire(tenant, 'createdAt', 'suspendedAt', 'deletedAt', 'fmr', 'requireLiveness'),
     /** Greatest age of the verdict that must allow the replacement of a reference; null when none is required. */
-    replace_verdict_minutes: tenant.replaceVerdictMinutes,
+    ...wire(tenant, 'replaceVerdictMinutes'),
     production_key: productionKeyState(tenant),
   }
 }
@@ -64,11 +61,9 @@ export function tenantView(tenant: TenantRecord) {
 /** The parts of a tenant that are read apart from it. @param now milliseconds since the Unix epoch */
 export async function tenantParts(read: StoreReader, { id }: TenantRecord, now: number) {
   return {
-    signing_secrets: (await read.signingSecrets(id, now)).map(({ id, createdAt, validUntil }) => ({
-      id,
-      created_at: isoTime(createdAt),
-      valid_until: optionalTime(validUntil),
-    })),
+    signing_secrets: (await read.signingSecrets(id, now)).map((secret) =>
+      wire(secret, 'id', 'createdAt', 'validUntil'),
+    ),
     /** How many users have a reference. */
     references: await read.referencesOf(id),
     audit_entries: (await read.auditHead(id))?.sequence ?? 0,
@@ -93,32 +88,18 @@ export function tenantErasureView({ name, id }: TenantRecord, receipt: TenantEra
     tenant_id: id,
     name,
     status: 'deleted' as const,
-    erasure_id: receipt.erasureId,
-    erased_at: isoTime(receipt.erasedAt),
-    erased: {
-      users: receipt.users,
-      ...erasedCounts(receipt),
-    },
+    ...wire(receipt, 'erasureId', 'erasedAt'),
+    erased: { users: receipt.users, ...erasedCounts(receipt) },
   }
 }
 
+/** An API key. The first key of an environment and its successors have no name; null stands for all scopes, any network, and no certificate. */
 export function keyView(key: ApiKeyRecord) {
-  const { id, type, hint, createdAt, validUntil, revokedAt } = key
   return {
-    id,
-    type,
-    /** Name of the key, or null for the first key of the environment and its successors. */
-    name: key.name,
-    hint,
-    /** Scopes of the key, or null for all scopes. */
+    ...wire(key, 'id', 'type', 'name', 'hint'),
     scopes: scopesOf(key),
-    /** Networks from which the key may be used, or null for any network. */
     networks: key.networks?.split(' ') ?? null,
-    /** Client certificate that the key needs, or null for none. */
-    certificate: key.certificate,
-    created_at: isoTime(createdAt),
-    valid_until: optionalTime(validUntil),
-    revoked_at: optionalTime(revokedAt),
+    ...wire(key, 'certificate', 'createdAt', 'validUntil', 'revokedAt'),
   }
 }
 
@@ -177,15 +158,9 @@ export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
   }
 }
 
-export function operatorView({ name, role, createdAt, lastSignInAt, lastSignInBy }: PersonRecord) {
-  return {
-    name,
-    role,
-    created_at: isoTime(createdAt),
-    /** Time of the last sign-in, or null before the first. */
-    last_sign_in_at: optionalTime(lastSignInAt),
-    last_sign_in_by: lastSignInBy,
-  }
+/** The last sign-in is null before the first. */
+export function operatorView(person: PersonRecord) {
+  return wire(person, 'name', 'role', 'createdAt', 'lastSignInAt', 'lastSignInBy')
 }
 
 export function personView(person: PersonRecord) {
@@ -195,23 +170,15 @@ export function personView(person: PersonRecord) {
   return { ...operatorView(person), state } as const
 }
 
-/** A session of the dashboard, without its hash. */
+/**
+ * A session of the dashboard, without its hash. Of operator, tenant and person those are null whose session it is not. Method, times, address
+ * and browser are null where an earlier version did not record them.
+ */
 export function sessionView(session: NamedSession) {
   return {
-    id: session.id,
-    /** Name of the operator, `operator` when the operator has no name, or null for a tenant's session. */
-    operator: session.operator,
-    /** Name of the tenant, or null for an operator's session. */
-    tenant: session.tenant,
-    /** Name of the tenant's person, or null for an operator's session and for one that a login link began. */
-    person: session.person,
-    /** How the session began. An earlier version did not record it, nor the times, address and browser: all are null then. */
-    method: session.method,
-    created_at: optionalTime(session.createdAt),
-    last_used_at: optionalTime(session.lastUsedAt),
+    ...wire(session, 'id', 'operator', 'tenant', 'person', 'method', 'createdAt', 'lastUsedAt'),
     /** Time at which the session ends unless it is used before. */
     ends_at: isoTime(session.expiresAt),
-    address: session.address,
-    browser: session.browser,
+    ...wire(session, 'address', 'browser'),
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Core } from '../admin/core.js'
-import { Operations } from '../admin/operations.js'
+import { operationsOf } from '../admin/operations.js'
 import { AuditLog } from '../audit/audit-log.js'
 import { type Config, ConfigError } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
@@ -58,7 +58,7 @@ export async function openCore(
     const audit = new AuditLog(keys, clock)
     const vault = new TemplateVault(keys, clock)
     const outbox = new Outbox(keys, vault, clock)
-    const operations = new Operations({ store, audit, tenancy, secrets, vault, outbox, clock })
+    const operations = operationsOf({ store, audit, tenancy, secrets, vault, outbox, clock })
     const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
     const verdictKeys = new VerdictKeyRing(keys, clock, external)
     const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })

@@ -3,6 +3,7 @@
  * erasure, the end of a tenant, retention, copies and the change of keys follow from the declaration; a missing answer does not compile.
  */
 import { HOUR_MS } from '../lib/clock.js'
+import { snakeCase } from '../lib/wire.js'
 
 export type ColumnType = 'text' | 'integer' | 'real' | 'bytes'
 
@@ -272,8 +273,6 @@ function conditionOfUser(columnOf: Readonly<Record<string, string>>): string {
   if (columnOf.subjectId) return `${columnOf.subjectId} = ${subject}`
   return `${columnOf.referenceId} IN (SELECT id FROM reference WHERE subject_id = ${subject})`
 }
-
-const snakeCase = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Selects rows of several tables in one row, in which each value is named for its table and its field. */
 export function joined<Rows extends Record<keyof Rows, object>>(

@@ -1,5 +1,6 @@
 /** The SQL of the dashboard: its people, sign-ins and sessions. */
 import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import {
   DASHBOARD_SESSION,
   LOGIN_LINK,
@@ -68,6 +69,28 @@ export function accountReader(database: ReadConnection) {
     loginLink: from(LOGIN_LINK).row<[hash: Buffer, now: number]>('WHERE hash = ? AND expires_at > ?'),
     personLink: async (hash: Buffer, now: number) => (await operatorLink(hash, now)) ?? personLink(hash, now),
   }
+}
+
+export const accountsIn = (read: StoreReader) => read.statements(accountReader)
+export const accounts = (tx: StoreTransaction) => tx.statements(accountWriter)
+
+/**
+ * The person of a tenant, or the operator where the tenant is null.
+ * @param refusal makes the error of a sentence, where nobody has this name there
+ */
+export async function personNamed(
+  tx: StoreTransaction,
+  name: string,
+  tenantId: string | null,
+  refusal: (message: string) => Error,
+): Promise<PersonRecord> {
+  const person = await accounts(tx).personByName(name)
+  if (person?.tenantId === tenantId) return person
+  throw refusal(
+    tenantId === null
+      ? `There is no operator named ${name}.`
+      : `Nobody named ${name} signs in for this tenant.`,
+  )
 }
 
 export function accountWriter(database: Connection) {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { randomBase62 } from '../../crypto/identifiers.js'
 import { HOUR_MS } from '../../lib/clock.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import { accountWriter } from './account-statements.js'
+import { accounts } from './account-statements.js'
 
 /** How long a link can be used. */
 export const LOGIN_LINK_MS = HOUR_MS
@@ -22,9 +22,7 @@ export async function createLoginLink(
   { tenantId, adminUrl, now }: { tenantId: string; adminUrl: string; now: number },
 ): Promise<string> {
   const token = randomBase62()
-  await tx
-    .statements(accountWriter)
-    .insertLoginLink({ hash: hashToken(token), tenantId, expiresAt: now + LOGIN_LINK_MS })
+  await accounts(tx).insertLoginLink({ hash: hashToken(token), tenantId, expiresAt: now + LOGIN_LINK_MS })
   return linkOf(adminUrl, token)
 }
 

@@ -9,7 +9,7 @@ import { SETTINGS } from '../../config/settings.js'
 import { docPath } from '../../lib/doc-path.js'
 import { packageFile } from '../../lib/package-root.js'
 import { table } from '../lib/style.js'
-import { createdTenantRows, createdTenantView } from '../tenant/created-tenant.js'
+import { createdTenantRows, createdTenantView } from '../tenant/tenant-view.js'
 import { writeDemoPhotos } from './demo-photos.js'
 
 const DEMO_TENANT = 'demo'

@@ -1,5 +1,7 @@
-/** A tenant as the command line shows it, without secrets. */
+/** A tenant as the command line shows it, without secrets; those of a new tenant are shown only once. */
 
+import { secretView } from '../../admin/key-operations.js'
+import type { TenantWithLoginLink } from '../../admin/tenant-operations.js'
 import { keyView, tenantParts, tenantView } from '../../admin/views.js'
 import type { ApiKeyRecord, TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
@@ -83,4 +85,31 @@ export function wholeTenantRows(view: WholeTenantView): Array<[string, string]> 
     ['References', `${view.references.production} in production, ${view.references.sandbox} in the sandbox`],
     ['Audit entries', String(view.audit_entries)],
   ]
+}
+
+export function createdTenantView({ tenant, sandboxKey, signingSecret, loginLink }: TenantWithLoginLink) {
+  return {
+    tenant_id: tenant.id,
+    name: tenant.name,
+    sandbox_key: sandboxKey,
+    signing_secret: secretView(signingSecret),
+    dashboard_url: loginLink,
+  }
+}
+
+/** The same for people: names with their values. */
+export function createdTenantRows(view: ReturnType<typeof createdTenantView>): Array<[string, string]> {
+  return [
+    ['Tenant id', view.tenant_id],
+    ['Sandbox key', view.sandbox_key],
+    ['Signing secret', view.signing_secret.secret],
+    ['Signing secret id', view.signing_secret.id],
+    forSdk(view.signing_secret),
+    ['Dashboard', view.dashboard_url],
+  ]
+}
+
+/** The line for a backend's environment: the SDKs take id and secret together. */
+export function forSdk({ id, secret }: { id: string; secret: string }): [string, string] {
+  return ['For the SDK', `CS_SIGNING_SECRETS=${id}:${secret}`]
 }

@@ -18,6 +18,7 @@ import { livenessStatement } from '../../verification/liveness.js'
 import { TRIED_KEY_HEADER } from '../constants.js'
 import { DashboardError } from '../dashboard-error.js'
 import { base64 } from '../lib/bodies.js'
+import { invalidInput } from '../lib/invalid-input.js'
 import { asks, tenantRoute } from './route.js'
 
 const OPERATIONS = {
@@ -71,10 +72,7 @@ export const TRY_ROUTES = {
       const { core, apis } = services
       const operation = query.get('operation')
       const [, path] = Object.entries(OPERATIONS).find(([name]) => name === operation) ?? []
-      if (!path)
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'operation', issue: 'must be challenge, enroll, guidance or verify' }],
-        })
+      if (!path) throw invalidInput('operation', 'must be challenge, enroll, guidance or verify')
       const key = request.headers[TRIED_KEY_HEADER.toLowerCase()] ?? ''
       const environment = parseApiKey(key)
       if (environment === null) throw new DomainError('malformed_api_key')

@@ -1,15 +1,19 @@
-/** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page. */
+/** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page; `consent-text` shows the texts to which people have agreed there. */
 import type { Command } from 'commander'
+import { consentTextView } from '../../admin/user-views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Asked, declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { UsageError } from '../../cli/lib/output.js'
 import { readInput } from '../../cli/lib/read-input.js'
-import { fields } from '../../cli/lib/style.js'
+import { fields, listing } from '../../cli/lib/style.js'
 import { type ThemeColor, themeColors } from '../../contract/accent-color.js'
+import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { CapturePageOperations } from './capture-page-operations.js'
 import { type CapturePageSettings, capturePageSettings } from './capture-page-settings.js'
+import { capturePageReader } from './capture-tables.js'
+import { consentTextsOf } from './consent-texts.js'
 
 /** Value that removes a setting. */
 const NONE = 'none'
@@ -55,15 +59,14 @@ export function registerTenantCapturePage(page: Command, { onTenant, onLiveTenan
 
 /** The settings of a tenant's capture page, with the colors that follow for each theme. */
 function capturePageView(tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  const settings = capturePageSettings(tenant)
+  const { consent, color, logo } = settings
   const themes = color === null ? null : themeColors(color)
-  const shown = ({ accent, onAccent }: ThemeColor) => ({ accent, on_accent: onAccent })
+  const shown = (theme: ThemeColor) => wire(theme, 'accent', 'onAccent')
   return {
     tenant_id: tenant.id,
     name: tenant.name,
-    company,
-    return_origins: returnOrigins,
-    frame_ancestors: frameAncestors,
+    ...wire(settings, 'company', 'returnOrigins', 'frameAncestors'),
     consent_version: consent?.version ?? null,
     consent_text: consent?.text ?? null,
     color,
@@ -98,4 +101,33 @@ function colorLine({ color, colors }: ReturnType<typeof capturePageView>): strin
 
 function origins(given: string[]): string[] {
   return given.filter((origin) => origin !== NONE)
+}
+
+/** Most texts that are listed. A single text of a longer list is found by its hash. */
+const MAX_LISTED = 1000
+
+export function registerTenantConsentText(texts: Command, { onTenant }: CommandHost): void {
+  declare(texts, '<tenant> [sha256]', {
+    async answer({ tenant, sha256 }) {
+      if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
+        throw new UsageError(
+          'wrong_usage',
+          `${JSON.stringify(sha256)} is not a hash: expected the 64 hex digits of consent_sha256.`,
+        )
+      return onTenant(tenant, async ({ store, vault }, { id }) => {
+        const found =
+          sha256 === undefined
+            ? await store.read.statements(capturePageReader).texts(id, MAX_LISTED)
+            : await consentTextsOf({ store, vault }, id, Buffer.from(sha256, 'hex'))
+        return found.map(consentTextView)
+      })
+    },
+    text: (views, { sha256 }) =>
+      sha256 === undefined
+        ? listing(
+            ['SHA-256', 'VERSION', 'LANGUAGE', 'FIRST AGREED TO'],
+            views.map((view) => [view.sha256, view.version, view.language, view.first_agreed_at]),
+          )
+        : views[0]!.text,
+  })
 }

@@ -1,6 +1,7 @@
 /** Operations on a tenant's hosted capture page: change its settings, set or remove its logo. */
 import { createHash } from 'node:crypto'
 import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import { encodeLogo } from './capture-logo.js'
@@ -62,14 +63,13 @@ export class CapturePageOperations {
 
 /** The settings as the audit log records them. */
 function factsOf(tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
+  const settings = capturePageSettings(tenant)
+  const { consent, logo } = settings
   return {
-    company,
-    return_origins: returnOrigins,
-    frame_ancestors: frameAncestors,
+    ...wire(settings, 'company', 'returnOrigins', 'frameAncestors'),
     consent_version: consent?.version ?? null,
     consent_sha256: consent ? createHash('sha256').update(consent.text).digest('hex') : null,
-    color,
+    color: settings.color,
     logo_sha256: logo?.sha256 ?? null,
   }
 }

@@ -36,7 +36,7 @@ export const CAPTURE_SESSIONS: OwnParts = {
       after: 'capture-page',
       usage: 'consent-text <tenant> [sha256]',
       description: 'show the text whose hash an audit entry names, or list all that people have agreed to',
-      load: async () => (await import('./consent-text-command.js')).registerTenantConsentText,
+      load: async () => (await import('./capture-page-command.js')).registerTenantConsentText,
     },
   ],
 }

@@ -10,6 +10,7 @@ import { asks, consoleRoute, READS } from '../../dashboard/lib/route.js'
 import type { FeatureHost } from '../feature.js'
 import { PolicyError, type PolicyVersion, parsePolicy } from './policy.js'
 import {
+  actionIn,
   environmentsOf,
   type PoliciesInForce,
   PolicyOperations,
@@ -123,13 +124,5 @@ function problemOr<T>(check: () => T): T | string {
 /** @param text the action as the backend sends it: JSON, or the text itself; empty for none */
 function decision(policy: ActionPolicy, text: string): PolicyRule | null {
   const trimmed = text.trim()
-  return trimmed === '' ? null : ruleFor(policy, parsedAction(trimmed))
-}
-
-function parsedAction(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return trimmed === '' ? null : ruleFor(policy, actionIn(trimmed))
 }

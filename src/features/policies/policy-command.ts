@@ -13,7 +13,13 @@ import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/acti
 import { requirementsInWords } from '../../contract/policy-words.js'
 import { isoTime, systemClock } from '../../lib/clock.js'
 import { parsePolicy } from './policy.js'
-import { environmentsOf, PolicyOperations, policiesInForce, versionViews } from './policy-operations.js'
+import {
+  actionIn,
+  environmentsOf,
+  PolicyOperations,
+  policiesInForce,
+  versionViews,
+} from './policy-operations.js'
 
 export function registerPolicyCommands(policy: Command, host: CommandHost): void {
   const { onTenant } = host
@@ -68,7 +74,8 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
       '--sandbox': 'the policy of the sandbox',
     },
     async answer({ tenant, action, file, ...options }) {
-      const asked = actionOf((await readInput(action)).toString(), action)
+      const asked = (await readInput(action)).toString().trim()
+      if (asked === '') throw new CommandError('file_unreadable', `${action} is empty.`)
       return onTenant(tenant, async (core, found) => {
         const hash = policiesInForce(found)[environmentOf(options)]
         if (file === undefined && hash === null) return { policy_hash: null, rule: null, require: null }
@@ -77,7 +84,7 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
             ? (await operationsOf(core).version(found, hash!)).policy
             : (await readInput(file)).toString()
         const version = parsePolicy(text)
-        const rule = ruleFor(version.policy, asked)
+        const rule = ruleFor(version.policy, actionIn(asked))
         return { policy_hash: version.hash, rule: rule.name, require: rule.require }
       })
     },
@@ -117,17 +124,6 @@ function change(host: CommandHost, name: string, policy: ActionPolicy | null, is
 async function assertRatesReached({ rules }: ActionPolicy, host: CommandHost): Promise<void> {
   for (const { require } of rules)
     if (require.max_fmr !== undefined) await assertReached(require.max_fmr, await host.loadConfig())
-}
-
-/** The action: JSON, or the text itself where it is none, since an action may be a string. @throws CommandError file_unreadable */
-function actionOf(text: string, file: string): unknown {
-  const trimmed = text.trim()
-  if (trimmed === '') throw new CommandError('file_unreadable', `${file} is empty.`)
-  try {
-    return JSON.parse(trimmed)
-  } catch {
-    return trimmed
-  }
 }
 
 function rowsOf(required: PolicyRule['require']): Array<readonly [string, string]> {

@@ -132,3 +132,12 @@ export async function versionViews(read: StoreReader, tenant: TenantRecord) {
   const versions = await read.statements(policyReader).versions(tenant.id)
   return versions.map((version) => versionView(version, tenant))
 }
+
+/** The action as a backend sends it: JSON, or the text itself where it is none, since an action may be a string. */
+export function actionIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

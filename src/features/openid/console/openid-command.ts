@@ -1,12 +1,14 @@
-/** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict. */
+/** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict, and the keys that sign ID tokens. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../../../admin/core.js'
+import { verdictKeyViews } from '../../../admin/views.js'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
 import { type Asked, subcommand } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { UsageError } from '../../../cli/lib/output.js'
 import { environmentOf } from '../../../cli/lib/sandbox-option.js'
+import { registerSigningKeys } from '../../../cli/lib/signing-keys.js'
 import { fields, listing } from '../../../cli/lib/style.js'
 import { systemClock } from '../../../lib/clock.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
@@ -19,8 +21,9 @@ import {
   OPENID_PROFILES,
   type OpenIdClient,
 } from '../openid-clients.js'
+import { OpenIdKeyRotation } from '../openid-key-rotation.js'
 import { OpenIdOperations } from '../openid-operations.js'
-import { registerOpenIdKeysCommands } from './openid-keys-command.js'
+import { openIdKeyReader } from '../openid-tables.js'
 
 const ADD_OPTIONS = {
   '--redirect-uri <uris...>': 'addresses to which the provider may lead back, in full',
@@ -185,4 +188,23 @@ function commandView(client: OpenIdClient) {
         }
       : {}),
   }
+}
+
+function registerOpenIdKeysCommands(openid: Command, { withCore }: CommandHost): void {
+  registerSigningKeys(openid.command('keys').description('list and rotate the keys that sign ID tokens'), {
+    lead: 'two days',
+    cost: 'relying parties refuse ID tokens until they have read it',
+    list: () => withCore(viewsOf),
+    rotate: (environments, options) =>
+      withCore(async (core) => {
+        const rotation = new OpenIdKeyRotation({ ...core, clock: systemClock })
+        await rotation.rotate(environments, COMMAND_LINE, options)
+        return viewsOf(core)
+      }),
+  })
+}
+
+/** The provider's keys have rows of the same form as those of verdicts. */
+async function viewsOf({ store: { read } }: Core) {
+  return verdictKeyViews(await read.statements(openIdKeyReader).all(), systemClock.now())
 }
