@@ -24,6 +24,13 @@ describe('tenant passkeys', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: 'acme uses no passkeys.\n' })
   })
 
+  it('only shows them where nothing but the configuration is named', async () => {
+    expect(await run('--config', '/dev/null')).toMatchObject({
+      code: 0,
+      stdout: 'acme uses no passkeys.\n',
+    })
+  })
+
   it('asks for domain and origin together the first time, and changes nothing until it has both', async () => {
     for (const options of [
       ['--rp-id', 'bank.example'],
