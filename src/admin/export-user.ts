@@ -47,9 +47,7 @@ export class ExportUser {
       this.entriesOf(tenant.id, subject.pseudonym),
     ])
     const facts = { event: 'user_exported', subject: subject.pseudonym } as const
-    await audited.run(tenant.id, actor, async () => ({ result: undefined, facts }), {
-      isAudited: environment === 'production',
-    })
+    await audited.record(tenant.id, actor, facts, { isAudited: environment === 'production' })
     return {
       exported_at: isoTime(now),
       tenant_id: tenant.id,

@@ -2,6 +2,7 @@
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { type Clock, DAY_MS, HOUR_MS } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
+import { wire } from '../lib/wire.js'
 import type { ModelCoverage, ModelMigrationRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { type TenantModels, tenantModels, tenantModelsJson } from '../tenants/tenant-models.js'
@@ -75,7 +76,7 @@ export class ModelOperations {
           ? { deciding: to, following: from, strictFmr }
           : { deciding: from, following: to, strictFmr },
       )
-      return { result: migration, facts: { event: 'models_changed', change: 'begun', ...facts(migration) } }
+      return changed('begun', migration)
     })
   }
 
@@ -84,7 +85,7 @@ export class ModelOperations {
     return this.audited.runForAll(actor, async (tx) => {
       const migration = { ...(await underWay(tx)), ...conditions }
       await tx.putModelMigration(migration)
-      return { result: migration, facts: { event: 'models_changed', change: 'planned', ...facts(migration) } }
+      return changed('planned', migration)
     })
   }
 
@@ -161,10 +162,7 @@ export class ModelOperations {
       const finishing = { ...migration, from: dropped, to: model, finishingAt }
       await tx.putModelMigration(finishing)
       await this.setAll(tx, () => ({ deciding: model, following: null, strictFmr: null }))
-      return {
-        result: finishing,
-        facts: { event: 'models_changed', change: 'finishing', ...facts(finishing) },
-      }
+      return changed('finishing', finishing)
     })
   }
 
@@ -183,15 +181,8 @@ export class ModelOperations {
     const tenants = (await liveTenants(read)).map((tenant) => {
       const { users, covered, recent } = counts.get(tenant.id) ?? { users: 0, covered: 0, recent: 0 }
       const expectedAt = expectedEnd({ users, covered, recent }, migration, since, now)
-      const { id, name } = tenant
-      return {
-        tenant: { id, name },
-        deciding: tenantModels(tenant)?.deciding ?? null,
-        users,
-        covered,
-        recent,
-        expectedAt,
-      }
+      const deciding = tenantModels(tenant)?.deciding ?? null
+      return { tenant, deciding, users, covered, recent, expectedAt }
     })
     return { migration, tenants }
   }
@@ -277,8 +268,10 @@ function expectedEnd(
   return now + Math.round((missing / recent) * Math.max(now - since, HOUR_MS))
 }
 
-function facts({ from, to, strictFmr, atCoverage, atTime }: ModelMigrationRecord) {
-  return { from, to, strict_fmr: strictFmr, at_coverage: atCoverage, at_time: atTime }
+/** The change as it is now, with its entry of the audit log. */
+function changed(change: 'begun' | 'planned' | 'finishing', migration: ModelMigrationRecord) {
+  const facts = wire(migration, 'from', 'to', 'strictFmr', 'atCoverage', 'atTime')
+  return { result: migration, facts: { event: 'models_changed' as const, change, ...facts } }
 }
 
 function noMigration(): ModelOperationError {

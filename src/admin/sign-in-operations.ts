@@ -125,8 +125,7 @@ export class SignInOperations {
     event: 'signed_in' | 'identity_confirmed' = 'signed_in',
   ): Promise<void> {
     const actor = { name: `dashboard:${name}`, requestId }
-    if (tenantId !== null)
-      return this.audited.run(tenantId, actor, async () => ({ result: undefined, facts: { event } }))
+    if (tenantId !== null) return this.audited.record(tenantId, actor, { event })
     await this.recordFailures({ name: 'dashboard', requestId })
     await this.audited.recordInAll(actor, { event })
   }

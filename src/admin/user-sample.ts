@@ -97,8 +97,7 @@ export class UserSamples {
   ): Promise<void> {
     const { audited, vault } = this.parts
     const { id } = tenants[tenant]!
-    const facts = { event: 'users_compared', model, users: share } as const
-    await audited.run(id, actor, async () => ({ result: undefined, facts }))
+    await audited.record(id, actor, { event: 'users_compared', model, users: share })
     let drawn = 0
     for await (const page of this.pages(id, model)) {
       for (const { subject, reference } of page) {

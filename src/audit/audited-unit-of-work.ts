@@ -88,6 +88,11 @@ export class AuditedUnitOfWork {
     return this.store.transaction(scope, audited, deadlineMs)
   }
 
+  /** Appends an entry about something that changes nothing else. */
+  record(tenantId: string, actor: Actor, facts: AuditFacts, options?: UnitOptions): Promise<void> {
+    return this.run(tenantId, actor, async () => ({ result: undefined, facts }), options)
+  }
+
   /**
    * Runs `work` that finds out whether anything is to be recorded, and in whose log.
    * @param scope as of `Store.transaction`

@@ -6,8 +6,8 @@ import { loadConfig } from '../app/configuration.js'
 import { engineOptions } from '../app/engine-options.js'
 import { Engine } from '../biometrics/engine/engine.js'
 import { BiometricError, type FaceSample } from '../biometrics/types.js'
-import { declare } from './lib/command.js'
-import { CommandError, EXIT, UsageError } from './lib/output.js'
+import { declare, expected } from './lib/command.js'
+import { CommandError, EXIT } from './lib/output.js'
 import { progressSteps } from './lib/progress.js'
 import { readInput } from './lib/read-input.js'
 import { type Cell, type Field, fields } from './lib/style.js'
@@ -15,13 +15,15 @@ import { prepareModels } from './models/prepare-models.js'
 
 export function registerCompareCommand(command: Command): void {
   declare(command, '<a> <b>', {
-    options: { '--fmr <rate>': 'false match rate of the threshold to use (default: COUNTERSIGN_FMR)' },
+    options: {
+      '--fmr <rate>': {
+        does: 'false match rate of the threshold to use (default: COUNTERSIGN_FMR)',
+        parse: parseRate,
+      },
+    },
     help: '\nExit codes: 0 the same person, 3 not the same person, 1 a photo or the configuration cannot be used, 2 wrong usage.',
-    async answer({ a, b, fmr: given }) {
+    async answer({ a, b, fmr: asked }) {
       const config = loadConfig()
-      const asked = given ? Number(given) : config.fmr
-      if (!(asked > 0 && asked < 1))
-        throw new UsageError('invalid_option', `--fmr is "${given}"; expected a rate such as 1e-4.`)
       const images = await Promise.all([a, b].map(readInput))
       const progress = progressSteps('Preparing the model pack')
       await prepareModels(config, progress.update).finally(() => progress.stop())
@@ -30,7 +32,7 @@ export function registerCompareCommand(command: Command): void {
         const { score, samples, timingsMs } = await engine.compare(images[0]!, images[1]!).catch((error) => {
           throw naming(error, [a, b])
         })
-        const { threshold, fmr, basis } = thresholdForFmr(engine.pack, asked)
+        const { threshold, fmr, basis } = thresholdForFmr(engine.pack, asked ?? config.fmr)
         const same = score >= threshold
         if (!same) process.exitCode = EXIT.different
         return {
@@ -68,6 +70,11 @@ export function registerCompareCommand(command: Command): void {
         ],
       ]),
   })
+}
+
+function parseRate(text: string, option: string): number {
+  const rate = Number(text)
+  return expected(text, option, rate > 0 && rate < 1 ? rate : undefined, 'a rate such as 1e-4')
 }
 
 function verdictOf(same: boolean): Cell {

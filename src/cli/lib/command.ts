@@ -109,14 +109,28 @@ export function declare<Usage extends string, const Taken extends Options, Answe
   )
 }
 
-/** Reads a whole number from 1 on. @throws UsageError invalid_option */
-export function wholeNumberTo(most: number): (text: string, option: string) => number {
-  return (text, option) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return Number(text)
-    throw new UsageError(
-      'invalid_option',
-      `${option} is "${text}"; expected a whole number from 1 to ${most}.`,
+/** @param value what the text of the option means, if anything @throws UsageError invalid_option */
+export function expected<Value>(text: string, option: string, value: Value | undefined, what: string): Value {
+  if (value !== undefined) return value
+  throw new UsageError('invalid_option', `${option} is "${text}"; expected ${what}.`)
+}
+
+/** Reads one of some words. */
+export function oneOf<Word extends string>(known: readonly Word[], what = known.join(', ')) {
+  return (text: string, option: string): Word =>
+    expected(
+      text,
+      option,
+      known.find((word) => word === text),
+      what,
     )
+}
+
+/** Reads a whole number from 1 on. */
+export function wholeNumberTo(most: number) {
+  return (text: string, option: string): number => {
+    const isFitting = /^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most
+    return expected(text, option, isFitting ? Number(text) : undefined, `a whole number from 1 to ${most}`)
   }
 }
 

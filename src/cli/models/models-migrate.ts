@@ -7,7 +7,7 @@ import { loadConfig } from '../../app/configuration.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { modelPackDir } from '../../config/config.js'
 import type { ModelMigrationRecord } from '../../storage/records.js'
-import { type Asked, subcommand, TOLD, type Told } from '../lib/command.js'
+import { type Asked, expected, subcommand, TOLD, type Told } from '../lib/command.js'
 import { UsageError } from '../lib/output.js'
 import { type Cell, fields, listing } from '../lib/style.js'
 import { parseFmr } from '../tenant/tenant-options.js'
@@ -147,14 +147,12 @@ function plan({ at_coverage: coverage, at_date: date }: MigrationView): string {
   return parts.length > 0 ? parts.join(', or ') : 'by command only'
 }
 
-function parseShare(text: string): number {
+function parseShare(text: string, option: string): number {
   const share = Number(text)
-  if (share > 0 && share <= 1) return share
-  throw new UsageError('invalid_option', `--at-coverage is "${text}"; expected a share over 0 and at most 1.`)
+  return expected(text, option, share > 0 && share <= 1 ? share : undefined, 'a share over 0 and at most 1')
 }
 
-function parseTime(text: string): number {
+function parseTime(text: string, option: string): number {
   const time = Date.parse(text)
-  if (!Number.isNaN(time)) return time
-  throw new UsageError('invalid_option', `--at-date is "${text}"; expected a time such as 2027-01-31T06:00Z.`)
+  return expected(text, option, Number.isNaN(time) ? undefined : time, 'a time such as 2027-01-31T06:00Z')
 }

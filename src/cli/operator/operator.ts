@@ -6,15 +6,16 @@ import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
 import { operatorView } from '../../admin/views.js'
 import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../lib/clock.js'
-import { subcommand } from '../lib/command.js'
-import { UsageError } from '../lib/output.js'
+import { oneOf, subcommand } from '../lib/command.js'
 import { listing } from '../lib/style.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
 import { withCore } from '../with-core.js'
 import { registerOperatorSessions } from './sessions.js'
 
 const ROLES = 'admin, who may do everything, or viewer, who may only read'
-export const ROLE = { '--role <role>': { does: ROLES, required: true, parse: parseRole } } as const
+export const ROLE = {
+  '--role <role>': { does: ROLES, required: true, parse: oneOf<PersonRole>(['admin', 'viewer'], ROLES) },
+} as const
 
 export function registerOperatorCommands(operator: Command): void {
   subcommand(operator, 'list', {
@@ -94,9 +95,4 @@ const remarkOnPassword = ({ name }: { name: string }) => `The password of ${name
 
 export function lastSignIn(view: ReturnType<typeof operatorView>): string {
   return view.last_sign_in_at ? `${view.last_sign_in_at} by ${view.last_sign_in_by}` : 'never'
-}
-
-function parseRole(text: string): PersonRole {
-  if (text === 'admin' || text === 'viewer') return text
-  throw new UsageError('invalid_option', `--role is "${text}"; expected ${ROLES}.`)
 }

@@ -5,6 +5,7 @@ import { falseMatchRateProblem } from '../../config/false-match-rate.js'
 import { LIVENESS_REQUIREMENTS, type LivenessRequirement } from '../../config/liveness-requirement.js'
 import { MINUTE_MS } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
+import { expected, oneOf } from '../lib/command.js'
 import { parseDuration } from '../lib/duration.js'
 import { UsageError } from '../lib/output.js'
 import { packInPlace } from '../lib/pack-in-place.js'
@@ -12,10 +13,8 @@ import { packInPlace } from '../lib/pack-in-place.js'
 /** At most a day: a person who agreed yesterday is asked again. */
 const MAX_REPLACE_VERDICT_MINUTES = 1440
 
-export function parseEnvironment(text: string, option: string): Environment {
-  if (text === 'sandbox' || text === 'production') return text
-  throw new UsageError('invalid_option', `${option} is "${text}"; expected sandbox or production.`)
-}
+export const parseEnvironment = oneOf<Environment>(['sandbox', 'production'], 'sandbox or production')
+export const parseRequirement = oneOf(LIVENESS_REQUIREMENTS)
 
 export function parseRateLimit(text: string): number {
   try {
@@ -25,35 +24,23 @@ export function parseRateLimit(text: string): number {
   }
 }
 
-/** The false match rate that a tenant's verdicts are signed with. */
-export interface SignedRate {
-  fmr: number
-  basis: 'measured' | 'extrapolated'
-}
+/** The false match rate that a tenant's verdicts are signed with. Both fields are null where no pack is installed yet, since the pack decides. */
+export type SignedRate = Awaited<ReturnType<typeof signedRate>>
 
-/** @returns null where no pack is installed yet, since the pack decides */
-export async function signedRate(config: Config, { fmr: asked }: TenantRecord): Promise<SignedRate | null> {
+export async function signedRate(config: Config, { fmr: asked }: TenantRecord) {
   const { thresholdForFmr } = await import('../../../models/pack/model-pack.js')
   // `doctor` and `serve` report a damaged pack; the tenant is shown nevertheless.
   const pack = await packInPlace(config).catch(() => null)
-  if (!pack) return null
+  if (!pack) return { signed_fmr: null, signed_fmr_basis: null }
   const { fmr, basis } = thresholdForFmr(pack, asked ?? config.fmr)
-  return { fmr, basis }
+  return { signed_fmr: fmr, signed_fmr_basis: basis }
 }
 
 /** The rate as a clause of a sentence. */
-export function describeSignedRate(signed: SignedRate | null): string {
-  if (!signed) return 'the signed rate is known once a model pack is installed'
-  return `signed at ${signed.fmr}, ${signed.basis}`
-}
-
-export function parseRequirement(text: string): LivenessRequirement {
-  const required = LIVENESS_REQUIREMENTS.find((name) => name === text)
-  if (required) return required
-  throw new UsageError(
-    'invalid_option',
-    `--require-liveness is "${text}"; expected ${LIVENESS_REQUIREMENTS.join(', ')}.`,
-  )
+export function describeSignedRate({ signed_fmr: fmr, signed_fmr_basis: basis }: SignedRate): string {
+  return fmr === null
+    ? 'the signed rate is known once a model pack is installed'
+    : `signed at ${fmr}, ${basis}`
 }
 
 /** Checks a liveness requirement against the installed pack. @throws PackGradeError liveness_not_served */
@@ -65,15 +52,11 @@ export async function assertServed(required: LivenessRequirement): Promise<void>
 }
 
 /** @returns minutes; null for `none` */
-export function parseReplaceVerdict(text: string): number | null {
+export function parseReplaceVerdict(text: string, option: string): number | null {
   if (text === 'none') return null
   const minutes = parseDuration(text) / MINUTE_MS
-  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MAX_REPLACE_VERDICT_MINUTES)
-    throw new UsageError(
-      'invalid_option',
-      `--replace-verdict is "${text}"; expected whole minutes from 1m to 24h, or none.`,
-    )
-  return minutes
+  const isFitting = Number.isInteger(minutes) && minutes >= 1 && minutes <= MAX_REPLACE_VERDICT_MINUTES
+  return expected(text, option, isFitting ? minutes : undefined, 'whole minutes from 1m to 24h, or none')
 }
 
 export function parseFmr(text: string, option: string): number {

@@ -23,30 +23,19 @@ export function tenantSummary(tenant: TenantRecord) {
   return { tenant_id: tenant.id, ...tenantView(tenant), rate_limit_per_second: tenant.ratePerSecond }
 }
 
-/** Both are null where no pack is installed yet. */
-export function signedRateView(signed: SignedRate | null) {
-  return { signed_fmr: signed?.fmr ?? null, signed_fmr_basis: signed?.basis ?? null }
-}
-
 type WholeTenantView = Awaited<ReturnType<typeof wholeTenantView>>
 
 /** Includes counts and the rate that verdicts are signed with. @param now milliseconds since the Unix epoch */
 export async function wholeTenantView(
   read: StoreReader,
   tenant: TenantRecord,
-  { now, signed }: { now: number; signed: SignedRate | null },
+  { now, signed }: { now: number; signed: SignedRate },
 ) {
   return {
     ...(await withKeys(read, tenant)),
-    ...signedRateView(signed),
+    ...signed,
     ...(await tenantParts(read, tenant, now)),
   }
-}
-
-/** The rate that verdicts are signed with, from a view that has it. */
-export function signedOf(view: ReturnType<typeof signedRateView>): SignedRate | null {
-  const { signed_fmr: fmr, signed_fmr_basis: basis } = view
-  return fmr === null || basis === null ? null : { fmr, basis }
 }
 
 /** Names with their values, for people. */
@@ -58,7 +47,7 @@ export function wholeTenantRows(view: WholeTenantView): Array<[string, string]> 
     ['Status', since ? `${view.status} since ${since}` : view.status],
     ['Created', view.created_at],
     ['Rate limit', `${view.rate_limit_per_second}/s`],
-    ['False match rate', `${view.fmr ?? 'as configured'}; ${describeSignedRate(signedOf(view))}`],
+    ['False match rate', `${view.fmr ?? 'as configured'}; ${describeSignedRate(view)}`],
     ['Liveness required', view.require_liveness ?? 'as configured'],
     [
       'Verdict to replace',

@@ -29,8 +29,6 @@ import {
   createdTenantRows,
   createdTenantView,
   forSdk,
-  signedOf,
-  signedRateView,
   tenantSummary,
   wholeTenantRows,
   wholeTenantView,
@@ -71,14 +69,10 @@ export function registerTenantCommands(tenant: Command): void {
       return withNewLedger(async ({ operations, store }, config) => {
         const adminUrl = await servedAdminUrl(store, config)
         const created = await operations.tenants.create(name, COMMAND_LINE, contract, adminUrl)
-        return {
-          ...createdTenantView(created),
-          ...signedRateView(await signedRate(config, created.tenant)),
-        }
+        return { ...createdTenantView(created), ...(await signedRate(config, created.tenant)) }
       })
     },
-    text: (view) =>
-      fields([...createdTenantRows(view), ['False match rate', describeSignedRate(signedOf(view))]]),
+    text: (view) => fields([...createdTenantRows(view), ['False match rate', describeSignedRate(view)]]),
     remark: ({ name }) =>
       `\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verification in the sandbox is approved, or by: countersign tenant production-key ${name} --issue`,
   })
@@ -213,7 +207,7 @@ function registerTenantLifecycle(tenant: Command): void {
       },
       '--require-liveness <what>': {
         does: `liveness required of its captures: none, passive, active or both; ${CONFIGURED}: the configured value`,
-        parse: (text) => (text === CONFIGURED ? null : parseRequirement(text)),
+        parse: (text, option) => (text === CONFIGURED ? null : parseRequirement(text, option)),
       },
       '--replace-verdict <age>': {
         does: 'replace a reference only after an approved verification of the user for it, at most this old, such as 10m; none: without one',
@@ -235,11 +229,11 @@ function registerTenantLifecycle(tenant: Command): void {
           requireLiveness: requireLiveness === undefined ? found.requireLiveness : requireLiveness,
           replaceVerdictMinutes: replaceVerdict === undefined ? found.replaceVerdictMinutes : replaceVerdict,
         })
-        return { ...tenantSummary(changed), ...signedRateView(await signedRate(config, changed)) }
+        return { ...tenantSummary(changed), ...(await signedRate(config, changed)) }
       })
     },
     text: (view) =>
-      `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)} (${describeSignedRate(signedOf(view))}), ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
+      `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)} (${describeSignedRate(view)}), ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
   })
 
   subcommand(tenant, 'suspend <tenant>', {

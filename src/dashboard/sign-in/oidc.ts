@@ -1,7 +1,7 @@
 /** Signs in operators and tenants' people by an OpenID provider: authorization code flow with PKCE (RFC 7636), through openid-client. */
 import { readFileSync } from 'node:fs'
 import type { Configuration } from 'openid-client'
-import { accountReader } from '../../admin/accounts/account-statements.js'
+import { accountsIn } from '../../admin/accounts/account-statements.js'
 import { PersonError } from '../../admin/people-operations.js'
 import { json, plain } from '../../http/admin/replies.js'
 import type { IncomingRequest, Reply } from '../../http/listeners/listener.js'
@@ -147,7 +147,7 @@ export class OidcSignIn {
    */
   private async followGroups(name: string, claimed: unknown, { requestId }: Guest): Promise<void> {
     const { config, core } = this.services
-    const known = await core.store.read.statements(accountReader).personByName(name)
+    const known = await accountsIn(core.store.read).personByName(name)
     if (known?.tenantId === null) return
     const groups: unknown[] = Array.isArray(claimed) ? claimed : [claimed]
     const mapped = config.oidcTenantGroups.find(({ group }) => groups.includes(group))

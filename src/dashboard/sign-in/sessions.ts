@@ -1,6 +1,6 @@
 /** Server-side sessions behind a cookie: finding, extending and ending them. `SignIn` begins them. */
 
-import { accountReader, accountWriter } from '../../admin/accounts/account-statements.js'
+import { accounts, accountsIn } from '../../admin/accounts/account-statements.js'
 import type { PersonRecord, SessionMethod, SessionRecord } from '../../admin/accounts/account-tables.js'
 import { hashToken } from '../../admin/accounts/login-link.js'
 import type { NewSession } from '../../admin/sign-in-operations.js'
@@ -131,12 +131,12 @@ export class Sessions {
   private async ofToken(token: string): Promise<{ record: SessionRecord; opened: Session }> {
     const { read } = this.parts.store
     const now = this.parts.clock.now()
-    const record = await read.statements(accountReader).dashboardSession(hashToken(token), now)
+    const record = await accountsIn(read).dashboardSession(hashToken(token), now)
     // The person is read on every request, so that a change of role or a removal takes effect at once.
     if (record?.personId)
       return { record, opened: opened(record, asSessionPerson(await this.person(record.personId)), token) }
     if (record?.tenantId) return { record, opened: opened(record, unnamedOf(record.tenantId), token) }
-    const unnamed = await read.statements(accountReader).dashboardSession(await this.unnamedHash(token), now)
+    const unnamed = await accountsIn(read).dashboardSession(await this.unnamedHash(token), now)
     if (!unnamed) throw new DashboardError('not_signed_in')
     return { record: unnamed, opened: opened(unnamed, UNNAMED, token) }
   }
@@ -149,7 +149,7 @@ export class Sessions {
     if (endsAt === null || now - (lastUsedAt ?? 0) < USE_INTERVAL_MS) return expiresAt
     const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
     try {
-      await store.transaction('rows', (tx) => tx.statements(accountWriter).keepDashboardSession(hash, kept))
+      await store.transaction('rows', (tx) => accounts(tx).keepDashboardSession(hash, kept))
       return kept.expiresAt
     } catch {
       // While the database cannot be written, the dashboard stays readable until the session ends.
@@ -158,14 +158,12 @@ export class Sessions {
   }
 
   async signOut({ hash }: Session): Promise<void> {
-    await this.parts.store.transaction('rows', (tx) =>
-      tx.statements(accountWriter).deleteDashboardSession(hash),
-    )
+    await this.parts.store.transaction('rows', (tx) => accounts(tx).deleteDashboardSession(hash))
   }
 
   /** @throws DashboardError not_signed_in */
   private async person(id: string): Promise<PersonRecord> {
-    const person = await this.parts.store.read.statements(accountReader).personById(id)
+    const person = await accountsIn(this.parts.store.read).personById(id)
     if (!person) throw new DashboardError('not_signed_in')
     return person
   }

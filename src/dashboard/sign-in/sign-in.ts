@@ -1,6 +1,6 @@
 /** Begins sessions, with a link, a password or a sign-in at an OpenID provider, and confirms the identity in one that exists. */
 import Type, { type Static } from 'typebox'
-import { accountReader } from '../../admin/accounts/account-statements.js'
+import { accountsIn } from '../../admin/accounts/account-statements.js'
 import type { PersonRecord } from '../../admin/accounts/account-tables.js'
 import { hashToken } from '../../admin/accounts/login-link.js'
 import { matchesHash } from '../../admin/accounts/password-hash.js'
@@ -67,7 +67,7 @@ export class SignIn {
    * @throws ProviderSignInError unknown_person; TenancyError tenant_suspended
    */
   async byProvider(name: string, authenticatedAt: number | null, guest: Guest): Promise<Session> {
-    const person = await this.parts.store.read.statements(accountReader).personByName(name)
+    const person = await accountsIn(this.parts.store.read).personByName(name)
     const begun = this.sessions.begin('oidc', guest, authenticatedAt)
     const session = person && (await this.byPerson(person, begun, guest))
     if (!session) throw new ProviderSignInError('unknown_person', `There is nobody named ${name}.`)
@@ -152,8 +152,7 @@ export class SignIn {
     const { signIns, store } = this.parts
     const known = await signIns.personLink(hashToken(loginToken))
     if (known === undefined) return null
-    const person =
-      known.personId === null ? null : await store.read.statements(accountReader).personById(known.personId)
+    const person = known.personId === null ? null : await accountsIn(store.read).personById(known.personId)
     if (person === undefined) return null
     // The code is asked for before the link is used up, so that the same link works with it.
     const secondFactorAt = await this.assertSecondFactor(person ?? UNNAMED, code)
@@ -172,7 +171,7 @@ export class SignIn {
       throw new DashboardError('password_sign_in_off')
     const begun = this.sessions.begin('password', guest)
     if (isNamed) {
-      const person = await store.read.statements(accountReader).personByName(name)
+      const person = await accountsIn(store.read).personByName(name)
       const isRight = await matchesHash(password, person?.passwordHash ?? null)
       if (!person || !isRight || !this.sessions.takesPassword(person)) throw wrongPassword()
       begun.record.secondFactorAt = await this.assertSecondFactor(person, code)
@@ -200,7 +199,7 @@ export class SignIn {
 
   /** @throws DashboardError not_signed_in */
   private async personById(id: string): Promise<PersonRecord> {
-    const person = await this.parts.store.read.statements(accountReader).personById(id)
+    const person = await accountsIn(this.parts.store.read).personById(id)
     if (!person) throw new DashboardError('not_signed_in')
     return person
   }

@@ -5,6 +5,7 @@ import { nullable } from '../../api/schemas.js'
 import { base64, text } from '../../dashboard/lib/bodies.js'
 import { invalidInput } from '../../dashboard/lib/invalid-input.js'
 import { asks, consoleRoute } from '../../dashboard/lib/route.js'
+import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import type { FeatureHost } from '../feature.js'
@@ -73,20 +74,15 @@ export function capturePageRoutes(host: FeatureHost) {
 }
 
 async function viewOf(store: StoreReader, tenant: TenantRecord) {
-  const { company, returnOrigins, frameAncestors, consent, color, logo } = capturePageSettings(tenant)
-  const picture = logo && (await store.statements(capturePageReader).logo(tenant.id))
+  const settings = capturePageSettings(tenant)
+  const picture = settings.logo && (await store.statements(capturePageReader).logo(tenant.id))
   return {
     tenant_name: tenant.name,
-    /** Name that the page shows, or null for the tenant's name. */
-    company,
-    /** Origins to which the page may lead back. No session can be created while the list is empty. */
-    return_origins: returnOrigins,
-    /** Origins whose pages may show it in a frame. */
-    frame_ancestors: frameAncestors,
-    /** Consent text, or null for the page's own. */
-    consent,
-    /** Color as #rrggbb, or null for the page's own. */
-    color,
+    /**
+     * Null for the tenant's name, the page's own text and the page's own color (#rrggbb). No session can be created while the list of
+     * origins to which the page may lead back is empty; the pages of the other origins may show it in a frame.
+     */
+    ...wire(settings, 'company', 'returnOrigins', 'frameAncestors', 'consent', 'color'),
     /** Logo as a PNG in base64, or null for none. */
     logo: picture ? picture.image.toString('base64') : null,
   }

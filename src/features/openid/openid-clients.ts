@@ -5,8 +5,9 @@ import { checksOf } from '../../contract/acr.js'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { openWithAny, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import { type Clock, isoTime } from '../../lib/clock.js'
+import type { Clock } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
+import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import { safeOrigin } from '../../tenants/safe-origin.js'
@@ -216,24 +217,15 @@ function isSameRealm(
 }
 
 /** An application as the command and the dashboard show it, without its secret. */
-export function clientView({
-  record,
-  name,
-  redirectUris,
-  acr,
-  profile,
-  helpUrl,
-  keycloak,
-  entra,
-}: OpenIdClient) {
+export function clientView(client: OpenIdClient) {
+  const { record, name, profile, helpUrl, keycloak, entra } = client
   return {
     client_id: record.id,
     name,
     profile: entra ? 'entra' : keycloak ? 'keycloak' : (profile ?? 'generic'),
     environment: record.environment,
-    redirect_uris: redirectUris,
-    acr,
+    ...wire(client, 'redirectUris', 'acr'),
     help_url: helpUrl ?? null,
-    created_at: isoTime(record.createdAt),
+    ...wire(record, 'createdAt'),
   }
 }

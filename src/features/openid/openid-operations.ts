@@ -6,7 +6,7 @@ import type { Environment } from '../../config/config.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { Clock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
-import { messageRule } from './keycloak/keycloak-realm.js'
+import { realmView } from './keycloak/keycloak-realm.js'
 import { type NewOpenIdClient, type OpenIdClient, OpenIdClients } from './openid-clients.js'
 
 interface OpenIdOperationParts extends Pick<Core, 'tenancy'> {
@@ -49,15 +49,8 @@ export class OpenIdOperations {
   refused({ record }: OpenIdClient, facts: { code: string; [fact: string]: unknown }): Promise<void> {
     // A key of its own, because the entry follows from nothing else of the tenant.
     const options = { serializationKey: record.id }
-    return this.audited.run(
-      record.tenantId,
-      PROVIDER,
-      async () => ({
-        result: undefined,
-        facts: { event: 'openid_refused', client: record.id, ...facts },
-      }),
-      options,
-    )
+    const refusal = { event: 'openid_refused', client: record.id, ...facts } as const
+    return this.audited.record(record.tenantId, PROVIDER, refusal, options)
   }
 }
 
@@ -76,14 +69,7 @@ function factsOf(client: OpenIdClient) {
     ...(entra ? { entra_tenant: entra.tenantId, entra_application: entra.appId } : {}),
     ...(profile === undefined ? {} : { profile }),
     ...(helpUrl === undefined ? {} : { help_url: helpUrl }),
-    ...(keycloak
-      ? {
-          realm: keycloak.issuer,
-          realm_url: keycloak.url,
-          user_id: keycloak.user,
-          message: messageRule(keycloak),
-        }
-      : {}),
+    ...(keycloak ? realmView(keycloak) : {}),
   }
 }
 

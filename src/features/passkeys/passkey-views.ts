@@ -1,5 +1,6 @@
 /** Passkeys and their settings as callers, the command line and the dashboard see them. */
-import { isoTime, optionalTime } from '../../lib/clock.js'
+import { optionalTime } from '../../lib/clock.js'
+import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { passkeySettings } from './passkey-settings.js'
 import type { Passkey } from './passkey-vault.js'
@@ -11,10 +12,8 @@ export function passkeyView({ record, content }: Passkey) {
     name: content.name,
     synced: content.isSynced,
     backed_up: content.isBackedUp,
-    aaguid: content.aaguid,
-    transports: content.transports,
-    created_at: isoTime(record.createdAt),
-    last_used_at: optionalTime(record.lastUsedAt),
+    ...wire(content, 'aaguid', 'transports'),
+    ...wire(record, 'createdAt', 'lastUsedAt'),
   }
 }
 

@@ -1,13 +1,13 @@
 /** Operations on a tenant's policy: put a version in force, take it out, read versions and the history of changes. */
 import type { Core } from '../../admin/core.js'
 import type { Operations } from '../../admin/operations.js'
-import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import type { Actor } from '../../audit/audited-unit-of-work.js'
 import type { Environment } from '../../config/config.js'
 import type { ActionPolicy } from '../../contract/action-policy.js'
 import { type Clock, isoTime } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
 import type { TenantRecord } from '../../storage/records.js'
-import type { Store, StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import { checkedPolicy } from './policy.js'
 import { policyHashIn } from './policy-book.js'
 import { type PolicyVersionRecord, policyReader, policyWriter } from './policy-table.js'
@@ -25,21 +25,13 @@ export interface PolicyChange {
   now: PoliciesInForce
 }
 
-export interface PolicyOperationParts extends Pick<Core, 'store'> {
+interface PolicyOperationParts extends Pick<Core, 'store'> {
   operations: Pick<Operations, 'audited'>
   clock: Clock
 }
 
 export class PolicyOperations {
-  private readonly audited: AuditedUnitOfWork
-  private readonly store: Store
-  private readonly clock: Clock
-
-  constructor({ operations, store, clock }: PolicyOperationParts) {
-    this.audited = operations.audited
-    this.store = store
-    this.clock = clock
-  }
+  constructor(private readonly parts: PolicyOperationParts) {}
 
   /**
    * Puts a policy in force, or takes it out. Every verdict whose transaction begins after this one obeys it, on every node.
@@ -55,11 +47,11 @@ export class PolicyOperations {
   ): Promise<PolicyChange> {
     const version = value === null ? null : checkedPolicy(value)
     await this.assertObeyed()
-    return this.audited.run(tenantId, actor, async (tx) => {
+    return this.parts.operations.audited.run(tenantId, actor, async (tx) => {
       const previous = policiesInForce((await tx.tenantById(tenantId))!)
       if (version) {
         const { hash, text: policy } = version
-        await tx.statements(policyWriter).keep({ tenantId, hash, policy, firstSetAt: this.clock.now() })
+        await tx.statements(policyWriter).keep({ tenantId, hash, policy, firstSetAt: this.parts.clock.now() })
       }
       if (environments.includes('production')) await this.startRetention(tx, tenantId, version?.policy)
       for (const environment of environments)
@@ -78,12 +70,12 @@ export class PolicyOperations {
     const { setSince } = tx.statements(retentionWriter)
     if (!policy?.retention) await setSince(tenantId, null)
     else if ((await tx.statements(retentionReader).since(tenantId)) === null)
-      await setSince(tenantId, this.clock.now())
+      await setSince(tenantId, this.parts.clock.now())
   }
 
   /** @param hash whole, or its first 8 digits or more @throws PolicyOperationError policy_not_found */
   async version({ id, name }: TenantRecord, hash: string): Promise<PolicyVersionRecord> {
-    const found = (await this.store.read.statements(policyReader).versions(id)).filter((one) =>
+    const found = (await this.parts.store.read.statements(policyReader).versions(id)).filter((one) =>
       one.hash.startsWith(hash),
     )
     if (hash.length < MIN_HASH_DIGITS || found.length !== 1)
@@ -93,7 +85,9 @@ export class PolicyOperations {
 
   /** A service of an earlier version gives verdicts without looking at a policy. @throws PolicyOperationError services_outdated */
   private async assertObeyed(): Promise<void> {
-    const behind = (await this.store.services()).filter(({ schema }) => (schema ?? 0) < this.store.schema)
+    const behind = (await this.parts.store.services()).filter(
+      ({ schema }) => (schema ?? 0) < this.parts.store.schema,
+    )
     if (behind.length > 0)
       throw new PolicyOperationError(
         'services_outdated',

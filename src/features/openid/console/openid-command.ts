@@ -12,7 +12,7 @@ import { registerSigningKeys } from '../../../cli/lib/signing-keys.js'
 import { fields, listing } from '../../../cli/lib/style.js'
 import { systemClock } from '../../../lib/clock.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
-import { messageRule } from '../keycloak/keycloak-realm.js'
+import { realmView } from '../keycloak/keycloak-realm.js'
 import {
   clientView,
   DEFAULT_ACR,
@@ -178,15 +178,7 @@ function commandView(client: OpenIdClient) {
   return {
     ...clientView(client),
     hand_over: handOver ?? 'off',
-    ...(keycloak
-      ? {
-          realm: keycloak.issuer,
-          realm_url: keycloak.url,
-          user_id: keycloak.user,
-          message: messageRule(keycloak),
-          channel: channelPath(client),
-        }
-      : {}),
+    ...(keycloak ? { ...realmView(keycloak), channel: channelPath(client) } : {}),
   }
 }
 

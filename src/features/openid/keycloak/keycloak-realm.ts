@@ -17,9 +17,10 @@ class KeycloakRealmError extends CodedError<'invalid_realm'> {
   override readonly name = 'KeycloakRealmError'
 }
 
-/** Whether a request of the realm needs a message, as commands and audit entries say it. */
-export function messageRule({ isMessageOptional = false }: KeycloakRealm): 'required' | 'optional' {
-  return isMessageOptional ? 'optional' : 'required'
+/** The realm as commands and audit entries name it. */
+export function realmView({ issuer, url, user, isMessageOptional = false }: KeycloakRealm) {
+  const message = isMessageOptional ? ('optional' as const) : ('required' as const)
+  return { realm: issuer, realm_url: url, user_id: user, message }
 }
 
 /** @throws KeycloakRealmError */

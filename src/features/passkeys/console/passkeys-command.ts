@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
-import { type Asked, declare } from '../../../cli/lib/command.js'
+import { type Asked, declare, oneOf } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { UsageError } from '../../../cli/lib/output.js'
 import { fields } from '../../../cli/lib/style.js'
@@ -110,12 +110,4 @@ async function certificatesIn(files: readonly string[]): Promise<string[]> {
 
 function subjectOf(pem: string): string {
   return new X509Certificate(pem).subject.replaceAll('\n', ', ')
-}
-
-function oneOf<T extends string>(known: readonly T[]): (text: string, option: string) => T {
-  return (text, option) => {
-    const found = known.find((one) => one === text)
-    if (found !== undefined) return found
-    throw new UsageError('invalid_option', `${option} is "${text}"; expected ${known.join(', ')}.`)
-  }
 }
