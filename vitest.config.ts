@@ -43,6 +43,7 @@ const CONTRACT = [
   'test/audit/*.test.ts',
   'test/cli/calibrate-from-users.test.ts',
   'test/features/capture-sessions/own-consent.test.ts',
+  'test/features/challenges/challenges.test.ts',
   'test/crypto/external-signer.test.ts',
   // Not what signs in often: several services count that by the database's clock, which no test moves.
   'test/dashboard/{models,people,second-factor,sessions,users}.test.ts',
@@ -55,7 +56,7 @@ const CONTRACT = [
   'test/features/openid/keycloak.test.ts',
   'test/features/openid/openid-okta.test.ts',
   'test/features/own-parts.test.ts',
-  'test/api/{add-photos,challenges,delete,enroll,get-user,get-verification,list-audit,passkeys,public-verdict,rotate-signing,verify}.test.ts',
+  'test/api/{add-photos,delete,enroll,get-user,get-verification,list-audit,passkeys,public-verdict,rotate-signing,verify}.test.ts',
   'test/features/insight/shadow/shadow.test.ts',
   'test/users/erasure-reach.test.ts',
   'test/verification/{changing-models,lockout,replays}.test.ts',

@@ -1,30 +1,31 @@
 /**
- * The parts that features add to the three calls that take captures: fields of the body and of the answer, error codes, checks and writes. The
+ * The parts that features add to the two calls that take captures: fields of the body and of the answer, error codes, checks and writes. The
  * calls know these shapes only, and a service without a feature has its fields nowhere.
  */
 import type { TSchema } from 'typebox'
-import type { Mode } from '../biometrics/challenge/steps.js'
+import type { Film } from '../biometrics/types.js'
 import type { Possession } from '../contract/acr.js'
 import type { ErrorCode } from '../contract/error-codes.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { Standing } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
-import type { Note, UserCall } from '../verification/call.js'
-import type { Challenge, Purpose } from '../verification/challenge/challenge-book.js'
+import type { CaptureInput, Note, UserCall } from '../verification/call.js'
+import type { PictureField } from '../verification/capture/images.js'
 import type { Condition, Verdict, VerifyCall } from '../verification/verdict.js'
 import type { FoundVerification } from '../verification/verification-book.js'
 import type { AuditFacts, Parameter } from './endpoint.js'
+import type { GoodOnce } from './good-once.js'
 import type { Services } from './services.js'
 import type { VerdictField } from './verdict-fields.js'
 
 /** Schemas of fields by their names. */
-type Fields = Readonly<Record<string, TSchema>>
+export type Fields = Readonly<Record<string, TSchema>>
 
 /** Error codes that a part adds to a call. */
-interface Refusing {
+export interface Refusing {
   errors?: readonly ErrorCode[]
-  /** The errors that use up the challenge of the call. A challenge that stayed open would allow any number of tries. */
+  /** The errors that use up what the call brings that is good once. If it stayed good, it would allow any number of tries. */
   spendingErrors?: readonly ErrorCode[]
 }
 
@@ -39,8 +40,29 @@ export interface ActionKinds {
 }
 
 /** Actions that a part adds to a call. */
-interface Acting {
+export interface Acting {
   actions?: ActionKinds
+}
+
+/** The call for which pictures are captured, and its action in RFC 8785 canonical form; null for an enrollment. */
+export interface CapturePurpose {
+  purpose: 'verify' | 'enroll'
+  action: string | null
+}
+
+/** Frames that were captured as they were asked for. They are good for one call. */
+export interface OpenedCapture extends GoodOnce {
+  film: Film
+  /** Facts that parts of the call have kept for it; null for none. */
+  note: Note | null
+}
+
+/** A field of verifies and enrollments that brings frames instead of photos. */
+export interface CapturePart extends Pick<Refusing, 'errors'> {
+  field: PictureField
+  schema: TSchema
+  /** @returns opens what the frames of a request were captured for @throws DomainError */
+  create(services: Services): (call: UserCall<CaptureInput>, asked: CapturePurpose) => Promise<OpenedCapture>
 }
 
 /** A part of verifies. @template Evidence what it finds in a request or knows of its user, or asks of an approval */
@@ -59,8 +81,8 @@ export interface Proof {
 
 /** Evidence that a request brings, of which nothing is checked yet. */
 interface OpenedProof<Evidence> {
-  /** A challenge that was made for this evidence; null for none. */
-  challenge: Challenge | null
+  /** A thing that was made for this evidence and is good once; null for none. */
+  once: GoodOnce | null
   /** Checks it, before the pictures count. @param subject the user as found; null for one who is not enrolled @throws DomainError */
   prove(subject: Subject | null): Promise<Evidence>
 }
@@ -69,15 +91,11 @@ interface OpenedProof<Evidence> {
 export interface VerifyWork<Evidence = unknown> {
   /**
    * @param action in RFC 8785 canonical form
-   * @param challenge the challenge of the frames; null for photos
+   * @param note facts that came with the frames; null for none, and for photos
    * @returns null for a request without such evidence
    * @throws DomainError
    */
-  open?(
-    call: VerifyCall,
-    action: string,
-    challenge: Challenge | null,
-  ): Promise<OpenedProof<Evidence & Proof> | null>
+  open?(call: VerifyCall, action: string, note: Note | null): Promise<OpenedProof<Evidence & Proof> | null>
   /** @returns models that embed the pictures besides the one that decides */
   alsoEmbed?(call: Pick<VerifyCall, 'tenant'>, subject: Subject | null): readonly string[]
   /** Reads what its fields say of the user, who is enrolled, once the pictures are examined. */
@@ -93,7 +111,7 @@ export interface VerifyWork<Evidence = unknown> {
     call: VerifyCall,
     standing: Standing | null,
   ): Promise<(Evidence & Condition) | null>
-  /** Runs in the transaction that uses the challenges of a refused request up. @returns facts for its audit entry */
+  /** Runs in the transaction that uses up what a refused request has brought. @returns facts for its audit entry */
   onRefused?(tx: StoreTransaction, call: VerifyCall, error: DomainError): Promise<AuditFacts>
   /** Runs in the transaction of each verdict. @returns further facts for its audit entry @throws DomainError, which takes the verdict back */
   onVerdict?(
@@ -111,7 +129,7 @@ export type EnrollWrite = (
   subject: Subject,
 ) => Promise<{ body?: Record<string, unknown>; audit?: AuditFacts }>
 
-type EnrollCall = UserCall<{ user_id: string; add?: boolean; challenge?: { nonce: string } }>
+type EnrollCall = UserCall<{ user_id: string; add?: boolean; dry_run?: boolean }>
 
 /** A part of enrollments. */
 export interface EnrollPart extends Refusing {
@@ -123,33 +141,6 @@ export interface EnrollPart extends Refusing {
     assertFits?(call: EnrollCall): void
     /** Checks what the request brings, before its pictures count. @returns null for nothing @throws DomainError */
     prepare(call: EnrollCall): Promise<EnrollWrite | null>
-  }
-}
-
-type ChallengeCall = UserCall<{ user_id: string; action?: unknown; modes?: Mode[] }>
-
-/** A part's addition to one challenge. */
-interface ChallengeAddition {
-  /** Kept with the challenge, for the verify that uses it. */
-  note?: Note
-  /** @returns members of the answer @param action in RFC 8785 canonical form; null for an enrollment */
-  membersOf(nonce: string, action: string | null): Record<string, unknown>
-}
-
-/** A part of challenges. */
-export interface ChallengePart extends Refusing, Acting {
-  request?: Fields
-  /** Members that the answer has only where they are asked for. */
-  response?: Fields
-  create(services: Services): {
-    /** Checks which fields of the body go together, before anything is read. @throws DomainError invalid_request */
-    assertFits?(call: ChallengeCall): void
-    /**
-     * Refuses a challenge that could lead to no approval, and reads what its addition needs, before the transaction of the challenge.
-     * @returns null where nothing is asked for
-     * @throws DomainError
-     */
-    prepare(call: ChallengeCall, purpose: Purpose): Promise<ChallengeAddition | null>
   }
 }
 
@@ -166,7 +157,7 @@ export interface LookupPart {
 export interface CallParts {
   verify: readonly VerifyPart[]
   enroll: readonly EnrollPart[]
-  challenge: readonly ChallengePart[]
+  capture: readonly CapturePart[]
   lookup: readonly LookupPart[]
   /** Look-ups of a user: schemas of the numbers of credentials that tables of the feature declare. */
   user: ReadonlyArray<{ response: Fields }>
@@ -190,7 +181,7 @@ export function errorsOf(parts: readonly Refusing[]): ErrorCode[] {
   return [...new Set(parts.flatMap(({ errors = [] }) => errors))]
 }
 
-/** The errors of all parts after which a challenge is used up. */
+/** The errors of all parts after which what is good once is used up. */
 export function spendingErrorsOf(parts: readonly Refusing[]): ReadonlySet<ErrorCode> {
   return new Set(parts.flatMap(({ spendingErrors = [] }) => spendingErrors))
 }

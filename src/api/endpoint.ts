@@ -25,10 +25,6 @@ export const VERIFICATION: Topic = {
   name: 'verification',
   about: 'Ask at a risky action whether it is the enrolled person, and look verdicts up.',
 }
-export const LIVENESS: Topic = {
-  name: 'liveness',
-  about: 'Challenges for a person in front of the camera, and guidance meanwhile.',
-}
 export const ERASURE: Topic = { name: 'erasure', about: 'Erase users.' }
 export const KEYS: Topic = { name: 'keys', about: 'Rotate the signing secret.' }
 export const AUDIT: Topic = { name: 'audit', about: 'Read the audit log.' }
@@ -89,7 +85,7 @@ export type AuditFacts = Record<string, unknown> & {
 }
 
 /**
- * A refusal that keeps what its transaction wrote, such as a counted attempt or a used challenge. An error that is thrown rolls
+ * A refusal that keeps what its transaction wrote, such as a counted attempt. An error that is thrown rolls
  * the transaction back instead. `EndpointRunner` makes the outcome of both.
  */
 export interface Refusal extends Pick<Outcome, 'observed' | 'audit'> {
@@ -107,17 +103,8 @@ export interface Parameter {
   description: string
 }
 
-/** Error codes of an endpoint that uses a challenge up. */
-export const CHALLENGE_ERRORS = [
-  'challenge_not_found',
-  'challenge_used',
-  'challenge_expired',
-  'challenge_mismatch',
-] as const satisfies readonly ErrorCode[]
-
-/** Error codes of an endpoint that takes photos or the frames of a challenge: first of the challenge, then of the pictures. */
+/** Error codes of an endpoint that takes pictures. */
 export const CAPTURE_ERRORS = [
-  ...CHALLENGE_ERRORS,
   'liveness_required',
   'liveness_unavailable',
   'image_unreadable',
@@ -134,6 +121,8 @@ export interface EndpointDescription {
   /** Name of the endpoint in logs and metrics. */
   id: string
   topic: Topic
+  /** Id of the endpoint before which documents show it. Default: after those of the core, in the order of features. */
+  shownBefore?: string
   /** `operationId` in the OpenAPI document: a verb and its object. Default: `id`. */
   operationId?: string
   /** The method of the SDK for TypeScript. */

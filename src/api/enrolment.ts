@@ -6,7 +6,12 @@ import type { WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type TemplateRecord, templateOf } from '../users/templates.js'
-import { type Enrolled, embeddingsByImage, type FusedReference } from '../verification/biometric-provider.js'
+import {
+  type Enrolled,
+  type Evidence,
+  embeddingsByImage,
+  type FusedReference,
+} from '../verification/biometric-provider.js'
 import type { CaptureInput, UserCall } from '../verification/call.js'
 import type { CaptureIntegrity } from '../verification/capture/capture-integrity.js'
 import { qualityView } from '../verification/capture/quality-views.js'
@@ -36,6 +41,7 @@ type EnrolCall = UserCall<
 /** Photos that the engine found usable. */
 interface Photos {
   call: EnrolCall
+  evidence: Evidence
   /** Hashes of the images, by which `CaptureMemory` remembers them. */
   hashes: Buffer[]
   enrolled: Enrolled
@@ -121,7 +127,7 @@ export class Enrolment {
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Stored | Refusal> {
     const { vault, config } = this.services
-    const { call, enrolled } = photos
+    const { call, evidence, enrolled } = photos
     const provider = decidingProvider(this.services.provider, call.tenant)
     const [found, endpoints] = await Promise.all([
       vault.find(tx, call.user.blindIndex, call.user.id),
@@ -133,7 +139,7 @@ export class Enrolment {
     const { threshold } = provider.operatingPoint(call.tenant.fmr ?? config.fmr)
     let reference: FusedReference
     try {
-      reference = provider.extend(call, present, enrolled, threshold)
+      reference = provider.extend(evidence, present, enrolled, threshold)
     } catch (error) {
       if (!(error instanceof DomainError)) throw error
       return this.refuseAddition(tx, photos, subject, error)
@@ -192,7 +198,7 @@ export class Enrolment {
 
   private async put(
     tx: StoreTransaction,
-    { call, hashes, enrolled, integrity }: Photos,
+    { call, evidence, hashes, enrolled, integrity }: Photos,
     subject: Subject,
     parts: {
       reference: FusedReference
@@ -235,7 +241,7 @@ export class Enrolment {
       status: 201,
       body: {
         reference_id: record.id,
-        ...assessmentOf({ call, enrolled, integrity }, reference.photoCount, model),
+        ...assessmentOf({ call, evidence, enrolled, integrity }, reference.photoCount, model),
         status: 'enrolled',
         created_at: isoTime(record.createdAt),
       },
@@ -262,14 +268,14 @@ function consentOf({ consent }: EnrolCall['input']): Consent | null {
 
 /** Fields of the response that assess the photos, whether they are stored or not. */
 export function assessmentOf(
-  { call: { input }, enrolled: { assessed, liveness }, integrity }: Omit<Photos, 'hashes'>,
+  { call: { input }, evidence, enrolled: { assessed, liveness }, integrity }: Omit<Photos, 'hashes'>,
   photoCount: number,
   model: string,
 ): Record<string, unknown> {
   const isDetailed = input.dry_run === true || includesQuality(input)
   return {
     user_id: input.user_id,
-    quality: { ...qualityView(assessed, input, isDetailed), views: photoCount },
+    quality: { ...qualityView(assessed, evidence.field.pathOf, isDetailed), views: photoCount },
     liveness: livenessView(liveness),
     capture_integrity: integrity,
     model,

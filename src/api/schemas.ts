@@ -4,10 +4,9 @@ import { GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.j
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { FINDINGS } from '../biometrics/challenge/findings.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
-import { CAPTURE_LIMITS } from '../contract/capture-limits.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture/capture-integrity.js'
 
-/** Characters of a challenge's nonce: 32 bytes in base64url. */
+/** Characters of a nonce: 32 bytes in base64url. */
 export const NONCE_LENGTH = 43
 
 /** Pattern of a whole number, sent as text. */
@@ -52,34 +51,6 @@ export const image = (description: string) =>
   })
 
 const MAX_IMAGES = 5
-/** Steps of a challenge: a look ahead, three movements, a look ahead. */
-const MAX_STEPS = 5
-
-/** Frames of a challenge. */
-export const framesField = Type.Array(
-  Type.Object(
-    {
-      step: Type.Integer({
-        minimum: 0,
-        maximum: MAX_STEPS - 1,
-        description: 'Index of the step that the person was shown.',
-      }),
-      t_ms: Type.Integer({
-        minimum: 0,
-        maximum: 120_000,
-        description: 'Milliseconds since the capture began.',
-      }),
-      image: image('The frame, not mirrored: a file as in `image`.'),
-    },
-    { additionalProperties: false },
-  ),
-  {
-    minItems: CAPTURE_LIMITS.min_frames,
-    maxItems: CAPTURE_LIMITS.max_frames,
-    description: 'The frames, in the order of their capture.',
-  },
-)
-
 /** The report of a browser about a capture. */
 export const captureReport = Type.Object(
   {
@@ -124,8 +95,11 @@ export const captureIntegrityField = Type.Object(
   },
 )
 
-/** `image`, `images` or `challenge`: exactly one of them is required, which `decodeImages` checks. */
-export const imageFields = {
+/** A field of a feature that brings pictures. */
+type FurtherField = Readonly<{ field: { name: string }; schema: TSchema }>
+
+/** `image`, `images`, or a field of a feature: exactly one of them is required, which `decodeImages` checks. */
+export const pictureFields = (captures: readonly FurtherField[]) => ({
   image: Type.Optional(
     image('One photo: a JPEG, PNG or WebP file in base64, with padding, without a data: prefix.'),
   ),
@@ -137,26 +111,15 @@ export const imageFields = {
     }),
   ),
   capture_integrity: Type.Optional(captureReport),
-  challenge: Type.Optional(
-    Type.Object(
-      {
-        challenge_id: Type.String({ minLength: 1, maxLength: 64 }),
-        nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
-        frames: framesField,
-      },
-      {
-        title: 'ChallengeAnswer',
-        additionalProperties: false,
-        description: 'The frames of a person who did what a challenge asked, instead of photos.',
-      },
-    ),
-  ),
-}
+  ...Object.fromEntries(captures.map(({ field, schema }) => [field.name, Type.Optional(schema)])),
+})
 
-/** JSON Schema for "exactly one of image, images and challenge". */
-export const exactlyOneImageField = {
-  oneOf: [{ required: ['image'] }, { required: ['images'] }, { required: ['challenge'] }],
-}
+/** JSON Schema for "exactly one" of those fields. */
+export const exactlyOnePictureField = (captures: readonly FurtherField[]) => ({
+  oneOf: ['image', 'images', ...captures.map(({ field }) => field.name)].map((name) => ({
+    required: [name],
+  })),
+})
 
 export const requireLiveness = Type.Union(
   LIVENESS_REQUIREMENTS.map((name) => Type.Literal(name)),

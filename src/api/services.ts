@@ -11,7 +11,6 @@ import type { Store } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { BiometricProvider } from '../verification/biometric-provider.js'
 import type { CaptureMemory } from '../verification/capture/capture-memory.js'
-import type { ChallengeBook } from '../verification/challenge/challenge-book.js'
 import type { Lockout } from '../verification/lockout/attempt-lockout.js'
 import type { ProductionKeyIssue } from '../verification/sandbox/production-key.js'
 import type { UserQuota } from '../verification/sandbox/user-quota.js'
@@ -24,15 +23,7 @@ import type { AuditPages } from './audit-pages.js'
 export interface Services {
   environment: Environment
   clock: Clock
-  config: Pick<
-    Config,
-    | 'fmr'
-    | 'jwtTtlSeconds'
-    | 'referenceAgeingDays'
-    | 'replayPolicy'
-    | 'requireLiveness'
-    | 'challengeTtlSeconds'
-  >
+  config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'referenceAgeingDays' | 'replayPolicy' | 'requireLiveness'>
   store: Store
   vault: TemplateVault
   outbox: Outbox
@@ -46,7 +37,6 @@ export interface Services {
   verifications: VerificationBook
   /** They look at each verify; none in the sandbox. */
   watchers: readonly WatchVerify[]
-  challenges: ChallengeBook
   /** Origin under which browsers reach a listener of this service; null where it is not served. */
   origin(listener: PublicListener): string | null
   idempotency: Pick<Idempotency, 'kept'>

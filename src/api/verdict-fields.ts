@@ -5,7 +5,7 @@
 import Type, { type TSchema } from 'typebox'
 import { PACK_GRADES } from '../../models/pack/grades.js'
 import { acrOf, type Possession } from '../contract/acr.js'
-import { CLAIMS, REASONS, RESPONSE_ORDER } from '../contract/verdict.js'
+import { CLAIMS, FACT_ORDER, REASONS, RESPONSE_ORDER } from '../contract/verdict.js'
 import { isoTime, SECOND_MS } from '../lib/clock.js'
 import type { UserCall } from '../verification/call.js'
 import { qualityView } from '../verification/capture/quality-views.js'
@@ -165,8 +165,9 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
     response: nullable(quality),
     value: (reached) => {
       const { input } = reached.call
+      const { evidence } = reached.verdict
       const assessed = assessedOf(reached)
-      return assessed && qualityView([assessed], input, includesQuality(input))
+      return assessed && qualityView([assessed], evidence.field.pathOf, includesQuality(input))
     },
   },
   {
@@ -190,12 +191,12 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
       description: 'Null where no report was sent.',
     }),
     to: [...RECORDED, 'refused'],
-    value: ({ verdict }) => verdict.integrity ?? undefined,
+    value: ({ verdict }) => verdict.evidence.integrity ?? undefined,
   },
   {
     name: 'signals',
     to: ['observed'],
-    value: ({ verdict }) => verdict.integrity?.signals,
+    value: ({ verdict }) => verdict.evidence.integrity?.signals,
   },
   {
     name: 'model',
@@ -271,14 +272,12 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
     name: 'acr',
     to: STATED,
     value: (reached) => {
-      const { verdict, call } = reached
-      const isOfChallenge = call.input.challenge !== undefined
+      const { verdict } = reached
       return isApproved(reached)
-        ? acrOf(livenessOf(reached).methods, isOfChallenge, verdict.possession)
+        ? acrOf(livenessOf(reached).methods, verdict.evidence.film !== null, verdict.possession)
         : NO_ACR
     },
   },
-  { name: 'challenge_id', to: STATED, value: ({ call }) => call.input.challenge?.challenge_id },
   { name: 'request_id', to: ['kept'], value: ({ call }) => call.requestId },
   { name: 'subject', to: ['audit', 'refused'], value: ({ verdict }) => verdict.subject?.pseudonym },
   { name: 'liveness_score', to: ['audit'], value: (reached) => livenessOf(reached).score },
@@ -317,7 +316,8 @@ export class VerdictFields {
     this.byPlace = {
       response: inOrder(at('response'), RESPONSE_ORDER),
       jwt: inOrder(at('jwt'), Object.keys(CLAIMS)),
-      ...{ audit: at('audit'), kept: at('kept'), observed: at('observed'), refused: at('refused') },
+      kept: inOrder(at('kept'), FACT_ORDER),
+      ...{ audit: at('audit'), observed: at('observed'), refused: at('refused') },
     }
   }
 

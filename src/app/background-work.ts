@@ -41,6 +41,7 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
   })
   const host = {
     ...core,
+    features: offered,
     config,
     clock,
     log,

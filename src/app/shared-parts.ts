@@ -11,11 +11,10 @@ import type { Transport } from '../http/listeners/transport.js'
 import { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import { buildOpenApi } from '../http/openapi/openapi.js'
 import { Idempotency } from '../idempotency/idempotency.js'
-import { type Clock, SECOND_MS } from '../lib/clock.js'
+import type { Clock } from '../lib/clock.js'
 import { VERSION } from '../lib/version.js'
 import { LocalRateLimiter, type RateLimiter } from '../tenants/rate-limiter.js'
 import { SharedRateLimiter } from '../tenants/shared-rate-limiter.js'
-import { ChallengeBook } from '../verification/challenge/challenge-book.js'
 import { EngineProvider } from '../verification/engine-provider.js'
 import type { ServiceListeners } from './listeners.js'
 import type { ServiceResources } from './resources.js'
@@ -31,7 +30,6 @@ export interface SharedParts extends Core {
   addresses: ClientAddresses
   visitors: VisitorLimit
   idempotency: Idempotency
-  challenges: ChallengeBook
   /** The OpenAPI document as JSON text, with the addresses at which the APIs really listen. */
   openApi: () => string
   version: string
@@ -56,7 +54,6 @@ export function createSharedParts(
     addresses,
     visitors: new VisitorLimit(config.visitorLimit, addresses, clock),
     idempotency: new Idempotency(store, vault, keys, clock),
-    challenges: new ChallengeBook(clock, config.challengeTtlSeconds * SECOND_MS),
     openApi: openApiText(features, listeners),
     version: VERSION,
     transport,

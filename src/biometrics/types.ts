@@ -113,8 +113,8 @@ export interface VerifyResult {
   timingsMs: StageTimings
 }
 
-/** A series of frames, and the steps that they should show. */
-export interface ChallengeFrames {
+/** A film: a series of frames, and the steps that they should show. */
+export interface Film {
   /** One note a frame, in order. */
   notes: readonly FrameNote[]
   steps: readonly Step[]

@@ -15,10 +15,10 @@ export interface OwnSettings<S extends Settings = Settings> {
   problems?(values: Values<S>, config: Config): string[]
 }
 
-/** Reads the values of a feature's settings. @throws TypeError for a configuration that was read without the feature */
+/** Reads the values of a feature's settings from a configuration, or from the part of it that a call has. @throws TypeError for a configuration that was read without the feature */
 export function ownValues<S extends Settings>(
   { settings, group }: OwnSettings<S>,
-  config: Config,
+  config: Partial<Config>,
 ): Values<S> {
   for (const name of Object.keys(settings))
     if (!(name in config)) throw new TypeError(`the configuration has no settings of the group ${group}`)

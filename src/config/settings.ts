@@ -523,12 +523,6 @@ export const SETTING_GROUPS = {
       'Liveness that every capture must prove: passive (the liveness network of the pack), active (a challenge), both, or none. A contract and a call may require more.',
       oneOf(...LIVENESS_REQUIREMENTS),
     ),
-    challengeTtlSeconds: setting(
-      'CHALLENGE_TTL_SECONDS',
-      '90',
-      'Time for the frames of a challenge to arrive, in seconds.',
-      integer(15, 300),
-    ),
     jwtTtlSeconds: setting(
       'JWT_TTL_SECONDS',
       '300',

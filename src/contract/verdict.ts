@@ -44,6 +44,25 @@ export const RESPONSE_ORDER: readonly string[] = [
   'passkey',
 ]
 
+/** The facts that the sandbox keeps. */
+export const FACT_ORDER: readonly string[] = [
+  'verdict',
+  'reason',
+  'score',
+  'threshold',
+  'fmr',
+  'fmr_basis',
+  'model_grade',
+  'replay_suspected',
+  'capture_integrity',
+  'model',
+  'action_hash',
+  'capture_session',
+  'acr',
+  'challenge_id',
+  'request_id',
+]
+
 /** The JSON Schema of a claim. A verdict may lack one that `isOptional`. */
 type Claim = Readonly<Record<string, unknown>> & { isOptional?: boolean }
 

@@ -10,7 +10,7 @@ export function partsOf(features: readonly Feature[]): CallParts {
   return {
     verify: parts.flatMap(({ verify = [] }) => verify),
     enroll: parts.flatMap(({ enroll = [] }) => enroll),
-    challenge: parts.flatMap(({ challenge = [] }) => challenge),
+    capture: parts.flatMap(({ capture = [] }) => capture),
     lookup: parts.flatMap(({ lookup = [] }) => lookup),
     user: parts.flatMap(({ user = [] }) => user),
   }
@@ -18,8 +18,18 @@ export function partsOf(features: readonly Feature[]): CallParts {
 
 /** The endpoints of the core and of features, in the order of documents. */
 export function descriptionsWith(features: readonly Feature[]): EndpointDescription[] {
-  return [
-    ...coreDescriptions(partsOf(features)),
-    ...features.flatMap(({ descriptions = [] }) => descriptions),
-  ]
+  const all = coreDescriptions(partsOf(features))
+  for (const description of features.flatMap((feature) => descriptionsOf(feature, features))) {
+    const place = all.findIndex(({ id }) => id === description.shownBefore)
+    all.splice(place < 0 ? all.length : place, 0, description)
+  }
+  return all
+}
+
+/** The endpoints of one of the features. */
+export function descriptionsOf(
+  { descriptions = [] }: Feature,
+  features: readonly Feature[],
+): readonly EndpointDescription[] {
+  return typeof descriptions === 'function' ? descriptions(features) : descriptions
 }

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
-import type { CallParts, ChallengePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
+import type { CallParts, CapturePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
 import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
@@ -30,6 +30,7 @@ import type { Table } from '../storage/table.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
 import type { WatchVerify } from '../verification/verdict.js'
+import type { ChallengePart } from './challenges/exports.js'
 
 /** All that is known of a feature while it is not loaded. */
 export interface OwnParts {
@@ -45,15 +46,20 @@ export interface OwnParts {
 export interface ListedFeature extends OwnParts {
   /** In kebab case, as its folder is named. */
   readonly name: string
+  /** The features that it does not work without, by their names. */
+  readonly needs?: readonly string[]
   /** Imports it. A service does so at its start. */
   load(): Promise<Feature>
 }
 
+type Descriptions = readonly EndpointDescription[]
+
 export interface Feature {
-  /** The endpoints that it adds, as documents show them. */
-  readonly descriptions?: readonly EndpointDescription[]
+  /** The endpoints that it adds, as documents show them. Those to which other features add are made of the features of the service. */
+  readonly descriptions?: Descriptions | ((features: readonly Feature[]) => Descriptions)
   /** Its parts of verifies, enrollments, challenges, and look-ups of verifications and users. */
   readonly parts?: {
+    capture?: CapturePart
     verify?: VerifyPart
     enroll?: EnrollPart
     challenge?: ChallengePart
@@ -80,6 +86,8 @@ export interface Feature {
 
 /** The parts of a service that features build on. */
 export interface FeatureHost extends Core {
+  /** All features of the service. */
+  features: readonly Feature[]
   config: Config
   clock: Clock
   log: Logger

@@ -3,8 +3,10 @@
  * loads none of them: a command that needs no feature starts without.
  */
 import { ACCOUNT_TABLES } from '../admin/accounts/account-tables.js'
+import { ConfigError } from '../config/config-error.js'
 import type { Table } from '../storage/table.js'
 import { CAPTURE_SESSIONS } from './capture-sessions/own.js'
+import { CHALLENGES } from './challenges/own.js'
 import { EPOCH_KEYS } from './epoch-keys/own.js'
 import type { Feature, ListedFeature } from './feature.js'
 import { INSIGHT } from './insight/own.js'
@@ -17,7 +19,13 @@ import { POSTGRES } from './postgres/own.js'
 export const FEATURES: readonly ListedFeature[] = [
   { name: 'postgres', ...POSTGRES, load: async () => ({}) },
   {
+    name: 'challenges',
+    ...CHALLENGES,
+    load: async () => (await import('./challenges/feature.js')).challenges,
+  },
+  {
     name: 'capture-sessions',
+    needs: ['challenges'],
     ...CAPTURE_SESSIONS,
     load: async () => (await import('./capture-sessions/feature.js')).captureSessions,
   },
@@ -52,7 +60,11 @@ export function tablesOf(listed: readonly ListedFeature[] = FEATURES): Table[] {
   return [...new Set([...ACCOUNT_TABLES, ...listed.flatMap(({ tables = [] }) => tables)])]
 }
 
-/** The features themselves, in the order of the list. */
-export function loadFeatures(listed: readonly ListedFeature[] = FEATURES): Promise<Feature[]> {
+/** The features themselves, in the order of the list. @throws ConfigError where one needs another that is not listed */
+export async function loadFeatures(listed: readonly ListedFeature[] = FEATURES): Promise<Feature[]> {
+  for (const { name, needs = [] } of listed)
+    for (const needed of needs)
+      if (!listed.some((one) => one.name === needed))
+        throw new ConfigError(`The feature ${name} needs the feature ${needed}, which is not listed.`)
   return Promise.all(listed.map(({ load }) => load()))
 }

@@ -65,7 +65,7 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
   )
   // Every version knows the tables of the core.
   const leftByTenants = tables
-    .filter((table) => !TABLES.includes(table))
+    .filter((table) => !TABLES.includes(table) && !table.declared.leavesToTime)
     .flatMap((table) =>
       rowsOf(table, 'SELECT id FROM tenant WHERE deleted_at IS NOT NULL').map((where) =>
         deleteSome<[]>(table, where, table.columnOf.tenantId ?? table.key.join(', ')),

@@ -167,6 +167,8 @@ interface Declaration<Own extends Columns> {
   shown?: Shown<RowOf<Own>>
   /** How the end of a tenant treats its rows: `deleted` by their `tenantId`. Those of its users have been erased before. */
   atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' | RowsOfTenants : 'kept' | RowsOfTenants
+  /** Rows that a tenant has left which a version without the feature has deleted go by their time: no index finds them by tenant. */
+  leavesToTime?: true
   /** The rows that time ends; null for none. */
   expires: Expiry<keyof Own & string> | ReadonlyArray<Expiry<keyof Own & string>> | null
   /** Whether `countersign migrate-store` takes the rows along. */

@@ -6,23 +6,22 @@ import type { FmrBasis } from '../../models/pack/model-pack.js'
 import type { ComponentFinding } from '../biometrics/pipeline/judge/component-finding.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/judge/match.js'
 import type {
-  ChallengeFrames,
   EnrolResult,
   FaceSample,
+  Film,
   GuideFrames,
   OtherBounds,
   Quality,
   VerifyResult,
 } from '../biometrics/types.js'
 import type { Call, CaptureInput } from './call.js'
-import type { Base64 } from './capture/images.js'
+import type { Base64, Pictures } from './capture/images.js'
 import type { LivenessStatement } from './liveness.js'
 
 /** The decoded images of a request. */
-export interface Evidence {
-  images: Buffer[]
-  /** The challenge of which the images are frames; null for photos. */
-  challenge: ChallengeFrames | null
+export interface Evidence extends Pictures {
+  /** The film of which the images are frames; null for photos. */
+  film: Film | null
 }
 
 /** The fields of a request that a provider reads: the claimed user, and for how long the caller waits. */
@@ -67,7 +66,7 @@ export interface Enrolled extends Omit<EnrolResult, 'samples' | 'liveness' | 'qu
 }
 
 export interface Comparison extends Omit<VerifyResult, 'score' | 'sample' | 'samples'> {
-  /** Similarity, higher is more alike; null where nothing was compared, because a challenge's frames do not show its movements. */
+  /** Similarity, higher is more alike; null where nothing was compared, because the frames of a film do not show its movements. */
   score: number | null
   /** Whether the images show the enrolled person, live or not. */
   matches: boolean
@@ -104,8 +103,8 @@ export interface BiometricProvider {
   readonly model: string
   /** Name of the liveness network in statements; null where there is none. */
   readonly passiveLiveness: string | null
-  /** Whether frames of challenges can be judged. */
-  readonly takesChallenges: boolean
+  /** Whether films can be judged. */
+  readonly takesFilms: boolean
   /** The threshold for a false match rate. @param fmr requested rate, 0 to 1 */
   operatingPoint(fmr: number): OperatingPoint
   /** @throws DomainError of category biometric_rejected, or unavailable */
@@ -115,7 +114,7 @@ export interface BiometricProvider {
    * @throws DomainError different_people, naming the first that does not match
    */
   extend(
-    call: Pick<ProviderCall<CaptureInput>, 'input'>,
+    pictures: Pick<Pictures, 'field'>,
     reference: FusedReference,
     added: Enrolled,
     threshold: number,

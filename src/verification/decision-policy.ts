@@ -69,8 +69,7 @@ export class DecisionPolicy {
     const provider = decidingProvider(this.parts.provider, tenant)
     const template = comparableTemplate(subject, provider, environment)
     const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
-    const { possession, integrity } = evidence
-    if (refusal && !call.isDiscreet) return { subject, possession, integrity, refusal }
+    if (refusal && !call.isDiscreet) return { subject, evidence, refusal }
     for (const condition of terms.conditions) await condition?.assertOffered(subject, evidence, terms)
     if (call.isDiscreet) {
       const isUnknown = !template && provider.needsReference(user.id)
@@ -96,7 +95,7 @@ export class DecisionPolicy {
   ): Promise<Verdict> {
     const { subject } = examination
     const { lockout, captures, outbox, userQuota } = this.parts
-    if (!subject) return held(tx, this.verdictOn(call, examination, null, await termsInForce(null)), at)
+    if (!subject) return held(tx, this.verdictOn(examination, null, await termsInForce(null)), at)
     // A user who is locked out has had no images compared, which later captures could repeat.
     const last = examination.refusal ? Number.MAX_SAFE_INTEGER : examination.recollection.last
     const standing = await tx.standing(subject.record.blindIndex, last)
@@ -109,7 +108,7 @@ export class DecisionPolicy {
     if (refusal) return refused(examination, terms, refusal)
     const { capture, replay } = examination as Extract<Examination, { refusal: null }>
     const since = captures.findReplaySince(subject, capture, later)
-    const reached = this.verdictOn(call, examination, since, terms)
+    const reached = this.verdictOn(examination, since, terms)
     const isSameFile = replay === 'file' || since === 'file'
     if (isSameFile && this.parts.config.replayPolicy !== 'report') {
       const repeated = await firstAnswer(tx, call, subject, at)
@@ -159,8 +158,7 @@ export class DecisionPolicy {
     const replay = captures.findReplay(capture, recollection)
     return {
       subject,
-      possession: evidence.possession,
-      integrity: evidence.integrity,
+      evidence,
       refusal: null,
       comparison,
       capture,
@@ -170,19 +168,13 @@ export class DecisionPolicy {
   }
 
   /** @param since replay of a capture that was remembered while the images were examined */
-  private verdictOn(
-    call: UserCall<CaptureInput>,
-    examination: Examination,
-    since: Replay | null,
-    terms: VerdictTerms,
-  ): Verdict {
-    const { subject, possession, integrity, refusal } = examination
+  private verdictOn(examination: Examination, since: Replay | null, terms: VerdictTerms): Verdict {
+    const { subject, evidence, refusal } = examination
     if (refusal) return refused(examination, terms, refusal)
     const { capture, replay: before } = examination
     const replay = since === 'file' ? since : (before ?? since)
-    const isOfChallenge = call.input.challenge !== undefined
     const comparison =
-      isOfChallenge && (replay === 'file' || holdsTwins(capture.digests))
+      evidence.film && (replay === 'file' || holdsTwins(capture.digests))
         ? replayed(examination.comparison)
         : examination.comparison
     // A policy that was set since the comparison may ask for a higher score.
@@ -191,7 +183,8 @@ export class DecisionPolicy {
     const isRefused = refusesReplay(this.parts.config.replayPolicy, replay)
     const reason = reasonAgainst({ ...comparison, matches }, isRefused)
     const replaySuspected = replay !== null
-    return { subject, possession, integrity, terms, reason, comparison, replaySuspected, withheld: null }
+    const { possession } = evidence
+    return { subject, evidence, possession, terms, reason, comparison, replaySuspected, withheld: null }
   }
 }
 
@@ -210,19 +203,19 @@ async function judgeStranger(
   const { sample } = await provider.verify(call, evidence, () => provider.noFace, threshold)
   const { guidance } = sample.liveness
   throw new DomainError(code, {
-    details: guidance === undefined ? [] : [{ path: 'challenge', issue: 'is not live', guidance }],
+    details: guidance === undefined ? [] : [{ path: evidence.field.name, issue: 'is not live', guidance }],
   })
 }
 
 function refused(
-  { subject, integrity }: Examination,
+  { subject, evidence }: Examination,
   terms: VerdictTerms,
   { reason, waitMs }: LockoutRefusal,
 ): Verdict {
   return {
     subject,
+    evidence,
     possession: null,
-    integrity,
     terms,
     reason,
     comparison: null,

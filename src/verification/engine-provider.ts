@@ -14,9 +14,9 @@ import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipe
 import { adviceOn, assessQuality } from '../biometrics/pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
-  type ChallengeFrames,
   type ChallengeResult,
   type FaceSample,
+  type Film,
   type GuideFrames,
   type Liveness,
   type WeightedEmbedding,
@@ -37,14 +37,14 @@ import type {
   ProviderCall,
 } from './biometric-provider.js'
 import type { CaptureInput } from './call.js'
-import { type ImageInput, imagePath } from './capture/images.js'
+import type { PathOf, Pictures } from './capture/images.js'
 import { faultDetail } from './capture/quality-views.js'
 import { livenessStatement } from './liveness.js'
 
 export class EngineProvider implements BiometricProvider {
   readonly model: string
   readonly passiveLiveness: string | null
-  readonly takesChallenges: boolean
+  readonly takesFilms: boolean
   /** Operating points by requested rate. There are few rates, and each point is computed from the whole calibration. */
   private readonly operatingPoints = new Map<number, OperatingPoint>()
 
@@ -59,7 +59,7 @@ export class EngineProvider implements BiometricProvider {
     siblings.set(pack.modelId, this)
     const { liveness, activeLiveness } = pack.manifest
     this.passiveLiveness = liveness ? this.model : null
-    this.takesChallenges = activeLiveness !== undefined
+    this.takesFilms = activeLiveness !== undefined
   }
 
   /** The provider of another pack of the same engine, or null for a model that the engine has not loaded. */
@@ -106,13 +106,14 @@ export class EngineProvider implements BiometricProvider {
 
   async enrol(
     call: ProviderCall<CaptureInput>,
-    { images, challenge }: Evidence,
+    evidence: Evidence,
     { assessOnly }: EnrolOptions,
   ): Promise<Enrolled> {
-    if (challenge) return this.enrolByChallenge(call, images, challenge)
+    const { images, field, film } = evidence
+    if (film) return this.enrolByFilm(call, evidence, film)
     const enrolled = await this.engine
       .enrol(images, { ...call, assessOnly, decideBy: this.model })
-      .catch((error) => translate(error, call.input))
+      .catch((error) => translate(error, field.pathOf))
     return {
       ...enrolled,
       assessed: enrolled.samples.map((sample) => this.assess(sample)),
@@ -121,24 +122,27 @@ export class EngineProvider implements BiometricProvider {
     }
   }
 
-  /** Makes the reference of the looks straight ahead, at the beginning and at the end of the challenge. */
-  private async enrolByChallenge(
+  /** Makes the reference of the looks straight ahead, at the beginning and at the end of the film. */
+  private async enrolByFilm(
     call: ProviderCall<CaptureInput>,
-    images: Buffer[],
-    frames: ChallengeFrames,
+    pictures: Pictures,
+    film: Film,
   ): Promise<Enrolled> {
-    const { input } = call
-    const result = await this.challenge(call, images, frames, null)
+    const { path, pathOf } = pictures.field
+    const result = await this.judgeFilm(call, pictures, film, null)
     const { fault, timingsMs } = result
-    const liveness = this.statement(result.liveness, { steps: frames.steps, fault })
-    if (!liveness.passed) throw livenessFailed(liveness)
+    const liveness = this.statement(result.liveness, { steps: film.steps, fault })
+    if (!liveness.passed) throw livenessFailed(liveness, path)
     const [first] = result.samples
     const last = result.samples.at(-1)!
     const samples = first === last ? [first!] : [first!, last]
     const assessed = samples.map((sample) => this.assess(sample))
     const faults = assessed.flatMap(({ findings, imageIndex }) => faultsOf(findings, imageIndex))
     if (faults.length > 0)
-      translate(new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }), input)
+      translate(
+        new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }),
+        pathOf,
+      )
     const references = this.engine.fuse(samples, { decideBy: this.model, alsoEmbed: call.alsoEmbed })
     return { ...references, assessed, liveness, samples, photoCount: samples.length, timingsMs }
   }
@@ -148,23 +152,23 @@ export class EngineProvider implements BiometricProvider {
     return { imageIndex, quality, findings: assessQuality(quality.components, 'enrol', bounds) }
   }
 
-  private challenge(
+  private judgeFilm(
     call: ProviderCall<CaptureInput>,
-    images: Buffer[],
-    frames: ChallengeFrames,
+    { images, field }: Pictures,
+    film: Film,
     reference: Float32Array | null,
   ): Promise<ChallengeResult> {
     return this.engine
-      .challenge(images, frames, reference, { ...call, decideBy: this.model })
-      .catch((error) => translate(error, call.input))
+      .challenge(images, film, reference, { ...call, decideBy: this.model })
+      .catch((error) => translate(error, field.pathOf))
   }
 
-  private statement(liveness: Liveness, challenge?: Parameters<typeof livenessStatement>[2]) {
-    return livenessStatement(liveness, this.model, challenge)
+  private statement(liveness: Liveness, film?: Parameters<typeof livenessStatement>[2]) {
+    return livenessStatement(liveness, this.model, film)
   }
 
   extend(
-    { input }: Pick<ProviderCall<CaptureInput>, 'input'>,
+    { field }: Pick<Pictures, 'field'>,
     reference: FusedReference,
     { samples }: Enrolled,
     threshold: number,
@@ -177,7 +181,7 @@ export class EngineProvider implements BiometricProvider {
         message: 'The photo does not match the reference that it was to be added to.',
         details: [
           photoDetail(
-            imagePath(input, stranger.imageIndex),
+            field.pathOf(stranger.imageIndex),
             'does not show the person who is enrolled',
             'different_people',
           ),
@@ -194,15 +198,16 @@ export class EngineProvider implements BiometricProvider {
 
   async verify(
     call: ProviderCall<CaptureInput>,
-    { images, challenge }: Evidence,
+    evidence: Evidence,
     reference: (() => Float32Array) | null,
     threshold: number,
   ): Promise<Comparison> {
     if (reference === null) throw new DomainError('reference_not_found')
-    if (challenge) return this.verifyByChallenge(call, { images, challenge }, reference(), threshold)
+    const { images, field, film } = evidence
+    if (film) return this.verifyByFilm(call, evidence, film, reference(), threshold)
     const result = await this.engine
       .verify(images, reference, { ...call, decideBy: this.model })
-      .catch((error) => translate(error, call.input))
+      .catch((error) => translate(error, field.pathOf))
     const sample = {
       assessed: this.assess(result.sample),
       liveness: this.statement(result.sample.liveness),
@@ -223,20 +228,21 @@ export class EngineProvider implements BiometricProvider {
   async guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]> {
     return this.engine
       .guide(frames, { ...call, decideBy: this.model })
-      .catch((error) => translate(error, call.input))
+      .catch((error) => translate(error, guidedPath))
   }
 
-  private async verifyByChallenge(
+  private async verifyByFilm(
     call: ProviderCall<CaptureInput>,
-    { images, challenge }: { images: Buffer[]; challenge: ChallengeFrames },
+    pictures: Pictures,
+    film: Film,
     reference: Float32Array,
     threshold: number,
   ): Promise<Comparison> {
-    const result = await this.challenge(call, images, challenge, reference)
+    const result = await this.judgeFilm(call, pictures, film, reference)
     const { fault, liveness, samples, score, timingsMs } = result
     const sample = {
       assessed: samples[0] ? this.assess(samples[0]) : null,
-      liveness: this.statement(liveness, { steps: challenge.steps, fault }),
+      liveness: this.statement(liveness, { steps: film.steps, fault }),
     }
     const others = this.followed(call, samples[0])
     return { score, matches: score !== null && score >= threshold, sample, others, samples, timingsMs }
@@ -257,32 +263,41 @@ export class EngineProvider implements BiometricProvider {
   }
 }
 
-function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricError, input: ImageInput) {
+function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricError, pathOf: PathOf) {
   if (faults.length > 0)
-    return { details: faults.map((fault) => faultDetail(imagePath(input, fault.imageIndex), fault)) }
+    return { details: faults.map((fault) => faultDetail(pathOf(fault.imageIndex), fault)) }
   const advice = guidance ?? guidanceOfRefusal(code)
   if (imageIndex === undefined || !advice) return {}
-  return { details: [photoDetail(imagePath(input, imageIndex), message, advice)] }
+  return { details: [photoDetail(pathOf(imageIndex), message, advice)] }
 }
 
-/** The refusal of an enrollment by its liveness. It advises the person and does not say what the capture looks like. */
-export function livenessFailed({ guidance = 'not_live' }: { guidance?: PhotoGuidance }): DomainError {
+/** Fields of guidance: one picture, and perhaps a second one. */
+export const guidedPath: PathOf = (index) => (index === 0 ? 'image' : 'frontal')
+
+/**
+ * The refusal of an enrollment by its liveness. It advises the person and does not say what the capture looks like.
+ * @param path of the frames
+ */
+export function livenessFailed(
+  { guidance = 'not_live' }: { guidance?: PhotoGuidance },
+  path: string,
+): DomainError {
   const { message } = ERRORS.liveness_failed
-  return new DomainError('liveness_failed', { details: [photoDetail('challenge.frames', message, guidance)] })
+  return new DomainError('liveness_failed', { details: [photoDetail(path, message, guidance)] })
 }
 
 /** Seconds after which a caller that met a full queue may try again. */
 const OVERLOAD_RETRY_MS = SECOND_MS
 
-/** Turns an error of the engine into the error that a caller sees. @throws DomainError, or the error itself where it is none of the engine's */
-export function translate(error: unknown, input: ImageInput): never {
+/** Turns an error of the engine into the error that a caller sees. @param pathOf names the field of a picture @throws DomainError, or the error itself where it is none of the engine's */
+export function translate(error: unknown, pathOf: PathOf): never {
   if (!(error instanceof BiometricError)) throw error
   const { code, message } = error
   if (code === 'cancelled') throw error
   const busy = code === 'overloaded' || code === 'engine_unavailable'
   throw new DomainError(code satisfies ErrorCode, {
     message,
-    ...detailsOf(error, input),
+    ...detailsOf(error, pathOf),
     ...(busy ? { retryAfterMs: OVERLOAD_RETRY_MS } : {}),
     cause: error,
   })

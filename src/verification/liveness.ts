@@ -9,9 +9,9 @@ import type { LivenessRequirement } from '../config/liveness-requirement.js'
 
 /** Statement that names the checks that were made and leaves out those that were not, instead of a bare "live". */
 export interface LivenessStatement extends Omit<Liveness, 'guidance'> {
-  /** `passive:<pack>` for the network of that pack; the method of the challenge, such as `active-geometry@1`. */
+  /** `passive:<pack>` for the network of that pack; the method of a film, such as `active-geometry@1`. */
   methods: string[]
-  /** Advice for the person, where the challenge's movements were not seen or the network could not judge. */
+  /** Advice for the person, where the movements were not seen or the network could not judge. */
   guidance?: Guidance
   /** Findings that describe a failed capture: for the backend, not for the person. */
   findings?: ChallengeFinding[]
@@ -21,7 +21,7 @@ export const NOTHING_CHECKED: LivenessStatement = { checked: false, score: null,
 
 const GEOMETRY_VERSION = 1
 
-/** Name of the method that a challenge's movements are; null for a challenge without movements. */
+/** Name of the method that the movements of a film are; null for a film without movements. */
 export function activeMethod(steps: readonly Step[]): string | null {
   return activeMethodOf(modesOf(steps))
 }
@@ -36,16 +36,16 @@ export function activeMethodOf(modes: readonly Mode[]): string | null {
  * Makes the statement about a capture.
  * @param passive result of the liveness network
  * @param pack model pack of the network
- * @param challenge movements that were asked for and the fault of the frames, if any; undefined for photos
+ * @param film movements that were asked for and the fault of the frames, if any; undefined for photos
  */
 export function livenessStatement(
   passive: Liveness,
   pack: string,
-  challenge?: { steps: readonly Step[]; fault: ChallengeFault | null },
+  film?: { steps: readonly Step[]; fault: ChallengeFault | null },
 ): LivenessStatement {
-  const active = challenge ? activeMethod(challenge.steps) : null
+  const active = film ? activeMethod(film.steps) : null
   const methods = [...(active ? [active] : []), ...(passive.checked ? [`passive:${pack}`] : [])]
-  const fault = challenge?.fault ?? null
+  const fault = film?.fault ?? null
   const guidance = fault?.guidance ?? passive.guidance
   const passed = fault === null && passive.passed !== false
   return {

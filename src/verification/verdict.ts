@@ -32,10 +32,7 @@ export type VerifyCall = UserCall<VerifyInput>
 export type Examination = {
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
-  /** Proof that the user holds a key; null for none. */
-  possession: Possession | null
-  /** Signals of the capture; null where the request brings no report. */
-  integrity: CaptureIntegrity | null
+  evidence: VerifyEvidence
 } & (
   | { refusal: LockoutRefusal }
   | {
@@ -72,10 +69,9 @@ export interface Condition {
 export type Judgement = Required<Pick<Verdict, 'reason' | 'attempt'>> | Pick<Verdict, 'withheld'>
 
 export interface Verdict {
+  evidence: VerifyEvidence
   /** Proof that the user holds a key; null for none, and while the user is locked out. */
   possession: Possession | null
-  /** Signals of the capture; null where the request brings no report. */
-  integrity: CaptureIntegrity | null
   /** The user's record and data key; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
   /** The terms that were in force when the verdict was reached. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { commandsWith } from '../../src/cli/commands.js'
 import { createProgram } from '../../src/cli/program.js'
+import { descriptionsOf } from '../../src/features/feature-parts.js'
 import { FEATURES } from '../../src/features/index.js'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { VERSION } from '../../src/lib/version.js'
@@ -60,7 +61,7 @@ it('is given the user whom the verify has found, without a further look', async 
 })
 
 it('has an example of path and body, which documents show and the sandbox accepts', async () => {
-  const [one] = (await remarks.load()).descriptions!
+  const [one] = descriptionsOf(await remarks.load(), [])
   const { paths } = buildOpenApi([one!], VERSION) as { paths: Record<string, { post: Operation }> }
   const { description, parameters, requestBody } = paths[one!.path]!.post
   expect(parameters[0]).toMatchObject({ name: 'user_id', example: user })

@@ -1,7 +1,9 @@
 /** Holds each feature to being one line of the list: without it, and without all of them, the service starts and keeps the promises of the law. */
 import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/config/config.js'
 import { addressVariable } from '../../src/config/listener-settings.js'
 import type { ListedFeature } from '../../src/features/feature.js'
+import { descriptionsOf } from '../../src/features/feature-parts.js'
 import { FEATURES, loadFeatures } from '../../src/features/index.js'
 import { callbackReader } from '../../src/features/openid/openid-tables.js'
 import type { ApiClient } from '../support/client.js'
@@ -60,7 +62,7 @@ describe('a service with some of its features', () => {
     ['without any', []],
     ...FEATURES.map((one): [string, ListedFeature[]] => [
       `without ${one.name}`,
-      FEATURES.filter((other) => other !== one),
+      FEATURES.filter((other) => other !== one && !other.needs?.includes(one.name)),
     ]),
   ]
   it.each(lists)('%s keeps the law, and knows no endpoint that went', async (_, features) => {
@@ -70,7 +72,7 @@ describe('a service with some of its features', () => {
       const tenant = await running.tenant()
       const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
       for (const feature of FEATURES)
-        for (const { method, path } of (await feature.load()).descriptions ?? []) {
+        for (const { method, path } of descriptionsOf(await feature.load(), loaded)) {
           const isThere = features.includes(feature)
           expect(path in document.paths, path).toBe(isThere)
           const json = method === 'POST' ? {} : undefined
@@ -103,6 +105,18 @@ describe('a service with some of its features', () => {
       await running.stop()
     }
   })
+
+  const needing = FEATURES.flatMap(({ name, needs = [] }) => needs.map((needed) => [name, needed] as const))
+  it.each(needing)(
+    'does not start with “%s” and without “%s”, and says so in one line',
+    async (name, needed) => {
+      const starting = startService({}, { features: FEATURES.filter((one) => one.name !== needed) })
+      await expect(starting).rejects.toThrow(
+        `The feature ${name} needs the feature ${needed}, which is not listed.`,
+      )
+      await expect(starting).rejects.toThrow(ConfigError)
+    },
+  )
 
   it('reads callbacks of the OpenID provider also where no capture sessions are, for which they wait', async () => {
     const features = FEATURES.filter(({ name }) => name !== 'capture-sessions')

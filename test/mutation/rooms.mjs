@@ -9,9 +9,9 @@ export const ROOMS = {
     ],
     tests: [
       'test/verification/decision.test.ts',
-      'test/verification/challenge-rules.test.ts',
+      'test/features/challenges/challenge-rules.test.ts',
       'test/verification/liveness-requirement.test.ts',
-      'test/api/challenges.test.ts',
+      'test/features/challenges/challenges.test.ts',
       'test/api/verify.test.ts',
       'test/verification/lockout.test.ts',
       'test/verification/replays.test.ts',

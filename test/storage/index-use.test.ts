@@ -1,4 +1,5 @@
 /** Tests that no statement of calls and of the retention job scans a table, in a database with many rows in each table that grows. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import {
   captureSessionWriter,
 } from '../../src/features/capture-sessions/capture-tables.js'
 import { ownTextReader } from '../../src/features/capture-sessions/consent-texts.js'
+import { challengeReader, challengeWriter } from '../../src/features/challenges/table/exports.js'
 import { tablesOf } from '../../src/features/index.js'
 import { driftWriter } from '../../src/features/insight/drift/drift-table.js'
 import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
@@ -341,9 +343,9 @@ async function work(database: Connection, many: number): Promise<void> {
   await agedReferences.delete('ten_7', 'sub_7')
   await tx.replaceTemplate({ id: 'ref_7', model: 'n', sealed: bytes('s') })
   await tx.putReference(reference('new', { subjectId: 'sub_7' }))
-  await tx.challenge('cha_7')
-  await tx.insertChallenge(challenge('new', { tenantId: 'ten_7' }))
-  await tx.useChallenge('cha_7', AT)
+  await tx.statements(challengeReader).find('cha_7')
+  await tx.statements(challengeWriter).insert(challenge('new', { tenantId: 'ten_7' }))
+  await tx.statements(challengeWriter).use('cha_7', AT)
   expect(await tx.statements(approvalReader).one('ver_7')).toBeDefined()
   await tx.statements(approvalWriter).use('ver_7', AT)
   await tx.statements(policyReader).hashInForce('ten_7', 'production')

@@ -2,12 +2,12 @@
 
 import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/account-tables.js'
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
+import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,
   AuditRecord,
   CaptureRecord,
-  ChallengeRecord,
   ErasureRecord,
   FollowingReferenceRecord,
   IdempotencyRecord,

@@ -26,13 +26,15 @@ async function frames(): Promise<Buffer[]> {
 const commented = (jpeg: Buffer) =>
   Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xfe, 0, 6]), Buffer.from('note'), jpeg.subarray(2)])
 
-const signals = async (input: Parameters<typeof captureIntegrity>[0], images: Buffer[]) =>
-  (await captureIntegrity(input, images))!.signals
+const signals = async (
+  input: Parameters<typeof captureIntegrity>[0] & { challenge?: object },
+  images: Buffer[],
+) => (await captureIntegrity(input, images, input.challenge !== undefined))!.signals
 
 describe('the signals of a capture', () => {
   it('are none without a report of the browser, even where a picture is there twice', async () => {
     const [one] = await frames()
-    expect(await captureIntegrity({}, [one!, one!])).toBe(null)
+    expect(await captureIntegrity({}, [one!, one!], false)).toBe(null)
   })
 
   it('are the ones that the browser reported, marked as such, where the pictures show none', async () => {

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
-import type { Evidence, ProviderCall } from '../../src/verification/biometric-provider.js'
+import type { ProviderCall } from '../../src/verification/biometric-provider.js'
 import type { CaptureInput } from '../../src/verification/call.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
 import { startEngine, temporaryDir } from '../biometrics/fixtures.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
+import { evidenceOf } from '../support/evidence.js'
 import { base64, face } from '../support/faces.js'
 import { writeBroughtPack } from '../support/packs.js'
 import { startService, type TestService } from '../support/service.js'
@@ -152,9 +153,7 @@ describe('a score that is exactly the threshold', () => {
       const { reference } = await engine.enrol([enrolled])
       const isPhoto = what === 'a photo'
       const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
-      const evidence: Evidence = isPhoto
-        ? { images: [presented], challenge: null }
-        : { images: frames, challenge: { notes, steps: ['frontal'] } }
+      const evidence = isPhoto ? evidenceOf([presented]) : evidenceOf(frames, { notes, steps: ['frontal'] })
       const compare = (threshold: number) => provider.verify(call(), evidence, () => reference, threshold)
       const { score } = await compare(0)
       const matchesAt = async (threshold: number) => (await compare(threshold)).matches

@@ -5,6 +5,7 @@ import type { ProviderCall } from '../../src/verification/biometric-provider.js'
 import type { CaptureInput } from '../../src/verification/call.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
 import { copyBaselinePack, removeTemporaryDirs, startEngine, temporaryDir } from '../biometrics/fixtures.js'
+import { evidenceOf } from '../support/evidence.js'
 import { face } from '../support/faces.js'
 import { writeShiftedPack } from '../support/packs.js'
 
@@ -31,10 +32,8 @@ afterAll(async () => {
   removeTemporaryDirs()
 })
 
-const photos = async (...names: Parameters<typeof face>[0][]) => ({
-  images: await Promise.all(names.map((name) => face(name))),
-  challenge: null,
-})
+const photos = async (...names: Parameters<typeof face>[0][]) =>
+  evidenceOf(await Promise.all(names.map((name) => face(name))))
 
 describe('a provider', () => {
   it('finds the provider of every loaded pack, and none of another', () => {

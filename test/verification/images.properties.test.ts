@@ -10,7 +10,7 @@ const STRICT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 const decode = async (text: string | Buffer): Promise<Buffer | null> => {
   try {
-    return (await decodeImages({ image: text }))[0]!
+    return (await decodeImages({ image: text })).images[0]!
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'invalid_request') throw error
     return null
@@ -25,7 +25,7 @@ describe('a photo', () => {
         for (const form of [photo, exact, exact.buffer, new Blob([exact])]) {
           const text = await toBase64(form)
           expect(await decode(text)).toEqual(photo)
-          expect(await decodeImages({ images: [text, Buffer.from(text)] })).toEqual([photo, photo])
+          expect((await decodeImages({ images: [text, Buffer.from(text)] })).images).toEqual([photo, photo])
         }
       }),
     )

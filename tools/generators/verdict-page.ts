@@ -74,6 +74,7 @@ export function exampleClaims(verdict: 'approved' | 'rejected' = 'approved'): Ex
         : { captureSession: { id: 'cap_01a1fc301e95727e8b885c8bb08d0001', binding: 'same' } }),
     },
     verdict: {
+      evidence: { film: isApproved ? { steps: [] } : null },
       reason: isApproved ? null : 'no_match',
       possession: null,
       replaySuspected: false,

@@ -6,11 +6,9 @@ import type { StoreTransaction } from '../../storage/store.js'
 import type { Evidence } from '../../verification/biometric-provider.js'
 import type { UserCall } from '../../verification/call.js'
 import { captureIntegrity } from '../../verification/capture/capture-integrity.js'
-import { decodeImages } from '../../verification/capture/images.js'
-import { openChallenge } from '../../verification/challenge/opened-challenge.js'
 import { decidingProvider, followingProvider } from '../../verification/references/deciding-model.js'
 import {
-  type EnrollPart,
+  type CallParts,
   type EnrollWrite,
   errorsOf,
   inTurn,
@@ -18,6 +16,7 @@ import {
   responseFields,
   spendingErrorsOf,
 } from '../call-parts.js'
+import { Captures } from '../captures.js'
 import {
   CAPTURE_ERRORS,
   type Commit,
@@ -29,28 +28,31 @@ import {
 } from '../endpoint.js'
 import { assessmentOf, Enrolment, type Stored } from '../enrolment.js'
 import { assertPlainUserId } from '../enrolment-checks.js'
+import { useUp } from '../good-once.js'
 import { assertOneOf } from '../key-scope.js'
 import {
   captureIntegrityField,
   consent,
   EXAMPLE_IMAGE,
   enrollmentQuality,
-  exactlyOneImageField,
-  imageFields,
+  exactlyOnePictureField,
   includeField,
   liveness,
+  pictureFields,
   requireLiveness,
   time,
   userId,
 } from '../schemas.js'
 import type { Services } from '../services.js'
-import { spendChallenges } from '../spend-challenge.js'
 
-const bodyWith = (parts: readonly EnrollPart[]) =>
+/** The parts that features add to enrollments, and their fields for pictures. */
+type Parts = Pick<CallParts, 'enroll' | 'capture'>
+
+const bodyWith = ({ enroll: parts, capture }: Parts) =>
   Type.Object(
     {
       user_id: userId,
-      ...imageFields,
+      ...pictureFields(capture),
       require_liveness: Type.Optional(requireLiveness),
       replace: Type.Optional(
         Type.Boolean({
@@ -84,7 +86,7 @@ const bodyWith = (parts: readonly EnrollPart[]) =>
       ...requestFields(parts),
       include: Type.Optional(includeField),
     },
-    { title: 'EnrollRequest', additionalProperties: false, ...exactlyOneImageField },
+    { title: 'EnrollRequest', additionalProperties: false, ...exactlyOnePictureField(capture) },
   )
 
 const assessed = {
@@ -97,7 +99,7 @@ const assessed = {
   model: Type.String({ description: 'The model pack that made the reference.' }),
 }
 
-const successWith = (parts: readonly EnrollPart[]) =>
+const successWith = ({ enroll: parts }: Parts) =>
   Type.Object(
     {
       reference_id: Type.String(),
@@ -112,7 +114,7 @@ const successWith = (parts: readonly EnrollPart[]) =>
 const assessment = Type.Object({ ...assessed, status: Type.Literal('assessed') }, { title: 'AssessResult' })
 
 /** @param parts what features add to enrollments */
-export const enrollDescription = (parts: readonly EnrollPart[]): EndpointDescription => ({
+export const enrollDescription = (parts: Parts): EndpointDescription => ({
   id: 'enroll',
   topic: ENROLLMENT,
   sdkName: 'enroll',
@@ -132,7 +134,8 @@ export const enrollDescription = (parts: readonly EnrollPart[]): EndpointDescrip
     'reference_not_found',
     'reference_model_mismatch',
     'locked_out',
-    ...errorsOf(parts),
+    ...errorsOf(parts.enroll),
+    ...errorsOf(parts.capture),
     ...CAPTURE_ERRORS,
     'liveness_failed',
     'different_people',
@@ -149,16 +152,18 @@ type Input = Static<ReturnType<typeof bodyWith>>
 /** Writes the reference, in the transaction of the call. */
 type Enrolling = (tx: StoreTransaction) => Promise<Stored | Refusal>
 
-/** @param parts what features add to enrollments */
-export function enroll(services: Services, parts: readonly EnrollPart[]): UserEndpoint<Input> {
+/** @param added what features add to enrollments */
+export function enroll(services: Services, added: Parts): UserEndpoint<Input> {
+  const { enroll: parts, capture: fields } = added
   const { vault, store, provider, captures } = services
+  const pictured = new Captures(services, fields)
   const enrolment = new Enrolment(services)
   const works = parts.map((part) => part.create(services))
   const spendingErrors = spendingErrorsOf(parts)
   /** The members of parts in the answer to a plain enrollment. */
   const absent = Object.fromEntries(Object.keys(responseFields(parts)).map((name) => [name, null]))
   return {
-    ...enrollDescription(parts),
+    ...enrollDescription(added),
     aboutUser: true,
     async handle(call): Promise<Commit | Outcome> {
       const { input } = call
@@ -173,17 +178,12 @@ export function enroll(services: Services, parts: readonly EnrollPart[]): UserEn
         throw new DomainError('invalid_request', {
           details: [{ path: 'verification_id', issue: 'belongs to `replace`' }],
         })
-      if (input.dry_run && input.challenge)
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
-        })
       for (const work of works) work.assertFits?.(call)
       assertPlainUserId(input.user_id)
-      const images = await decodeImages(input)
-      const opened = await openChallenge(services, call, { purpose: 'enroll', action: null })
-      const evidence = { images, challenge: opened?.frames ?? null }
-      const used = opened ? [opened.challenge] : []
-      return spendChallenges(services.challenges, used, spendingErrors, async () => {
+      const pictures = await pictured.decode(input)
+      const opened = await pictured.open(call, pictures, { purpose: 'enroll', action: null })
+      const evidence = { ...pictures, film: opened?.film ?? null }
+      return useUp(opened ? [opened] : [], spendingErrors, async () => {
         const writes = await inTurn(works, (work) => work.prepare(call))
         const captured = await capture(call, evidence)
         return typeof captured === 'function' ? withParts(captured, writes) : captured
@@ -223,17 +223,17 @@ export function enroll(services: Services, parts: readonly EnrollPart[]): UserEn
     // Hashed while the engine computes, and before the transaction, which holds a lock of the database.
     const [enrolled, hashes] = await Promise.all([enrolling, captures.hash(evidence.images)])
     Object.assign(call.timings, enrolled.timingsMs)
-    const integrity = await captureIntegrity(input, evidence.images)
+    const integrity = await captureIntegrity(input, evidence.images, evidence.film !== null)
     if (input.dry_run)
       return {
         status: 200,
         body: {
-          ...assessmentOf({ call, enrolled, integrity }, enrolled.photoCount, deciding.model),
+          ...assessmentOf({ call, evidence, enrolled, integrity }, enrolled.photoCount, deciding.model),
           status: 'assessed',
         },
         audit: { model: deciding.model, dry_run: true },
       }
-    const photos = { call, hashes, enrolled, integrity }
+    const photos = { call, evidence, hashes, enrolled, integrity }
     return (tx) => (input.add ? enrolment.add(tx, photos) : enrolment.store(tx, photos))
   }
 }

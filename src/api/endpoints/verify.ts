@@ -10,8 +10,6 @@ import type { Standing } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
 import { captureIntegrity } from '../../verification/capture/capture-integrity.js'
-import { decodeImages } from '../../verification/capture/images.js'
-import { openChallenge } from '../../verification/challenge/opened-challenge.js'
 import { DecisionPolicy } from '../../verification/decision-policy.js'
 import type {
   Condition,
@@ -26,13 +24,14 @@ import type { VerificationFacts } from '../../verification/verification-book.js'
 import { actionField, canonicalAction } from '../action.js'
 import {
   actionKindsOf,
+  type CallParts,
   errorsOf,
   inTurn,
   requestFields,
   spendingErrorsOf,
-  type VerifyPart,
   type VerifyWork,
 } from '../call-parts.js'
+import { Captures } from '../captures.js'
 import {
   type AuditFacts,
   CAPTURE_ERRORS,
@@ -44,24 +43,27 @@ import {
   VERIFICATION,
 } from '../endpoint.js'
 import { retryAfter } from '../error-response.js'
+import { useUp } from '../good-once.js'
 import { assertActionScope } from '../key-scope.js'
 import {
   EXAMPLE_IMAGE,
-  exactlyOneImageField,
-  imageFields,
+  exactlyOnePictureField,
   includeField,
+  pictureFields,
   requireLiveness,
   userId,
 } from '../schemas.js'
 import type { Services } from '../services.js'
-import { spendChallenges } from '../spend-challenge.js'
 import { type Reached, VerdictFields } from '../verdict-fields.js'
 
-const bodyWith = (parts: readonly VerifyPart[]) =>
+/** The parts that features add to verifies, and their fields for pictures. */
+type Parts = Pick<CallParts, 'verify' | 'capture'>
+
+const bodyWith = ({ verify: parts, capture }: Parts) =>
   Type.Object(
     {
       user_id: userId,
-      ...imageFields,
+      ...pictureFields(capture),
       require_liveness: Type.Optional(requireLiveness),
       ...requestFields(parts),
       action: actionField(actionKindsOf(parts)),
@@ -74,11 +76,11 @@ const bodyWith = (parts: readonly VerifyPart[]) =>
       ),
       include: Type.Optional(includeField),
     },
-    { title: 'VerifyRequest', additionalProperties: false, ...exactlyOneImageField },
+    { title: 'VerifyRequest', additionalProperties: false, ...exactlyOnePictureField(capture) },
   )
 
 /** @param parts what features add to verifies */
-export const verifyDescription = (parts: readonly VerifyPart[]): EndpointDescription => ({
+export const verifyDescription = (parts: Parts): EndpointDescription => ({
   id: 'verify',
   topic: VERIFICATION,
   sdkName: 'verify',
@@ -97,12 +99,13 @@ export const verifyDescription = (parts: readonly VerifyPart[]): EndpointDescrip
   success: {
     status: 200,
     description: 'The verdict.',
-    schema: new VerdictFields(parts.map(({ fields }) => fields)).schema,
+    schema: new VerdictFields(parts.verify.map(({ fields }) => fields)).schema,
   },
   errors: [
     'reference_not_found',
     'reference_model_mismatch',
-    ...errorsOf(parts),
+    ...errorsOf(parts.verify),
+    ...errorsOf(parts.capture),
     ...CAPTURE_ERRORS,
     'different_people',
   ],
@@ -128,44 +131,46 @@ function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): v
   throw new DomainError('invalid_request', { details: [{ path: 'nonce', issue }] })
 }
 
-/** @param parts what features add to verifies */
-export function verify(services: Services, parts: readonly VerifyPart[]): UserEndpoint<VerifyInput> {
+/** @param added what features add to verifies */
+export function verify(services: Services, added: Parts): UserEndpoint<VerifyInput> {
+  const { verify: parts, capture } = added
   const { vault, store, clock, verdictLifetime, productionKeyIssue } = services
   const works: VerifyWork[] = parts.map((part) => part.create?.(services) ?? {})
   const policy = new DecisionPolicy(services, (call, subject) =>
     works.flatMap((work) => work.alsoEmbed?.(call, subject) ?? []),
   )
+  const captures = new Captures(services, capture)
   const kinds = actionKindsOf(parts)
   const spendingErrors = spendingErrorsOf(parts)
   const verdictFields = new VerdictFields(parts.map(({ fields }) => fields))
 
   return {
-    ...verifyDescription(parts),
+    ...verifyDescription(added),
     aboutUser: true,
     async handle(call): Promise<Commit | Outcome> {
       const { input } = call
       assertActionScope(call.scopes, input.action)
       assertForeignNonce(call)
-      const images = await decodeImages(input)
+      const pictures = await captures.decode(input)
       const action = canonicalAction(input.action, kinds)
-      const opened = await openChallenge(services, call, { purpose: 'verify', action })
-      const challenge = opened?.challenge ?? null
-      const proofs = await inTurn(works, async (work) => (await work.open?.(call, action, challenge)) ?? null)
-      const used = [challenge, ...proofs.map((proof) => proof?.challenge)].filter((one) => one != null)
+      const opened = await captures.open(call, pictures, { purpose: 'verify', action })
+      const note = opened?.note ?? null
+      const proofs = await inTurn(works, async (work) => (await work.open?.(call, action, note)) ?? null)
+      const brought = [opened, ...proofs.map((proof) => proof?.once)].filter((one) => one != null)
       let finding: Promise<Subject | null> | undefined
       const find = () => (finding ??= vault.find(store.read, call.user.blindIndex, call.user.id))
       const onRefused = async (tx: StoreTransaction, error: DomainError) =>
         Object.assign({}, ...(await inTurn(works, async (work) => work.onRefused?.(tx, call, error))))
-      return spendChallenges(
-        services.challenges,
-        used,
+      return useUp(
+        brought,
         spendingErrors,
         async () => {
           // The device proves itself before the pictures count.
           const found = await inTurn(proofs, async (proof) => (proof ? proof.prove(await find()) : null))
           const possession = found.find((proof) => proof?.possession)?.possession ?? null
-          const integrity = await captureIntegrity(input, images)
-          const evidence = { images, challenge: opened?.frames ?? null, possession, integrity }
+          const film = opened?.film ?? null
+          const integrity = await captureIntegrity(input, pictures.images, film !== null)
+          const evidence = { ...pictures, film, possession, integrity }
           return reachVerdict(call, action, evidence, found, find)
         },
         onRefused,

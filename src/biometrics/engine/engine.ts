@@ -19,13 +19,13 @@ import { adviceOn, assessQuality } from '../pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
   type CallOptions,
-  type ChallengeFrames,
   type ChallengeResult,
   type CompareResult,
   type EngineHealth,
   type EngineOptions,
   type EnrolOptions,
   type EnrolResult,
+  type Film,
   type GuideFrames,
   type InspectResult,
   type OtherBounds,
@@ -155,7 +155,7 @@ export class Engine {
    */
   async challenge(
     images: readonly Uint8Array[],
-    { notes, steps }: ChallengeFrames,
+    { notes, steps }: Film,
     reference: Float32Array | null,
     call: CallOptions & PackChoice = {},
   ): Promise<ChallengeResult> {
@@ -221,11 +221,7 @@ export class Engine {
    * Measures each frame of a challenge in a task of its own. Only the measurements of a frame are kept, and none of
    * its pixels.
    */
-  private async lookAtAll(
-    images: readonly Uint8Array[],
-    frames: ChallengeFrames,
-    call: CallOptions & PackChoice,
-  ) {
+  private async lookAtAll(images: readonly Uint8Array[], frames: Film, call: CallOptions & PackChoice) {
     const judged = livenessFrames(frames.notes, frames.steps)
     const { pack } = this.deciderOf(call)
     const tasks = images.map((image, imageIndex) => ({

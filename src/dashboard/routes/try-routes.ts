@@ -39,7 +39,7 @@ export const TRY_ROUTES = {
       // An inspection counts as a call in the sandbox, so that production's verdicts have precedence.
       const contract = services.core.tenancy.rateContract(tenant, 'sandbox')
       assertAllowed(await services.rateLimiter.take(contract.holder, contract))
-      const images = await decodeImages(input)
+      const { images } = await decodeImages(input)
       const { samples, timingsMs } = await services.engine.enrol(images, {
         // The photo is assessed but not refused, since a photo to verify may be poorer than one to enrol.
         assessOnly: true,

@@ -43,7 +43,8 @@ export const attackDetection: Evidence = {
   },
   settings: ['requireLiveness'],
   facts: ['pack', 'tenants'],
-  tests: 'verification/liveness-requirement api/challenges biometrics/challenge/active-geometry',
+  tests:
+    'verification/liveness-requirement features/challenges/challenges biometrics/challenge/active-geometry',
   documents: 'guides/liveness.md model-packs.md#liveness-of-the-recommended-pack',
 }
 
@@ -61,7 +62,7 @@ export const replays: Evidence = {
   },
   settings: ['replayPolicy', 'requireLiveness'],
   facts: ['tenants'],
-  tests: 'verification/replays api/challenges verification/challenge-rules',
+  tests: 'verification/replays features/challenges/challenges features/challenges/challenge-rules',
   documents: 'model-packs.md#replayed-captures guides/liveness.md#what-is-checked',
 }
 

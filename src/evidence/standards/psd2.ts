@@ -98,7 +98,7 @@ export const PSD2: Standard = {
         answer: met(
           'The SDK hashes the action that is about to run and refuses a verdict of any other. A challenge is bound to the action as well.',
         ),
-        tests: `${BINDING_TESTS} api/challenges`,
+        tests: `${BINDING_TESTS} features/challenges/challenges`,
         documents: BINDING_DOCUMENTS,
       },
     ),

@@ -3,14 +3,8 @@
 import { isIP } from 'node:net'
 import Type, { type Static } from 'typebox'
 import { actionField } from '../../api/action.js'
+import { assertLivenessOffered } from '../../api/captures.js'
 import type { Commit, EndpointDescription, Topic, UserEndpoint } from '../../api/endpoint.js'
-import {
-  actionFor,
-  assertVerifiable,
-  modesField,
-  purposeField,
-  type VerifiableParts,
-} from '../../api/endpoints/challenges.js'
 import { assertPlainUserId, assertReplaceVerdict } from '../../api/enrolment-checks.js'
 import { assertActionScope, assertOneOf } from '../../api/key-scope.js'
 import { nullable, requireLiveness, time, userId } from '../../api/schemas.js'
@@ -23,9 +17,15 @@ import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { safeOrigin } from '../../tenants/safe-origin.js'
 import type { UserCall } from '../../verification/call.js'
-import type { Purpose } from '../../verification/challenge/challenge-book.js'
-import { assertLivenessOffered } from '../../verification/challenge/opened-challenge.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
+import {
+  actionFor,
+  assertVerifiable,
+  modesField,
+  type Purpose,
+  purposeField,
+  type VerifiableParts,
+} from '../challenges/exports.js'
 import { assertPayees, payeesField, typedActions } from '../displayed-actions/exports.js'
 import { passkeyField, passkeyOptions, passkeyServices, passkeySettings } from '../passkeys/exports.js'
 import { assertCaptureMeets, policyServices } from '../policies/exports.js'
@@ -237,7 +237,7 @@ export function createCaptureSession(
       if (origin === null) throw new DomainError('capture_page_unavailable')
       assertReturnAllowed(tenant, input.return_url, services.origin('openid'))
       const provider = decidingProvider(services.provider, tenant)
-      if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
+      if (!provider.takesFilms) throw new DomainError('liveness_unavailable')
       assertLivenessOffered(services, call, input.modes ?? MODES)
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)

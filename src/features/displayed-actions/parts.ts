@@ -1,12 +1,13 @@
 /** The parts of challenges, verifications and look-ups that are about typed actions. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
-import type { ChallengePart, LookupPart, Proof, VerifyPart } from '../../api/call-parts.js'
+import type { LookupPart, Proof, VerifyPart } from '../../api/call-parts.js'
 import { nullable, SHA256_HEX } from '../../api/schemas.js'
 import { displayAction } from '../../contract/actions/display-action.js'
 import { typedActionType } from '../../contract/actions/typed-actions.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../../contract/locales.js'
 import { DomainError } from '../../lib/domain-error.js'
+import type { ChallengePart } from '../challenges/exports.js'
 import {
   assertPayees,
   type DisplayNote,
@@ -134,9 +135,9 @@ export const verifyPart: VerifyPart<Shown> = {
     { name: 'display_source', to: ['jwt'], value: (_, shown) => shown?.display.source },
   ],
   create: () => ({
-    async open(call, _action, challenge) {
-      const display = displayIn(call.note) ?? displayIn(challenge?.note)
-      return display && { challenge: null, prove: async () => ({ possession: null, display }) }
+    async open(call, _action, note) {
+      const display = displayIn(call.note) ?? displayIn(note)
+      return display && { once: null, prove: async () => ({ possession: null, display }) }
     },
   }),
 }

@@ -27,6 +27,6 @@ export const verifyPart: VerifyPart = {
 }
 
 /** Whether an approval is of a capture without signals that was never seen before. */
-function isClear({ reason, replaySuspected, integrity }: Verdict): boolean {
+function isClear({ reason, replaySuspected, evidence: { integrity } }: Verdict): boolean {
   return reason === null && !replaySuspected && (integrity === null || integrity.signals.length === 0)
 }

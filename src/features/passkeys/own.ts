@@ -1,9 +1,10 @@
-/** The table and commands of passkeys, which are known without loading them. */
+/** The tables and commands of passkeys, which are known without loading them. */
+import { CHALLENGE } from '../challenges/table/exports.js'
 import type { OwnParts } from '../feature.js'
 import { PASSKEY } from './passkey-table.js'
 
 export const PASSKEYS: OwnParts = {
-  tables: [PASSKEY],
+  tables: [PASSKEY, CHALLENGE],
   commands: [
     {
       parent: 'tenant',

@@ -1,8 +1,9 @@
 /** The parts of verifies, enrollments, challenges and look-ups that are about passkeys. */
 import Type from 'typebox'
-import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
+import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
 import { DomainError } from '../../lib/domain-error.js'
+import { answerIn, type ChallengePart } from '../challenges/exports.js'
 import { type PasskeyUse, passkeyOptions } from './passkey-options.js'
 import {
   openAssertion,
@@ -83,9 +84,7 @@ export const verifyPart: VerifyPart<ProvenPasskey> = {
     return {
       async open(call, action) {
         const opened = await openAssertion(own, call, action)
-        return (
-          opened && { challenge: opened.challenge, prove: (subject) => provePossession(own, subject, opened) }
-        )
+        return opened && { once: opened.challenge, prove: (subject) => provePossession(own, subject, opened) }
       },
       onRefused: (tx, call, error) => reportReversedCounter(own, tx, call, error),
       async onVerdict(tx, call, verdict, passkey, made) {
@@ -122,7 +121,7 @@ export const enrollPart: EnrollPart = {
     const own = passkeyServices(services)
     return {
       assertFits({ input }) {
-        if (registrationIn(input) && (!input.challenge || input.add))
+        if (registrationIn(input) && (!answerIn(input) || input.add))
           throw new DomainError('invalid_request', {
             details: [{ path: 'passkey_registration', issue: 'belongs to `challenge`, without `add`' }],
           })
@@ -132,7 +131,7 @@ export const enrollPart: EnrollPart = {
         const given = registrationIn(input)
         if (!given) return null
         const settings = requiredSettings(tenant)
-        const content = await registeredContent(own, settings, given, input.challenge!.nonce)
+        const content = await registeredContent(own, settings, given, answerIn(input)!.nonce)
         return async (tx, subject) => {
           await assertFirstPasskey(tx, own.passkeys, settings, subject)
           const { passkey, audit } = await storePasskey(tx, own, call, subject, content)

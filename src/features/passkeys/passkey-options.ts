@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { companyOf } from '../../tenants/company.js'
 import type { UserCall } from '../../verification/call.js'
-import type { Purpose } from '../../verification/challenge/challenge-book.js'
+import { challengeSeconds, type Purpose } from '../challenges/exports.js'
 import { creationOptions, passkeyChallenge, requestOptions } from './passkey-challenge.js'
 import { requiredSettings } from './passkey-proof.js'
 import { assertFirstPasskey } from './passkey-registration.js'
@@ -36,7 +36,7 @@ export async function passkeyOptions(
   const settings = requiredSettings(tenant)
   const subject = await vault.find(store.read, user.blindIndex, user.id)
   const known = subject ? await passkeys.of(store.read, subject) : []
-  const timeoutMs = config.challengeTtlSeconds * SECOND_MS
+  const timeoutMs = challengeSeconds(config) * SECOND_MS
   if (use === 'register') {
     await assertFirstPasskey(store.read, passkeys, settings, subject)
     const names = { company: companyOf(tenant), user: user.id }

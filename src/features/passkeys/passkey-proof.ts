@@ -5,7 +5,7 @@ import { DomainError } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
 import type { CaptureInput, UserCall } from '../../verification/call.js'
-import type { Challenge } from '../../verification/challenge/challenge-book.js'
+import { answerIn, type OpenedChallenge } from '../challenges/exports.js'
 import { assertCounted, type CheckedAssertion } from './checks/passkey-check.js'
 import { ceremonySubject, passkeyChallenge } from './passkey-challenge.js'
 import type { PasskeyServices } from './passkey-services.js'
@@ -25,7 +25,7 @@ interface OpenedAssertion {
   /** The challenge that the authenticator must have signed. */
   expected: string
   /** The challenge that was made for the assertion only; null where it is that of the frames. */
-  challenge: Challenge | null
+  challenge: OpenedChallenge | null
 }
 
 /** Refuses the assertion of a passkey whose counter did not grow. */
@@ -69,11 +69,12 @@ export async function openAssertion(
   }
   const settings = requiredSettings(call.tenant)
   const { challenge_id: id, nonce, credential } = given
-  if (input.challenge) {
+  const answered = answerIn(input)
+  if (answered) {
     if (id !== undefined || nonce !== undefined)
       throw refusedField('with `challenge`, its own id and nonce count: leave these out')
     // The caller has opened the challenge, and so knows that the nonce is its own.
-    const expected = passkeyChallenge(input.challenge.nonce, action)
+    const expected = passkeyChallenge(answered.nonce, action)
     return { settings, credential, expected, challenge: null }
   }
   if (id === undefined || nonce === undefined)

@@ -11,6 +11,7 @@ import { MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
+import { challengeReader, challengeWriter } from '../challenges/table/exports.js'
 import { strongerOf, strongestOf } from './checks/passkey-check.js'
 import { assertRecovered } from './passkey-recovery.js'
 import type { PasskeySettings } from './passkey-settings.js'
@@ -47,7 +48,7 @@ export async function grantRegistration(
   possession: Possession | null,
   at: number,
 ): Promise<void> {
-  await tx.insertChallenge({
+  await tx.statements(challengeWriter).insert({
     id: verificationId,
     ...user,
     // No nonce opens it, so that it can never serve as a challenge.
@@ -78,7 +79,7 @@ export async function useRegistrationGrant(
       passkeyRecoveryAt: null,
       revokedPasskey: null,
     })
-  if (grant === 'verdict' && !(await tx.useChallenge(verificationId!, now)))
+  if (grant === 'verdict' && !(await tx.statements(challengeWriter).use(verificationId!, now)))
     throw new DomainError('passkey_verdict_required')
   return { isRecovery: grant === 'recovery' }
 }
@@ -113,7 +114,7 @@ async function grantOf(
   verificationId: string,
   now: number,
 ): Promise<{ possession: Possession | null } | null> {
-  const permit = await store.challenge(verificationId)
+  const permit = await store.statements(challengeReader).find(verificationId)
   const possession = ([null, 'swk', 'hwk'] as const).find((one) => permit?.steps === stepsOf(one))
   const isGranted =
     permit?.tenantId === tenantId &&

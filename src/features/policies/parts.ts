@@ -1,10 +1,11 @@
 /** The parts of verifies, enrollments and challenges that are about policies. */
 import Type from 'typebox'
-import type { ChallengePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
+import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
 import type { Reached } from '../../api/verdict-fields.js'
 import type { StoreReader } from '../../storage/store.js'
 import type { VerifyCall } from '../../verification/verdict.js'
+import type { ChallengePart } from '../challenges/exports.js'
 import { noteUse } from './note-use.js'
 import { policyHashIn } from './policy-book.js'
 import { assertCaptureMeets } from './policy-check.js'

@@ -4,7 +4,6 @@ import { acrOf } from '../../contract/acr.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
 import type { UserCall } from '../../verification/call.js'
-import { imageCount } from '../../verification/capture/images.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import type {
   Condition,
@@ -42,13 +41,13 @@ export class PolicyCondition implements Condition {
 
   async assertOffered(
     subject: Subject | null,
-    { images, challenge, possession, integrity }: VerifyEvidence,
+    { images, film, possession, integrity }: VerifyEvidence,
     terms: VerdictTerms,
   ): Promise<void> {
     const { vault, store, clock, secondApproval } = this.parts
     const { call, inForce } = this
     const at = clock.now()
-    const acr = offeredAcr(this.provider, challenge && modesOf(challenge.steps), possession)
+    const acr = offeredAcr(this.provider, film && modesOf(film.steps), possession)
     const isReported = integrity !== null
     const offered = { acr, images: images.length, isReported, binding: this.binding, subject, at }
     const unmet = [
@@ -62,15 +61,14 @@ export class PolicyCondition implements Condition {
   async judge(tx: StoreTransaction, approval: Verdict, at: number): Promise<Judgement | null> {
     const { vault, secondApproval, config } = this.parts
     const { call, inForce, provider } = this
-    const { terms, subject, possession, integrity } = approval
+    const { terms, subject, possession, evidence } = approval
     const comparison = approval.comparison!
-    const acr = acrOf(comparison.sample.liveness.methods, call.input.challenge !== undefined, possession)
-    const images = imageCount(call.input)
-    const isReported = integrity !== null
-    const found = { acr, images, isReported, binding: this.binding, subject, at }
+    const acr = acrOf(comparison.sample.liveness.methods, evidence.film !== null, possession)
+    const isReported = evidence.integrity !== null
+    const found = { acr, images: evidence.images.length, isReported, binding: this.binding, subject, at }
     const unmet = unmetRequirements(inForce, terms, found, vault)
     if (unmet.length > 0) return { withheld: policyNotMet(inForce, unmet) }
-    if (needsReview(inForce, integrity)) return { reason: 'review_required', attempt: 'uncounted' }
+    if (needsReview(inForce, evidence.integrity)) return { reason: 'review_required', attempt: 'uncounted' }
     if (!needsSecondApprover(inForce)) return null
     // The approval is one of this user's: the face matched, and the policy asks no more of it.
     if (call.input.approval_id === undefined)

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
 import { DIGITS, SHA256_HEX } from '../../api/schemas.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
-import { ONE_OF_THEM } from '../../verification/capture/images.js'
+import { oneOfThem } from '../../verification/capture/images.js'
 
 const MAX_DETAILS = 20
 
@@ -22,6 +22,8 @@ type SchemaError = ReturnType<Validator['Errors']>[number]
 /** @param schema the validator's schema, in which the branches of a union are looked up */
 export function describeErrors(validator: Validator, schema: TSchema, input: unknown): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>()
+  const branches = (schema as { oneOf?: Array<{ required: [string] }> }).oneOf ?? []
+  const missing = () => oneOfThem(branches.map(({ required: [name] }) => ({ name })))
   const add = (path: string, issue: string) => {
     const key = `${path}\0${issue}`
     if (details.size < MAX_DETAILS) details.set(key, { path: path || 'body', issue })
@@ -31,13 +33,13 @@ export function describeErrors(validator: Validator, schema: TSchema, input: unk
     const member = (name: string) => (path ? `${path}.${name}` : name)
     switch (error.keyword) {
       case 'required':
-        // The oneOf of image, images and challenge reports each branch; one clear sentence says more.
+        // The oneOf of the fields for pictures reports each branch; one clear sentence says more.
         for (const name of error.params.requiredProperties)
-          if (error.schemaPath.includes('oneOf')) add('image', ONE_OF_THEM)
+          if (error.schemaPath.includes('oneOf')) add('image', missing())
           else add(member(name), 'is required')
         break
       case 'oneOf':
-        add('image', ONE_OF_THEM)
+        add('image', missing())
         break
       case 'additionalProperties':
         for (const name of error.params.additionalProperties) add(member(name), 'is not a known field')

@@ -2,12 +2,10 @@
 
 import type { CallParts } from '../../api/call-parts.js'
 import type { AnyEndpoint, EndpointDescription } from '../../api/endpoint.js'
-import { createChallenge, createChallengeDescription } from '../../api/endpoints/challenges.js'
 import { deleteDescription, erase } from '../../api/endpoints/delete.js'
 import { enroll, enrollDescription } from '../../api/endpoints/enroll.js'
 import { getUser, getUserDescription } from '../../api/endpoints/get-user.js'
 import { getVerification, getVerificationDescription } from '../../api/endpoints/get-verification.js'
-import { guide, guideDescription } from '../../api/endpoints/guidance.js'
 import { health, healthDescription } from '../../api/endpoints/health.js'
 import { listAudit, listAuditDescription } from '../../api/endpoints/list-audit.js'
 import { rotateSigning, rotateSigningDescription } from '../../api/endpoints/rotate-signing.js'
@@ -16,15 +14,13 @@ import type { Services } from '../../api/services.js'
 
 /** Descriptions of the core's endpoints. @param parts what features add to them */
 export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [
-  enrollDescription(parts.enroll),
-  verifyDescription(parts.verify),
+  enrollDescription(parts),
+  verifyDescription(parts),
   deleteDescription,
   healthDescription,
   rotateSigningDescription,
   getUserDescription(parts.user),
   listAuditDescription,
-  createChallengeDescription(parts.challenge),
-  guideDescription,
   getVerificationDescription(parts.lookup),
 ]
 
@@ -42,15 +38,13 @@ export const DOCUMENT_PATHS: readonly string[] = [OPENAPI_PATH, ERRORS_PATH, JWK
 /** The core's endpoints over one environment's services. */
 export function coreEndpoints(services: Services, parts: CallParts): AnyEndpoint[] {
   return [
-    enroll(services, parts.enroll),
-    verify(services, parts.verify),
+    enroll(services, parts),
+    verify(services, parts),
     erase(services),
     health(services),
     rotateSigning(services),
     getUser(services, parts.user),
     listAudit(services),
-    createChallenge(services, parts.challenge),
-    guide(services),
     getVerification(services, parts.lookup),
   ]
 }

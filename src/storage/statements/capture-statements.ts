@@ -1,10 +1,10 @@
-/** The SQL of what a verdict looks at: the captures of a user how the user stands, and challenges. */
+/** The SQL of what a verdict looks at: the captures of a user, and how the user stands. */
 import { type Connection, onceEach, type ReadConnection, reading, writing } from '../connection.js'
 import type { CaptureHistory, CaptureRecord, Standing } from '../records.js'
-import { CAPTURE, CHALLENGE } from '../tables/index.js'
+import { CAPTURE } from '../tables/index.js'
 
 export function captureReader(database: ReadConnection) {
-  const { rows, from } = reading(database)
+  const { rows } = reading(database)
   // The LIMIT is a sum, because SQLite plans a statement again whenever a bare parameter is given as LIMIT.
   const history = onceEach((digests: number) =>
     rows<unknown[], { last: number | null; matches: number; sealed: Buffer | null }>(
@@ -49,17 +49,9 @@ export function captureReader(database: ReadConnection) {
       )
       return { id, failures, lockedUntil, disabledAt, policyHash, captures }
     },
-    challenge: from(CHALLENGE).row<[id: string]>('WHERE id = ?', 'brief'),
   }
 }
 
 export function captureWriter(database: Connection) {
-  const { insert } = writing(database)
-  const useChallenge = database.prepare('UPDATE challenge SET used_at = ? WHERE id = ? AND used_at IS NULL')
-  return {
-    insertCapture: insert(CAPTURE),
-    insertChallenge: insert(CHALLENGE),
-    /** Marks the challenge as used. @returns whether it was unused before */
-    useChallenge: async (id: string, at: number) => (await useChallenge.run(at, id)).changes === 1,
-  }
+  return { insertCapture: writing(database).insert(CAPTURE) }
 }

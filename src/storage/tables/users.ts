@@ -6,7 +6,6 @@ import {
   declareTable,
   environment,
   integer,
-  LATE_MS,
   ofSubject,
   ofTenant,
   type Row,
@@ -124,41 +123,6 @@ export const CAPTURE = declareTable({
   sealedUnder: 'data key',
 })
 export type CaptureRecord = Row<typeof CAPTURE>
-
-/** A challenge that was issued. */
-export const CHALLENGE = declareTable({
-  name: 'challenge',
-  columns: {
-    id: text,
-    tenantId: ofTenant,
-    environment,
-    /** Blind index of the user whose erasure deletes the challenge. */
-    blindIndex,
-    /** HMAC of user, purpose and action under the challenge's nonce. */
-    binding: bytes,
-    /** Steps of the challenge, separated by blanks. */
-    steps: text,
-    /** Text of a typed action that the challenge's answer held, sealed under the nonce; null for none. */
-    display: bytes.orNull,
-    createdAt: integer,
-    expiresAt: integer,
-    /** When the challenge was used; null while it can be used. */
-    usedAt: integer.orNull,
-  },
-  key: ['id'],
-  indexes: {
-    challenge_of_tenant: { postgres: '(tenant_id)' },
-    challenge_lookup: '(lookup)',
-    challenge_expires_at: '(expires_at)',
-  },
-  hasRowId: true,
-  atErasure: 'deleted',
-  atTenantEnd: 'deleted',
-  expires: { at: 'expiresAt', keptMs: LATE_MS },
-  isCopied: true,
-  sealedUnder: 'own key',
-})
-export type ChallengeRecord = Row<typeof CHALLENGE>
 
 /** Users of the sandbox and when they were last used, to count them and to delete unused ones. */
 export const SANDBOX_USER = declareTable({

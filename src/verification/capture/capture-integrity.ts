@@ -39,18 +39,20 @@ export type ReportedCapture = ImageInput & {
 /**
  * Returns the signals of a capture: first those that the browser reported, then those of the pictures.
  * @param images the files of the request, in their order
+ * @param areFrames whether they are the frames of one film
  * @returns null where the request brings no report
  */
 export async function captureIntegrity(
-  { capture_integrity: report, challenge }: ReportedCapture,
+  { capture_integrity: report }: ReportedCapture,
   images: readonly Buffer[],
+  areFrames: boolean,
 ): Promise<CaptureIntegrity | null> {
   if (!report) return null
   const parts = images.map(partsOf)
   const found: Array<[(typeof SERVER_SIGNALS)[number], boolean]> = [
     ['repeated_picture', await hasRepeat(parts)],
-    // Photos of one request may come from several cameras; frames of a challenge come from one, by one encoder.
-    ['mixed_frames', challenge !== undefined && new Set(parts.map(({ format }) => format)).size > 1],
+    // Photos of one request may come from several cameras; frames of a film come from one, by one encoder.
+    ['mixed_frames', areFrames && new Set(parts.map(({ format }) => format)).size > 1],
   ]
   return {
     signals: [

@@ -1,4 +1,4 @@
-/** Decodes the images of a request from base64, and refuses everything that is not strict base64. */
+/** Reads the pictures of a request from its fields, decodes them from base64, and refuses everything that is not strict base64. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 import { decodeBase64Text } from './base64-text.js'
@@ -6,47 +6,70 @@ import { decodeBase64Text } from './base64-text.js'
 /** Base64 as a string, or as the bytes between the quotes of a JSON string, escapes included, where the body was never a string. */
 export type Base64 = string | Uint8Array
 
+/** Names the field that holds the picture of an index. */
+export type PathOf = (index: number) => string
+
+/** A field that brings pictures. A request has exactly one of such fields. */
+export interface PictureField {
+  readonly name: string
+  /** Path of what holds the pictures. */
+  readonly path: string
+  readonly pathOf: PathOf
+  /** @returns the pictures in their order; undefined for a request without the field */
+  filesOf(input: object): readonly Base64[] | undefined
+}
+
+/** Photos. */
 export interface ImageInput {
   image?: Base64
   images?: Base64[]
-  challenge?: {
-    challenge_id: string
-    nonce: string
-    frames: Array<{ step: number; t_ms: number; image: Base64 }>
-  }
 }
 
-/** Path of the field that holds the image of this index. With a single `image` the second one can only be guidance's `frontal`. */
-export function imagePath({ image, challenge }: ImageInput, index: number): string {
-  if (challenge) return `challenge.frames.${index}.image`
-  if (image === undefined) return `images.${index}`
-  return index === 0 ? 'image' : 'frontal'
-}
+const PHOTO_FIELDS: readonly PictureField[] = [
+  {
+    name: 'image',
+    path: 'image',
+    pathOf: () => 'image',
+    filesOf: ({ image }: ImageInput) => (image === undefined ? undefined : [image]),
+  },
+  {
+    name: 'images',
+    path: 'images',
+    pathOf: (index) => `images.${index}`,
+    filesOf: ({ images }: ImageInput) => images,
+  },
+]
 
-/** Number of images of a request. */
-export function imageCount({ images, challenge }: ImageInput): number {
-  return challenge?.frames.length ?? images?.length ?? 1
+/** The decoded pictures of a request. */
+export interface Pictures {
+  field: PictureField
+  images: Buffer[]
 }
 
 /**
  * Decodes the image files of a request, in their order.
+ * @param further fields besides those of photos
  * @throws DomainError invalid_request when none or several of the fields are there, or the base64 is wrong
  */
-export async function decodeImages(input: ImageInput): Promise<Buffer[]> {
-  const { image, images, challenge } = input
-  const given = [
-    image === undefined ? undefined : [image],
-    images,
-    challenge?.frames.map((frame) => frame.image),
-  ].filter(Boolean)
-  if (given.length !== 1) throw invalid([{ path: 'image', issue: ONE_OF_THEM }])
-  const decoded: Buffer[] = []
-  for (const [index, text] of given[0]!.entries())
-    decoded.push(await decodeImage(text, imagePath(input, index)))
-  return decoded
+export async function decodeImages(input: object, further: readonly PictureField[] = []): Promise<Pictures> {
+  const fields = [...PHOTO_FIELDS, ...further]
+  const given = fields.flatMap((field) => {
+    const files = field.filesOf(input)
+    return files ? { field, files } : []
+  })
+  const [first] = given
+  if (!first || given.length > 1) throw invalid([{ path: 'image', issue: oneOfThem(fields) }])
+  const { field, files } = first
+  const images: Buffer[] = []
+  for (const [index, text] of files.entries()) images.push(await decodeImage(text, field.pathOf(index)))
+  return { field, images }
 }
 
-export const ONE_OF_THEM = 'give one of `image`, `images` and `challenge`'
+/** Asks for one of the fields. */
+export function oneOfThem(fields: ReadonlyArray<{ name: string }>): string {
+  const names = fields.map(({ name }) => `\`${name}\``)
+  return `give one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
 
 const DATA_PREFIX = 'data:'
 

@@ -5,7 +5,7 @@ import { guidanceOfFault } from '../../biometrics/picture-guidance.js'
 import { type ComponentFinding, faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
 import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { AssessedImage } from '../biometric-provider.js'
-import { type ImageInput, imagePath } from './images.js'
+import type { PathOf } from './images.js'
 
 /** Decimals of a value: landmarks and luminance are less precise than that. */
 const DECIMALS = 3
@@ -15,21 +15,22 @@ const SCORE_DECIMALS = 4
 /**
  * Shows the quality of a request's images: a score, and what failed.
  * @param images at least one
+ * @param pathOf names the field of each image
  * @param isDetailed whether every component of every image is shown as well
  */
-export function qualityView(images: readonly AssessedImage[], input: ImageInput, isDetailed: boolean) {
+export function qualityView(images: readonly AssessedImage[], pathOf: PathOf, isDetailed: boolean) {
   const faults = images.flatMap(({ findings, imageIndex }) => faultsOf(findings, imageIndex))
   return {
     score: Number(Math.max(...images.map(({ quality }) => quality.score)).toFixed(SCORE_DECIMALS)),
     passed: faults.length === 0,
-    issues: faults.map((fault) => issueView(imagePath(input, fault.imageIndex), fault)),
-    ...(isDetailed ? { images: images.map((image) => imageView(image, input)) } : {}),
+    issues: faults.map((fault) => issueView(pathOf(fault.imageIndex), fault)),
+    ...(isDetailed ? { images: images.map((image) => imageView(image, pathOf)) } : {}),
   }
 }
 
-function imageView({ imageIndex, quality, findings }: AssessedImage, input: ImageInput) {
+function imageView({ imageIndex, quality, findings }: AssessedImage, pathOf: PathOf) {
   return {
-    path: imagePath(input, imageIndex),
+    path: pathOf(imageIndex),
     passed: findings.every(({ passed }) => passed),
     face_width_px: Math.round(quality.faceWidthPx),
     detection: Number(quality.detection.toFixed(SCORE_DECIMALS)),

@@ -42,8 +42,8 @@ import type {
   ProviderCall,
 } from '../biometric-provider.js'
 import type { CaptureInput } from '../call.js'
-import { type ImageInput, imageCount } from '../capture/images.js'
-import { type EngineProvider, livenessFailed, translate } from '../engine-provider.js'
+import type { PathOf, Pictures } from '../capture/images.js'
+import { type EngineProvider, guidedPath, livenessFailed, translate } from '../engine-provider.js'
 import { type LivenessStatement, livenessStatement } from '../liveness.js'
 import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
 
@@ -53,7 +53,7 @@ const NO_EMBEDDING = new Float32Array(0)
 export class SandboxProvider implements BiometricProvider {
   /** A fixed name, so that references of the sandbox outlive a change of the model pack. */
   readonly model = SANDBOX_MODEL
-  readonly takesChallenges = true
+  readonly takesFilms = true
 
   constructor(
     private readonly engine: Pick<Engine, 'inspect'>,
@@ -81,15 +81,15 @@ export class SandboxProvider implements BiometricProvider {
     { assessOnly }: EnrolOptions,
   ): Promise<Enrolled> {
     const timingsMs = await this.screen(call, evidence)
-    const { input } = call
-    const { user_id: userId } = input
-    if (!assessOnly && !input.challenge) refusePoorImage(userId, 'enrol', input)
+    const { user_id: userId } = call.input
+    const { field, film } = evidence
+    if (!assessOnly && !film) refusePoorImage(userId, 'enrol', field.pathOf)
     const liveness = this.liveness(userId, evidence)
     if (liveness.passed === false) {
-      if (input.challenge) throw livenessFailed(liveness)
-      refuseImage('liveness_failed', input)
+      if (film) throw livenessFailed(liveness, field.path)
+      refuseImage('liveness_failed', evidence)
     }
-    const photoCount = input.challenge ? CHALLENGE_PHOTOS : evidence.images.length
+    const photoCount = film ? CHALLENGE_PHOTOS : evidence.images.length
     return {
       reference: NO_EMBEDDING,
       weight: photoCount,
@@ -136,7 +136,7 @@ export class SandboxProvider implements BiometricProvider {
     const outcome = sandboxOutcome(userId)
     if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
     const timingsMs = await this.screen(call, evidence)
-    if (!evidence.challenge) refusePoorImage(userId, 'verify', call.input)
+    if (!evidence.film) refusePoorImage(userId, 'verify', evidence.field.pathOf)
     const liveness = this.liveness(userId, evidence)
     const matches = outcome !== '+no_match'
     // The score lies about half-way between the threshold and the end of the scale, a little different for each user.
@@ -159,50 +159,46 @@ export class SandboxProvider implements BiometricProvider {
     refuseScripted(userId)
     const images = frontal ? [image, frontal] : [image]
     const { maxPixels } = FRAME_LIMITS
-    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, call.input))
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, guidedPath))
     return scriptedGuidance(userId, step)
   }
 
   /** Liveness statement that the production pack of this installation would make about a live face. */
-  private liveness(userId: string, { challenge }: Evidence): LivenessStatement {
+  private liveness(userId: string, { film }: Evidence): LivenessStatement {
     const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
-    const fault = (challenge && scriptedFault(userId)) ?? null
+    const fault = (film && scriptedFault(userId)) ?? null
     return livenessStatement(
       passive,
       this.passiveLiveness ?? this.model,
-      challenge ? { steps: challenge.steps, fault } : undefined,
+      film ? { steps: film.steps, fault } : undefined,
     )
   }
 
   /** Refuses what the user id asks for, then what production would refuse without looking for a face. */
-  private async screen(
-    call: ProviderCall<CaptureInput>,
-    { images, challenge }: Evidence,
-  ): Promise<StageTimings> {
-    const { input } = call
-    const { user_id: userId } = input
+  private async screen(call: ProviderCall<CaptureInput>, evidence: Evidence): Promise<StageTimings> {
+    const { images, field, film } = evidence
+    const { user_id: userId } = call.input
     refuseScripted(userId)
-    if (challenge && sandboxOutcome(userId) === '+challenge_expired')
-      throw new DomainError('challenge_expired')
+    if (film && sandboxOutcome(userId) === '+challenge_expired') throw new DomainError('challenge_expired')
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
-      .inspect(images, { ...call, areFrames: challenge !== null })
-      .catch((error) => translate(error, input))
+      .inspect(images, { ...call, areFrames: film !== null })
+      .catch((error) => translate(error, field.pathOf))
     const refusal = photoRefusal(userId)
-    if (refusal && !challenge) refuseImage(refusal, input)
+    if (refusal && !film) refuseImage(refusal, evidence)
     return timingsMs
   }
 }
 
 /** Refuses the first image for its quality, where the user id asks for that. @throws DomainError low_quality */
-function refusePoorImage(userId: string, purpose: Purpose, input: ImageInput): void {
+function refusePoorImage(userId: string, purpose: Purpose, pathOf: PathOf): void {
   const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
-  if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), input)
+  if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), pathOf)
 }
 
 /** Refuses an image as production would: the first one, or the last one for people who differ. */
-function refuseImage(code: keyof typeof ERRORS & BiometricErrorCode, input: ImageInput): never {
-  translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, imageCount(input))), input)
+function refuseImage(code: keyof typeof ERRORS & BiometricErrorCode, { images, field }: Pictures): never {
+  translate(new BiometricError(code, ERRORS[code].message, refusedPhoto(code, images.length)), field.pathOf)
 }
 
 function assessSynthetic(userId: string, imageIndex: number): AssessedImage {

@@ -1,4 +1,5 @@
 /** Typed actions at the API: what is refused, with which details, and what works as it did. */
+
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -6,6 +7,7 @@ import { paymentBatch } from '../../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../../src/contract/actions/display-action.js'
 import { TYPED_ACTION_REMEDY } from '../../../src/contract/actions/typed-action-check.js'
 import { canonicalJson } from '../../../src/contract/canonical-json.js'
+import { challengeReader } from '../../../src/features/challenges/table/exports.js'
 import type { Feature } from '../../../src/features/feature.js'
 import { FEATURES } from '../../../src/features/index.js'
 import { allowReturn, RETURN_ORIGIN } from '../../support/capture-page.js'
@@ -194,11 +196,16 @@ describe('a challenge for a page of the customer’s own', () => {
 
   it('keeps the hash in the database so that only the nonce opens it', async () => {
     const { body } = await post('challenges', asked)
-    const record = (await running.service.core.store.read.challenge(body.challenge_id))!
+    const record = (await running.service.core.store.read
+      .statements(challengeReader)
+      .find(body.challenge_id))!
     expect(record.display).toBeInstanceOf(Uint8Array)
     expect(record.display!.toString('latin1')).not.toContain(body.display.hash)
     const plainly = await post('challenges', { action: payment })
-    expect((await running.service.core.store.read.challenge(plainly.body.challenge_id))!.display).toBeNull()
+    expect(
+      (await running.service.core.store.read.statements(challengeReader).find(plainly.body.challenge_id))!
+        .display,
+    ).toBeNull()
   })
 
   it('is audited in production with a digest of the hash', async () => {
@@ -234,8 +241,8 @@ it('keeps its note with a challenge apart from that of another feature', async (
       verify: {
         fields: [],
         create: () => ({
-          async open(_call, _action, challenge) {
-            expect(challenge?.note).toMatchObject({ mark: { hash: 'f00d' } })
+          async open(_call, _action, note) {
+            expect(note).toMatchObject({ mark: { hash: 'f00d' } })
             return null
           },
         }),

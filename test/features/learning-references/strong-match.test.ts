@@ -6,6 +6,7 @@ import type { Comparison } from '../../../src/verification/biometric-provider.js
 import { EngineProvider } from '../../../src/verification/engine-provider.js'
 import type { VerdictTerms } from '../../../src/verification/verdict.js'
 import { copyBaselinePack, removeTemporaryDirs, startEngine } from '../../biometrics/fixtures.js'
+import { evidenceOf } from '../../support/evidence.js'
 import { face } from '../../support/faces.js'
 
 const call = {
@@ -24,9 +25,9 @@ beforeAll(async () => {
   engine = await startEngine(copyBaselinePack(), { tasksPerWorker: 4 })
   provider = new EngineProvider(engine)
   terms = { model: provider.model, point: provider.operatingPoint(1e-3), conditions: [] }
-  const photos = { images: [await face('ada')], challenge: null }
+  const photos = evidenceOf([await face('ada')])
   enrolled = (await provider.enrol(call, photos, { assessOnly: false })).reference
-  const today = { images: [await face('adaToday')], challenge: null }
+  const today = evidenceOf([await face('adaToday')])
   comparison = await provider.verify(call, today, () => enrolled, terms.point.threshold)
 })
 afterAll(async () => {
@@ -37,7 +38,7 @@ afterAll(async () => {
 it('a capture counts by its match with the first template, not with the template that it was compared with', async () => {
   const { samples } = comparison
   expect(strongMatch(provider, comparison, terms, () => enrolled)).toBe(samples[0]!.embedding)
-  const grace = { images: [await face('grace')], challenge: null }
+  const grace = evidenceOf([await face('grace')])
   const { reference: other } = await provider.enrol(call, grace, { assessOnly: false })
   expect(comparison.score).toBeGreaterThan(provider.strictThreshold(1e-4)!)
   expect(strongMatch(provider, comparison, terms, () => other)).toBeNull()

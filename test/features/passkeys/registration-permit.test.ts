@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isOfType } from '../../../src/contract/own-actions.js'
+import type { ChallengeRecord } from '../../../src/features/challenges/table/exports.js'
 import {
   assertRecovered,
   beginRecovery,
@@ -14,7 +15,6 @@ import {
   useRegistrationGrant,
 } from '../../../src/features/passkeys/registration-permit.js'
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../../src/lib/clock.js'
-import type { ChallengeRecord } from '../../../src/storage/records.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const user = { tenantId: 'ten_a', environment: 'production' as const, blindIndex: randomBytes(32) }
@@ -26,20 +26,19 @@ let passkeys: object[]
 let record: Record<string, unknown>
 let sent: Array<{ type: string; data: object }>
 
-const tx = {
-  insertChallenge: async (challenge: ChallengeRecord) => {
+const statements = {
+  insert: async (challenge: ChallengeRecord) => {
     permit = challenge
   },
-  challenge: async (id: string) => (permit?.id === id ? permit : undefined),
-  useChallenge: async (_id: string, at: number) => {
+  find: async (id: string) => (permit?.id === id ? permit : undefined),
+  use: async (_id: string, at: number) => {
     if (permit!.usedAt !== null) return false
     permit!.usedAt = at
     return true
   },
-  statements: () => ({
-    setState: async (_id: string, state: object) => void Object.assign(record, state),
-  }),
-} as never
+  setState: async (_id: string, state: object) => void Object.assign(record, state),
+}
+const tx = { statements: () => statements } as never
 const vault = { of: async () => passkeys } as never
 const outbox = { put: async (_tx: unknown, event: { type: string; data: object }) => void sent.push(event) }
 const parts = { passkeys: vault, outbox: outbox as never }
@@ -97,7 +96,7 @@ describe('a first registration', () => {
     await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
     await expect(use()).rejects.toEqual(coded('passkey_verdict_required'))
     permit!.usedAt = null
-    const late = { ...(tx as object), useChallenge: async () => false } as never
+    const late = { statements: () => ({ ...statements, use: async () => false }) } as never
     await expect(useRegistrationGrant(late, vault, registration('ver_1'))).rejects.toEqual(
       coded('passkey_verdict_required'),
     )

@@ -314,7 +314,7 @@ describe('a body that is large without images', () => {
     const action = '\\u0041'.repeat(4096)
     const body = `{"user_id":"u","image":"${photo.replaceAll('/', '\\/')}","action":"${action}"}`
     const input = parse(Buffer.from(body), 'application/json', '') as { image: Buffer; action: string }
-    expect((await decodeImages(input))[0]).toEqual(Buffer.from(photo, 'base64'))
+    expect((await decodeImages(input)).images[0]).toEqual(Buffer.from(photo, 'base64'))
     expect(input.action).toBe('A'.repeat(4096))
   })
 

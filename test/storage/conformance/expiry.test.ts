@@ -3,6 +3,7 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
+import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -130,12 +131,16 @@ overStores((stores) => {
 
     it('deletes challenges one hour after their end, used or not', async () => {
       await fill(async (tx) => {
-        await tx.insertChallenge(challenge('gone', { expiresAt: NOW - HOUR_MS }))
-        await tx.insertChallenge(challenge('used', { expiresAt: NOW - HOUR_MS, usedAt: AT }))
-        await tx.insertChallenge(challenge('kept', { expiresAt: NOW - HOUR_MS + 1 }))
+        await tx.statements(challengeWriter).insert(challenge('gone', { expiresAt: NOW - HOUR_MS }))
+        await tx
+          .statements(challengeWriter)
+          .insert(challenge('used', { expiresAt: NOW - HOUR_MS, usedAt: AT }))
+        await tx.statements(challengeWriter).insert(challenge('kept', { expiresAt: NOW - HOUR_MS + 1 }))
       })
       await expire()
-      const there = ['gone', 'used', 'kept'].map(async (id) => (await read().challenge(id)) !== undefined)
+      const there = ['gone', 'used', 'kept'].map(
+        async (id) => (await read().statements(challengeReader).find(id)) !== undefined,
+      )
       expect(await Promise.all(there)).toEqual([false, false, true])
     })
 

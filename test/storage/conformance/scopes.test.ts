@@ -1,8 +1,10 @@
 /** Tests of the scopes of a transaction in every store: what each excludes, and that writes under `rows` are right when they run at once. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import type { SecondFactorRecord } from '../../../src/admin/accounts/account-tables.js'
+import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import type { Scope, Store, StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, challenge, delivery, endpoint, keptResponse, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
@@ -110,7 +112,7 @@ overStores((stores) => {
         for (let i = 0; i < 700; i++) {
           const expiresAt = AT + (i % 7)
           await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt, subjectId: null }))
-          await tx.insertChallenge(challenge(`${i}`, { expiresAt }))
+          await tx.statements(challengeWriter).insert(challenge(`${i}`, { expiresAt }))
         }
       })
       const later = AT + 7_200_000
@@ -120,11 +122,9 @@ overStores((stores) => {
       }
       await Promise.all([stores.store, stores.store, await stores.open()].map(deleteAll))
       expect(await read().idempotencyRecord(bytes('3'), 0)).toBeUndefined()
-      expect(await Promise.all([0, 350, 699].map((i) => read().challenge(`${i}`)))).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ])
+      expect(
+        await Promise.all([0, 350, 699].map((i) => read().statements(challengeReader).find(`${i}`))),
+      ).toEqual([undefined, undefined, undefined])
     })
 
     it('a due delivery is taken once, and its attempt is counted', async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
+import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -154,7 +155,7 @@ overStores((stores) => {
           await tx.statements(accountWriter).insertDashboardSession(session(`session ${name}`, { tenantId }))
           await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
           await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
-          await tx.insertChallenge(challenge(`cha_${name}`, { tenantId }))
+          await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { tenantId }))
           await tx.appendAudit(auditEntry(1, { tenantId }))
         }
         await tx.insertApiKey(apiKey('revoked', { revokedAt: AT - 5 }))
@@ -173,7 +174,7 @@ overStores((stores) => {
             .dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
         endpoints: (await read().webhookEndpoints(`ten_${name}`)).length,
         delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
-        challenge: (await read().challenge(`cha_${name}`)) !== undefined,
+        challenge: (await read().statements(challengeReader).find(`cha_${name}`)) !== undefined,
         link:
           (await write((tx) => tx.statements(accountWriter).takeLoginLink(bytes(`link ${name}`), AT))) !==
           undefined,

@@ -1,5 +1,7 @@
 /** Tests of users in every store: references, captures, challenges, kept responses, and their erasure. */
+
 import { describe, expect, it } from 'vitest'
+import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import { policyWriter } from '../../../src/features/policies/policy-table.js'
 import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
 import {
@@ -263,38 +265,6 @@ overStores((stores) => {
     })
   })
 
-  describe('a challenge', () => {
-    it('is returned as it was written, and can be used once', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertChallenge(challenge('cha', { display: bytes('display') }))
-      })
-      expect(await read().challenge('cha')).toEqual(challenge('cha', { display: bytes('display') }))
-      const use = (id: string, at: number) => write((tx) => tx.useChallenge(id, at))
-      expect(await use('cha', AT + 1)).toBe(true)
-      expect(await use('cha', AT + 2)).toBe(false)
-      expect(await read().challenge('cha')).toEqual(
-        challenge('cha', { display: bytes('display'), usedAt: AT + 1 }),
-      )
-      expect(await use('unknown', AT)).toBe(false)
-      expect(await read().challenge('unknown')).toBeUndefined()
-    })
-
-    it('is used by one of many that try at once, even over two connections', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertChallenge(challenge('cha'))
-      })
-      const both = [stores.store, await stores.open()]
-      const used = await Promise.all(
-        Array.from({ length: 32 }, (_, i) =>
-          both[i % 2]!.transaction('installation', (tx) => tx.useChallenge('cha', AT + i)),
-        ),
-      )
-      expect(used.filter(Boolean)).toHaveLength(1)
-    })
-  })
-
   describe('a kept response', () => {
     it('is returned until it expires (exclusive), and can then be replaced', async () => {
       const kept = keptResponse('s', { blindIndex: null, subjectId: null })
@@ -354,18 +324,18 @@ overStores((stores) => {
         await tx.insertCapture(capture('digest alone', { sealed: Buffer.alloc(0) }))
         await tx.insertIdempotencyRecord(keptResponse('sealed by the service', { subjectId: null }))
         for (const name of ['ada', 'grace'])
-          await tx.insertChallenge(challenge(`cha_${name}`, { blindIndex: bytes(name) }))
+          await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { blindIndex: bytes(name) }))
       })
       const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
       expect(await erase()).toEqual({ references: 1, captures: 2, passkeys: 0, idempotencyRecords: 2 })
       expect(await read().subject(bytes('ada'))).toBeUndefined()
       expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([])
       expect(await read().idempotencyRecord(bytes('scope of ada'), AT)).toBeUndefined()
-      expect(await read().challenge('cha_ada')).toBeUndefined()
+      expect(await read().statements(challengeReader).find('cha_ada')).toBeUndefined()
       expect(await read().subject(bytes('grace'))).toMatchObject({ reference: { id: 'ref_grace' } })
       expect(await newestCaptures(read(), 'sub_grace', 0, 10)).toHaveLength(1)
       expect(await read().idempotencyRecord(bytes('scope of grace'), AT)).toBeDefined()
-      expect(await read().challenge('cha_grace')).toBeDefined()
+      expect(await read().statements(challengeReader).find('cha_grace')).toBeDefined()
       expect(await erase()).toEqual({ references: 0, captures: 0, passkeys: 0, idempotencyRecords: 0 })
     })
 

@@ -1,4 +1,5 @@
 /** Tests that work which recurs on every node waits neither for another node's transaction nor holds all nodes up. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -10,6 +11,7 @@ import {
   captureSessionReader,
   captureSessionWriter,
 } from '../../../src/features/capture-sessions/capture-tables.js'
+import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import { tablesOf } from '../../../src/features/index.js'
 import { RequestLog } from '../../../src/features/insight/requests/request-log.js'
 import { requestReader, requestWriter } from '../../../src/features/insight/requests/request-table.js'
@@ -57,7 +59,7 @@ async function fill(name: string): Promise<void> {
     await tx.insertWebhookDelivery(
       delivery(`del_${name}`, `end_${name}`, { tenantId, expiresAt, sealed: null }),
     )
-    await tx.insertChallenge(challenge(`cha_${name}`, { tenantId, expiresAt: AT }))
+    await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { tenantId, expiresAt: AT }))
     await tx.insertIdempotencyRecord(keptResponse(`scope ${name}`, { subjectId: null, expiresAt: AT }))
   })
 }
@@ -71,7 +73,7 @@ async function holdTenant(): Promise<() => Promise<void>> {
   let done = Promise.resolve()
   await new Promise<void>((entered, failed) => {
     done = holder.transaction({ tenantId: 'ten_held' }, async (tx) => {
-      await tx.useChallenge('cha_held', AT)
+      await tx.statements(challengeWriter).use('cha_held', AT)
       const { status, lastOutcome, finishedAt } = delivery('del_held', 'end_held')
       const nextAttemptAt = AT
       await tx.setWebhookProgress('del_held', { status, lastOutcome, finishedAt, attempts: 0, nextAttemptAt })
@@ -173,7 +175,7 @@ overPostgres(() => {
         () => read.webhookDelivery('del_a'),
         (sent) => sent?.takenBy === term.id,
       )
-      expect(await read.challenge('cha_a')).toBeUndefined()
+      expect(await read.statements(challengeReader).find('cha_a')).toBeUndefined()
       expect(await read.idempotencyRecord(keptResponse('scope held').scope, 0)).toBeUndefined()
       expect(await read.subject(bytes('grace'))).toBeUndefined()
       expect((await read.statements(captureSessionReader).one('cap_ada'))?.expiryReportedAt).not.toBeNull()
@@ -183,7 +185,7 @@ overPostgres(() => {
       expect((await requests.named('ten_a', NEW_REQUEST, 10)).length).toBe(1)
       expect(await read.auditVerification()).toBeDefined()
       // The rows of the other node's transaction were left out.
-      expect(await read.challenge('cha_held')).toBeDefined()
+      expect(await read.statements(challengeReader).find('cha_held')).toBeDefined()
       expect((await read.webhookDelivery('del_held'))?.takenBy).toBeNull()
     } finally {
       isOver = true
@@ -194,7 +196,7 @@ overPostgres(() => {
     expect(modes).toContain('RowShareLock')
     expect(modes).not.toContain('ExclusiveLock')
     await retention.run()
-    expect(await node.read.challenge('cha_held')).toBeUndefined()
+    expect(await node.read.statements(challengeReader).find('cha_held')).toBeUndefined()
   })
 
   it('a transaction under the scope of rows takes any lock partition that is free, and reports that all are taken', async () => {

@@ -1,9 +1,9 @@
 /** Translates an answer of verify or enroll for the hosted page: done, another try, or not judged at all. */
 
 import { GUIDANCE, type Guidance } from '../../../../clients/capture/guidance-codes.js'
-import { CHALLENGE_ERRORS } from '../../../api/endpoint.js'
 import type { ErrorCode } from '../../../contract/error-codes.js'
 import type { Reason } from '../../../contract/verdict.js'
+import { CHALLENGE_ERRORS } from '../../challenges/exports.js'
 import type { CaptureEnding, CaptureSuccessor } from '../capture-session-book.js'
 import type { InternalAnswer } from './internal-calls.js'
 

@@ -142,7 +142,7 @@ export class Shadow implements Job {
       return
     }
     if (Math.random() >= settings.shadowShare) return
-    const shown = verify.evidence.challenge ? comparedFrame(judged) : judged
+    const shown = verify.evidence.film ? comparedFrame(judged) : judged
     // The bounds of photos do not hold for frames.
     if (!shown || (shown.isOfChallenge && candidate.bounds)) this.count(judged, 'not_comparable')
     else this.queue.add(shown, bytesOf(shown.evidence))
@@ -247,7 +247,9 @@ function comparedFrame(verify: Judged): Judged | null {
   const { examination, evidence, live } = verify
   if (!examination || examination.refusal || (live !== 'approved' && live !== 'no_match')) return null
   const image = evidence.images[examination.comparison.samples[0]?.imageIndex ?? -1]
-  return image ? { ...verify, evidence: { images: [image], challenge: null }, isOfChallenge: true } : null
+  return image
+    ? { ...verify, evidence: { ...evidence, images: [image], film: null }, isOfChallenge: true }
+    : null
 }
 
 /** The liveness of a challenge is that of all its frames, which the verify has judged. */

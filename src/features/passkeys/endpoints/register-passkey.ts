@@ -1,10 +1,11 @@
 /** POST /v1/users/{user_id}/passkeys: registers the passkey that a browser has made. */
 
 import Type, { type Static } from 'typebox'
-import { CHALLENGE_ERRORS, type EndpointDescription, type UserEndpoint } from '../../../api/endpoint.js'
+import type { EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
+import { useUp } from '../../../api/good-once.js'
 import { userId, userPath } from '../../../api/schemas.js'
-import { spendChallenges } from '../../../api/spend-challenge.js'
 import { DomainError } from '../../../lib/domain-error.js'
+import { CHALLENGE_ERRORS } from '../../challenges/exports.js'
 import { requiredSettings } from '../passkey-proof.js'
 import { type RegistrationInput, registeredContent, storePasskey } from '../passkey-registration.js'
 import {
@@ -84,7 +85,7 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
       const { challenge_id: id, nonce, verification_id: verificationId } = input
       const asked = registrationSubject(call, verificationId)
       const challenge = await challenges.open(store.read, { id, nonce }, asked)
-      return spendChallenges(challenges, [challenge], new Set(PASSKEY_REFUSALS), async () => {
+      return useUp([challenge], new Set(PASSKEY_REFUSALS), async () => {
         const content = await registeredContent(services, settings, input, nonce)
         return async (tx) => {
           const subject = await vault.find(tx, user.blindIndex, user.id)

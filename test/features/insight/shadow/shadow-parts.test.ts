@@ -12,6 +12,7 @@ import type { AnsweredCall, CaptureInput, UserCall } from '../../../../src/verif
 import { EngineProvider } from '../../../../src/verification/engine-provider.js'
 import type { Examination } from '../../../../src/verification/verdict.js'
 import type { ApiClient } from '../../../support/client.js'
+import { evidenceOf } from '../../../support/evidence.js'
 import { base64, face, landscape } from '../../../support/faces.js'
 import { blurredFace } from '../../../support/images.js'
 import { writeShiftedPack } from '../../../support/packs.js'
@@ -84,8 +85,8 @@ async function show(shadow: Shadow, images: Buffer[], answer: AnsweredCall, fram
   const user = { id: 'ada', blindIndex: core.vault.blindIndex(tenant.id, 'production', 'ada') }
   const call = { tenant: record, user, afterAnswer: [] } as unknown as UserCall<CaptureInput>
   const point = new EngineProvider(running.service.engine).operatingPoint(1e-3)
-  const challenge = frame === undefined ? null : { notes: [], steps: [] }
-  const watched = shadow.watch(call, { images, challenge }, { model: MODEL, point, conditions: [] })
+  const film = frame === undefined ? null : { notes: [], steps: [] }
+  const watched = shadow.watch(call, evidenceOf(images, film), { model: MODEL, point, conditions: [] })
   const subject = await core.vault.find(core.store.read, user.blindIndex, user.id)
   const samples = frame === undefined ? [] : [{ imageIndex: frame }]
   watched.examined({

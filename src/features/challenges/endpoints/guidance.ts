@@ -1,16 +1,17 @@
 /** POST /v1/guidance: advice for a person in front of the camera, from one small frame. It recognizes nobody and keeps nothing. */
 
 import Type, { type Static } from 'typebox'
-import { FRAME_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
-import { STEPS } from '../../biometrics/challenge/steps.js'
-import { DomainError } from '../../lib/domain-error.js'
-import { decodeImage } from '../../verification/capture/images.js'
-import { type Endpoint, type EndpointDescription, LIVENESS } from '../endpoint.js'
-import { EXAMPLE_IMAGE, image, userIdBounds } from '../schemas.js'
-import type { Services } from '../services.js'
+import { FRAME_GUIDANCE } from '../../../../clients/capture/guidance-codes.js'
+import type { Endpoint, EndpointDescription } from '../../../api/endpoint.js'
+import { EXAMPLE_IMAGE, image, userIdBounds } from '../../../api/schemas.js'
+import type { Services } from '../../../api/services.js'
+import { STEPS } from '../../../biometrics/challenge/steps.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { decodeImage } from '../../../verification/capture/images.js'
+import { LIVENESS } from './liveness-topic.js'
 
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
-export const MAX_BODY_BYTES = 512 * 1024
+export const GUIDANCE_BODY_BYTES = 512 * 1024
 
 const stepField = Type.Union(
   STEPS.map((step) => Type.Literal(step)),
@@ -58,6 +59,7 @@ const success = Type.Object(
 export const guideDescription: EndpointDescription = {
   id: 'guide',
   topic: LIVENESS,
+  shownBefore: 'get_verification',
   operationId: 'get_guidance',
   sdkName: 'guide',
   example: { image: EXAMPLE_IMAGE, step: 'turn_left', user_id: 'ada+turn_more' },
@@ -70,7 +72,7 @@ export const guideDescription: EndpointDescription = {
   success: { status: 200, description: 'The advice.', schema: success },
   errors: ['image_unreadable', 'image_too_large', 'image_too_small', 'liveness_unavailable'],
   usesEngine: true,
-  maxBodyBytes: MAX_BODY_BYTES,
+  maxBodyBytes: GUIDANCE_BODY_BYTES,
   answersWithSecret: false,
   idempotent: false,
   ownRateLimit: true,
@@ -89,7 +91,7 @@ export function guide({ provider }: Pick<Services, 'provider'>): Endpoint<Input>
     async handle(call) {
       const { input } = call
       const { step = 'frontal' } = input
-      if (step !== 'frontal' && !provider.takesChallenges) throw new DomainError('liveness_unavailable')
+      if (step !== 'frontal' && !provider.takesFilms) throw new DomainError('liveness_unavailable')
       const guidance = await provider.guide(call, {
         image: await decodeImage(input.image, 'image'),
         frontal: input.frontal === undefined ? undefined : await decodeImage(input.frontal, 'frontal'),

@@ -26,18 +26,28 @@
  * the same frames may be sent again until it expires. After step 4 the caller repeats its idempotency key to learn the outcome.
  *
  * Tested under SIGKILL, with one challenge sent to two services at once, by `test/chaos/short.test.ts`; without kills by
- * `test/api/challenges.test.ts` and `test/cluster/journeys.test.ts`.
+ * `test/features/challenges/challenges.test.ts` and `test/cluster/journeys.test.ts`.
  */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import type { GoodOnce } from '../../api/good-once.js'
 import { drawSteps, type Mode, type Step } from '../../biometrics/challenge/steps.js'
 import type { Environment } from '../../config/config.js'
+import type { ErrorCode } from '../../contract/error-codes.js'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { open, seal } from '../../crypto/sealed-box.js'
 import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
-import type { ChallengeRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
-import type { Note } from '../call.js'
+import type { Note } from '../../verification/call.js'
+import { type ChallengeRecord, challengeReader, challengeWriter } from './table/exports.js'
+
+/** Error codes of an endpoint that uses a challenge up. */
+export const CHALLENGE_ERRORS = [
+  'challenge_not_found',
+  'challenge_used',
+  'challenge_expired',
+  'challenge_mismatch',
+] as const satisfies readonly ErrorCode[]
 
 export const PURPOSES = ['verify', 'enroll'] as const
 export type Purpose = (typeof PURPOSES)[number]
@@ -63,18 +73,18 @@ export interface Challenge {
   expiresAt: number
 }
 
+/** A challenge that may be used. */
+export type OpenedChallenge = Challenge & GoodOnce
+
 const NONCE_BYTES = 32
 
 export class ChallengeBook {
-  constructor(
-    private readonly clock: Clock,
-    /** Milliseconds from issue to expiry. */
-    private readonly ttlMs: number,
-  ) {}
+  constructor(private readonly clock: Clock) {}
 
   /**
    * Draws a challenge with unforeseeable movements.
    * @param modes kinds of movement that the person can make; none for frames without movement
+   * @param ttlMs milliseconds until it expires
    * @param note facts that parts of the call keep with the challenge; null for none
    * @returns the challenge with its nonce, which is kept nowhere
    */
@@ -82,10 +92,11 @@ export class ChallengeBook {
     tx: StoreTransaction,
     subject: ChallengeSubject,
     modes: readonly Mode[],
+    ttlMs: number,
     note: Note | null = null,
   ): Promise<Challenge & { nonce: string }> {
     const steps = drawSteps(modes, (below) => randomInt(below))
-    return { ...(await this.insert(tx, subject, { steps, note, ttlMs: this.ttlMs })), steps, note }
+    return { ...(await this.insert(tx, subject, { steps, note, ttlMs })), steps, note }
   }
 
   /** Draws a challenge without frames, for a feature. @param ttlMs milliseconds until it expires */
@@ -118,7 +129,7 @@ export class ChallengeBook {
       expiresAt: now + ttlMs,
       usedAt: null,
     }
-    await tx.insertChallenge(record)
+    await tx.statements(challengeWriter).insert(record)
     return { id, nonce, expiresAt: record.expiresAt }
   }
 
@@ -130,8 +141,8 @@ export class ChallengeBook {
     store: StoreReader,
     { id, nonce }: { id: string; nonce: string },
     subject: ChallengeSubject,
-  ): Promise<Challenge> {
-    const record = await store.challenge(id)
+  ): Promise<OpenedChallenge> {
+    const record = await store.statements(challengeReader).find(id)
     if (record?.tenantId !== subject.tenantId || record.environment !== subject.environment)
       throw new DomainError('challenge_not_found')
     if (record.usedAt !== null) throw new DomainError('challenge_used')
@@ -139,12 +150,15 @@ export class ChallengeBook {
     if (!timingSafeEqual(record.binding, bindingOf(nonce, subject)))
       throw new DomainError('challenge_mismatch')
     const note = record.display && (JSON.parse(open(noteKey(nonce), record.display, id).toString()) as Note)
-    return { id, steps: record.steps.split(' ') as Step[], note, expiresAt: record.expiresAt }
+    const steps = record.steps.split(' ') as Step[]
+    const use = (tx: StoreTransaction) => this.use(tx, id)
+    return { id, steps, note, expiresAt: record.expiresAt, facts: { challenge_id: id }, use }
   }
 
   /** Uses the challenge up, in the transaction of the outcome. @throws DomainError challenge_used */
-  async use(tx: StoreTransaction, { id }: Pick<Challenge, 'id'>): Promise<void> {
-    if (!(await tx.useChallenge(id, this.clock.now()))) throw new DomainError('challenge_used')
+  private async use(tx: StoreTransaction, id: string): Promise<void> {
+    if (!(await tx.statements(challengeWriter).use(id, this.clock.now())))
+      throw new DomainError('challenge_used')
   }
 }
 

@@ -6,19 +6,19 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { MINUTE_MS } from '../../src/lib/clock.js'
 import {
   ChallengeBook,
   type ChallengeSubject,
   type Purpose,
-} from '../../src/verification/challenge/challenge-book.js'
-import { temporaryDir } from '../biometrics/fixtures.js'
-import { answerTo } from '../support/challenges.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, type FaceName, face } from '../support/faces.js'
-import { plain } from '../support/images.js'
-import { writeBroughtPack } from '../support/packs.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+} from '../../../src/features/challenges/challenge-book.js'
+import { MINUTE_MS } from '../../../src/lib/clock.js'
+import { temporaryDir } from '../../biometrics/fixtures.js'
+import { answerTo } from '../../support/challenges.js'
+import type { ApiClient } from '../../support/client.js'
+import { base64, type FaceName, face } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { writeBroughtPack } from '../../support/packs.js'
+import { startService, type TestService, type TestTenant } from '../../support/service.js'
 
 const FRAMES = 16
 const action = { type: 'wire_transfer', amount: '1250.00' }
@@ -87,7 +87,7 @@ describe('a challenge', () => {
     'refuses a challenge issued for %s in a call of %s',
     async (given, used) => {
       const { store } = running.service.core
-      const book = new ChallengeBook(running.clock, MINUTE_MS)
+      const book = new ChallengeBook(running.clock)
       const of = (purpose: Purpose): ChallengeSubject => ({
         tenantId: tenant.id,
         environment: 'production',
@@ -95,7 +95,9 @@ describe('a challenge', () => {
         purpose,
         action: null,
       })
-      const challenge = await store.transaction('installation', (tx) => book.issue(tx, of(given), ['turn']))
+      const challenge = await store.transaction('installation', (tx) =>
+        book.issue(tx, of(given), ['turn'], MINUTE_MS),
+      )
       await expect(book.open(store.read, challenge, of(used))).rejects.toMatchObject({
         code: 'challenge_mismatch',
       })

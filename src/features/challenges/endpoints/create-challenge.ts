@@ -1,42 +1,25 @@
 /** POST /v1/challenges: movements for a person to make in front of the camera, for one user and one action, once. */
 
 import Type, { type Static } from 'typebox'
-import { MODES, STEPS } from '../../biometrics/challenge/steps.js'
-import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
-import { isoTime } from '../../lib/clock.js'
-import { DomainError } from '../../lib/domain-error.js'
-import { templateOf } from '../../users/templates.js'
-import type { UserCall } from '../../verification/call.js'
-import { PURPOSES, type Purpose } from '../../verification/challenge/challenge-book.js'
-import { activeMethod } from '../../verification/liveness.js'
-import { decidingProvider } from '../../verification/references/deciding-model.js'
-import { actionField, canonicalAction } from '../action.js'
-import {
-  type ActionKinds,
-  actionKindsOf,
-  type ChallengePart,
-  errorsOf,
-  inTurn,
-  requestFields,
-  responseFields,
-} from '../call-parts.js'
-import { type Commit, type EndpointDescription, LIVENESS, type UserEndpoint } from '../endpoint.js'
-import { assertPlainUserId } from '../enrolment-checks.js'
-import { assertActionScope, assertOneOf } from '../key-scope.js'
-import { NONCE_LENGTH, nullable, time, userId } from '../schemas.js'
-import type { Services } from '../services.js'
-
-export const purposeField = Type.Union(
-  PURPOSES.map((name) => Type.Literal(name)),
-  { default: 'verify', description: 'The call in which the frames will be sent.' },
-)
-
-export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal(mode))), {
-  maxItems: MODES.length,
-  uniqueItems: true,
-  description:
-    'Movements of the head that the person can make; default both. With only one of them the liveness statement is weaker, and its name says so. With none, `[]`, the frames show no movement.',
-})
+import { actionField } from '../../../api/action.js'
+import { actionKindsOf, errorsOf, inTurn, requestFields, responseFields } from '../../../api/call-parts.js'
+import type { Commit, EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
+import { assertPlainUserId } from '../../../api/enrolment-checks.js'
+import { assertActionScope, assertOneOf } from '../../../api/key-scope.js'
+import { NONCE_LENGTH, nullable, time, userId } from '../../../api/schemas.js'
+import type { Services } from '../../../api/services.js'
+import { MODES, STEPS } from '../../../biometrics/challenge/steps.js'
+import { CAPTURE_LIMITS } from '../../../contract/capture-limits.js'
+import { isoTime, SECOND_MS } from '../../../lib/clock.js'
+import { DomainError } from '../../../lib/domain-error.js'
+import { activeMethod } from '../../../verification/liveness.js'
+import { decidingProvider } from '../../../verification/references/deciding-model.js'
+import { ChallengeBook, type Purpose } from '../challenge-book.js'
+import type { ChallengePart } from '../challenge-part.js'
+import { modesField, purposeField } from '../challenge-schemas.js'
+import { challengeSeconds } from '../challenge-settings.js'
+import { actionFor, assertVerifiable } from '../verifiable.js'
+import { LIVENESS } from './liveness-topic.js'
 
 const bodyWith = (parts: readonly ChallengePart[]) =>
   Type.Object(
@@ -98,6 +81,7 @@ const successWith = (parts: readonly ChallengePart[]) =>
 export const createChallengeDescription = (parts: readonly ChallengePart[]): EndpointDescription => ({
   id: 'create_challenge',
   topic: LIVENESS,
+  shownBefore: 'get_verification',
   sdkName: 'createChallenge',
   example: {
     user_id: 'ada+match',
@@ -132,7 +116,8 @@ type Input = Static<ReturnType<typeof bodyWith>>
 
 /** @param parts what features add to challenges */
 export function createChallenge(services: Services, parts: readonly ChallengePart[]): UserEndpoint<Input> {
-  const { challenges, config } = services
+  const challenges = new ChallengeBook(services.clock)
+  const ttlSeconds = challengeSeconds(services.config)
   const works = parts.map((part) => part.create(services))
   const kinds = actionKindsOf(parts)
   return {
@@ -147,7 +132,7 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
       const action = actionFor(purpose, input.action, kinds)
       const provider = decidingProvider(services.provider, tenant)
       for (const work of works) work.assertFits?.(call)
-      if (!provider.takesChallenges) throw new DomainError('liveness_unavailable')
+      if (!provider.takesFilms) throw new DomainError('liveness_unavailable')
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)
       } else assertPlainUserId(input.user_id)
@@ -158,7 +143,13 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
-        const { id, nonce, steps, expiresAt } = await challenges.issue(tx, subject, modes, note)
+        const { id, nonce, steps, expiresAt } = await challenges.issue(
+          tx,
+          subject,
+          modes,
+          ttlSeconds * SECOND_MS,
+          note,
+        )
         return {
           status: 201,
           body: {
@@ -169,7 +160,7 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
             method: activeMethod(steps),
             steps,
             capture: CAPTURE_LIMITS,
-            expires_in: config.challengeTtlSeconds,
+            expires_in: ttlSeconds,
             expires_at: isoTime(expiresAt),
             ...Object.assign({}, ...additions.map(({ membersOf }) => membersOf(nonce, action))),
           },
@@ -177,48 +168,4 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
       }
     },
   }
-}
-
-/**
- * Canonical form of the action of a verify; null for an enrollment.
- * @param kinds of actions with a form of their own
- * @throws DomainError invalid_request when a verify has no action, or an enrollment has one
- */
-export function actionFor(purpose: Purpose, action: unknown, kinds: readonly ActionKinds[]): string | null {
-  const refuse = (issue: string) =>
-    new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
-  if (purpose === 'enroll') {
-    if (action !== undefined) throw refuse('an enrollment has no action')
-    return null
-  }
-  if (action === undefined) throw refuse('is required')
-  return canonicalAction(action, kinds)
-}
-
-/** The parts of the service that know whether a verify can succeed. */
-export type VerifiableParts = Pick<Services, 'vault' | 'store' | 'lockout' | 'provider' | 'clock'>
-
-/**
- * Refuses to prepare a verify that cannot succeed, before anybody moves the head for it.
- * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
- */
-export async function assertVerifiable(
-  { vault, store, lockout, provider, clock }: VerifiableParts,
-  { user, tenant }: Pick<UserCall<unknown>, 'user' | 'tenant'>,
-): Promise<void> {
-  const subject = await vault.find(store.read, user.blindIndex, user.id)
-  const reference = subject?.reference
-  if (reference && !templateOf(subject, decidingProvider(provider, tenant).model))
-    throw new DomainError('reference_model_mismatch')
-  const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
-  if (refusal) throw lockedOut(refusal.waitMs)
-  if (!reference && provider.needsReference(user.id)) throw new DomainError('reference_not_found')
-}
-
-/** @param waitMs undefined for a lockout that only a new enrollment ends */
-function lockedOut(waitMs: number | undefined): DomainError {
-  return new DomainError('locked_out', {
-    message: 'The user is locked out after rejected verifications.',
-    retryAfterMs: waitMs,
-  })
 }
