@@ -165,7 +165,7 @@ function docs() {
   process.env.UPDATE_DOCS = '1'
   const makers = [
     ...['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference'],
-    ...['client/typed-actions', 'docs-drawings'],
+    ...['client/typed-actions', 'docs-drawings', 'features/evidence/evidence-document'],
     ...['evaluation/accuracy-page', 'evaluation/quality-page', 'bench/figures', 'ledger/ledger'],
     ...['ceilings', 'witnesses/witnesses'],
   ]

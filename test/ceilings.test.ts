@@ -17,7 +17,7 @@ const SETTLED = 0.98
 /** A compiled module's imports that are followed when it is loaded. Types are gone, and `import()` waits until it is needed. */
 const LOADED = /^(?:import|export)\b[^'"]*?from ['"](\.[^'"]+)['"]|^import ['"](\.[^'"]+)['"]/gm
 /** Rooms that are not the service's core: console, and the contract that pages share with it. */
-const OUTSIDE = ['admin', 'cli', 'contract', 'dashboard', 'evidence']
+const OUTSIDE = ['admin', 'cli', 'contract', 'dashboard']
 /** The lists in which a further feature writes a line or an entry, and which weigh nothing therefore. */
 const LISTS = ['contract/error-codes.ts', 'audit/audit-events.ts'].map((name) => packageFile('src', name))
 

@@ -10,7 +10,6 @@ import { ALL_SETTINGS } from '../src/app/configuration.js'
 import { SETTINGS } from '../src/config/config.js'
 import { ERRORS } from '../src/contract/error-codes.js'
 import { REASONS } from '../src/contract/verdict.js'
-import { STANDARDS } from '../src/evidence/judge-installation.js'
 import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
 import { buildOpenApi } from '../src/http/openapi/openapi.js'
 import { OPERATOR_ERRORS } from '../src/lib/operator-errors.js'
@@ -28,7 +27,6 @@ import {
   withEndpoints,
 } from '../tools/generators/docs.js'
 import { RECOVERIES } from '../tools/generators/error-recoveries.js'
-import { defaultInstallation, evidencePage } from '../tools/generators/evidence-page.js'
 import { goConstants, goWireTypes } from '../tools/generators/go-sdk.js'
 import { pythonAsyncClient } from '../tools/generators/python-async-client.js'
 import { pythonConstants, pythonWireTypes } from '../tools/generators/python-sdk.js'
@@ -44,7 +42,7 @@ import {
 } from '../tools/generators/verdict-page.js'
 import { wireTypes } from '../tools/generators/wire-types.js'
 import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
-import { DESCRIPTIONS } from './support/descriptions.js'
+import { DESCRIPTIONS, SENT } from './support/descriptions.js'
 
 /** The items of lists that begin with code: what is before the first colon, and what is behind it. */
 function itemsOf(page: string): string[][] {
@@ -150,65 +148,6 @@ describe('docs/configuration.md', () => {
   })
 })
 
-describe('docs/evidence.md', () => {
-  it('is the one that the judgements on the defaults make (UPDATE_DOCS=1 writes it)', () => {
-    const made = evidencePage()
-    expect(documentInDocs('evidence.md', made)).toBe(made)
-  })
-
-  it('shows a line with its judgement', () => {
-    expect(evidencePage()).toContain('| **not met**: ')
-  })
-})
-
-describe('the requirements of countersign evidence', () => {
-  const lines = STANDARDS.flatMap(({ requirements }) => requirements)
-
-  it('each have an id of their own, a clause, a text and something that holds them or a reason why not', () => {
-    expect(new Set(lines.map(({ id }) => id)).size).toBe(lines.length)
-    for (const { id, clause, asks, judge } of lines) {
-      const { why } = judge(defaultInstallation())
-      for (const text of [clause, asks, why]) expect(text, id).toMatch(/^\S.*\S$/)
-      expect(why, id).not.toMatch(/undefined|NaN|null|–|\[object/)
-    }
-  })
-
-  it('name only settings that there are', () => {
-    const named = lines.flatMap(({ settings }) => settings)
-    expect(named.length).toBeGreaterThan(30)
-    expect(named.filter((name) => !(name in ALL_SETTINGS))).toEqual([])
-  })
-
-  it('names only test files that are there', () => {
-    const named = [...new Set(lines.flatMap(({ tests }) => tests))]
-    expect(named.length).toBeGreaterThan(60)
-    expect(named.filter((file) => !existsSync(packageFile(...file.split('/'))))).toEqual([])
-  })
-
-  it('names only documents and headings that are there', () => {
-    const named = [...new Set(lines.flatMap(({ documents }) => documents))]
-    expect(named.filter((document) => !isThere(document))).toEqual([])
-  })
-})
-
-/** Whether a document of docs/ exists, with the heading of its anchor. */
-function isThere(document: string): boolean {
-  const [path, anchor] = document.split('#') as [string, string | undefined]
-  const file = packageFile('docs', ...path.split('/'))
-  if (!existsSync(file)) return false
-  return anchor === undefined || headingsOf(readFileSync(file, 'utf8')).includes(anchor)
-}
-
-/** Anchors as GitHub makes them. */
-function headingsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
-    title!
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  )
-}
-
 describe('docs/verdict.md', () => {
   const made = withExample(readFileSync(packageFile('docs', 'verdict.md'), 'utf8'))
   const page = documentInDocs('verdict.md', made)
@@ -269,7 +208,7 @@ describe('docs/supply-chain.md', () => {
 })
 
 describe('what is generated in src and clients', () => {
-  const document = buildOpenApi(DESCRIPTIONS, VERSION)
+  const document = buildOpenApi(DESCRIPTIONS, VERSION, SENT)
 
   it.each([
     ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
@@ -349,7 +288,7 @@ describe('README.md', () => {
 })
 
 describe('docs/api-overview.md', () => {
-  const { paths } = buildOpenApi(DESCRIPTIONS, VERSION) as { paths: Record<string, object> }
+  const { paths } = buildOpenApi(DESCRIPTIONS, VERSION, SENT) as { paths: Record<string, object> }
   const written = readFileSync(packageFile('docs', 'api-overview.md'), 'utf8')
   const page = documentInDocs('api-overview.md', withEndpoints(written, DESCRIPTIONS, paths))
 

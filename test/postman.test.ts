@@ -9,7 +9,7 @@ import { documentInDocs } from '../tools/generators/docs.js'
 import { postmanCollection } from '../tools/generators/postman-collection.js'
 import { SoftwareAuthenticator } from './support/authenticator.js'
 import { allowReturn, RETURN_ORIGIN } from './support/capture-page.js'
-import { DESCRIPTIONS } from './support/descriptions.js'
+import { DESCRIPTIONS, SENT } from './support/descriptions.js'
 import { base64, face } from './support/faces.js'
 import { ORIGIN, usePasskeys } from './support/passkeys.js'
 import { startService, type TestService } from './support/service.js'
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => running?.stop())
 
 it('is docs/postman.json (UPDATE_DOCS=1 writes it)', () => {
-  const text = `${JSON.stringify(postmanCollection(buildOpenApi(DESCRIPTIONS, VERSION)), null, 2)}\n`
+  const text = `${JSON.stringify(postmanCollection(buildOpenApi(DESCRIPTIONS, VERSION, SENT)), null, 2)}\n`
   expect(documentInDocs('postman.json', text)).toBe(text)
 })
 

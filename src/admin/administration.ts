@@ -9,7 +9,6 @@ import { SignInOperations } from './sign-in-operations.js'
 import { TenantLifecycle } from './tenant-lifecycle.js'
 import { TenantOperations } from './tenant-operations.js'
 import { UserSamples } from './user-sample.js'
-import { WebhookOperations } from './webhook-operations.js'
 
 export type Administration = ReturnType<typeof administration>
 
@@ -20,19 +19,18 @@ export function administered(core: Core, clock: Clock): AdministeredCore {
   return { ...core, operations: administration(core, clock) }
 }
 
-function administration({ store, keys, tenancy, vault, outbox, operations }: Core, clock: Clock) {
+function administration({ store, keys, tenancy, vault, events, operations }: Core, clock: Clock) {
   const { audited, users } = operations
   return {
     ...operations,
     tenants: new TenantOperations(audited, tenancy, clock),
-    lifecycle: new TenantLifecycle(audited, store, clock),
+    lifecycle: new TenantLifecycle(audited, store, events, clock),
     operators: new PeopleOperations(audited, store, clock),
     /** Operations on the people of one tenant. */
     peopleOf: (tenantId: string) => new PeopleOperations(audited, store, clock, tenantId),
     signIns: new SignInOperations(audited, store, clock),
     sessions: new SessionOperations(audited, store, clock),
     secondFactors: new SecondFactorOperations(audited, store, keys, clock),
-    webhooks: new WebhookOperations(audited, store, outbox, clock),
     exports: new ExportUser({ store, audited, users, vault, clock }),
     samples: new UserSamples({ store, audited, vault }),
   }

@@ -1,5 +1,6 @@
 /** The core of an installation: what commands and the service have in common. `app/core.ts` opens it. */
 import type { AuditLog } from '../audit/audit-log.js'
+import type { Events } from '../events/events.js'
 import type { VerdictKeyRing } from '../keys/verdict-key-ring.js'
 import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import type { WorkingKeys } from '../keys/working-keys.js'
@@ -7,7 +8,6 @@ import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
 import type { TemplateVault } from '../users/template-vault.js'
-import type { Outbox } from '../webhooks/outbox.js'
 import type { Operations } from './operations.js'
 
 export interface Core {
@@ -17,7 +17,7 @@ export interface Core {
   tenancy: Tenancy
   audit: AuditLog
   vault: TemplateVault
-  outbox: Outbox
+  events: Events
   operations: Operations
   verdictKeys: VerdictKeyRing
   verdictKeyRotation: VerdictKeyRotation

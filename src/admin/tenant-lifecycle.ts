@@ -2,12 +2,12 @@
 
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import type { Events } from '../events/events.js'
 import type { Clock } from '../lib/clock.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { type Erased, NOTHING_ERASED } from '../storage/table.js'
 import { assertLive, TenancyError } from '../tenants/tenancy-error.js'
-import { RETENTION_MS } from '../webhooks/outbox.js'
 import { accounts } from './accounts/account-statements.js'
 import { erasedCounts } from './user-views.js'
 
@@ -23,12 +23,13 @@ export class TenantLifecycle {
   constructor(
     private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
+    private readonly events: Events,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Suspends the tenant: its keys get 403 tenant_suspended, its webhooks are held back, and its dashboard sessions and unused login
-   * links are deleted. Everything else is kept. @throws TenancyError tenant_suspended, tenant_deleted
+   * Suspends the tenant: its keys get 403 tenant_suspended, and its dashboard sessions and unused login links are deleted. News for
+   * it wait. Everything else is kept. @throws TenancyError tenant_suspended, tenant_deleted
    */
   suspend({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
@@ -41,14 +42,14 @@ export class TenantLifecycle {
     })
   }
 
-  /** Resumes the tenant. Webhooks that were held back are sent. @throws TenancyError tenant_not_suspended, tenant_deleted */
+  /** Resumes the tenant, and sends it the news that have waited. @throws TenancyError tenant_not_suspended, tenant_deleted */
   resume({ id }: TenantRecord, actor: Actor): Promise<TenantRecord> {
     return this.audited.run(id, actor, async (tx) => {
       const { name, suspendedAt } = await live(tx, id)
       if (suspendedAt === null)
         throw new TenancyError('tenant_not_suspended', `The tenant ${name} is not suspended.`)
       await tx.setSuspended(id, null)
-      await tx.keepPendingWebhooks(id, this.clock.now() + RETENTION_MS)
+      await this.events.onResume(tx, id)
       return { result: await live(tx, id), facts: { event: 'tenant_resumed' } }
     })
   }

@@ -1,4 +1,4 @@
-/** Operations on tenants: create, change the contract and the use of passkeys, make login links. */
+/** Operations on tenants: create, change the contract, make login links. */
 import type { Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import type { Clock } from '../lib/clock.js'
 import { wire } from '../lib/wire.js'

@@ -8,6 +8,7 @@ import type {
 } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
+import type { Events } from '../events/events.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
@@ -15,7 +16,6 @@ import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { ownerOf, type TemplateVault } from '../users/template-vault.js'
 import { CLEAR, lockoutReason } from '../verification/lockout/lockout.js'
-import type { Outbox } from '../webhooks/outbox.js'
 import { erasureFacts, erasureView, userView } from './user-views.js'
 
 /** HTTP statuses of the API's answer to an erasure: the audit entry has one also where the dashboard or the command line asked. */
@@ -46,7 +46,7 @@ export class UserOperations {
     private readonly audited: AuditedUnitOfWork,
     private readonly store: Store,
     private readonly vault: TemplateVault,
-    private readonly outbox: Outbox,
+    private readonly events: Events,
     private readonly clock: Clock,
   ) {}
 
@@ -128,7 +128,7 @@ export class UserOperations {
           'The reference is disabled after too many rejections. Enroll the user again with `"replace": true`.',
         )
       await tx.setLockout(subjectId, CLEAR)
-      await this.outbox.put(tx, {
+      await this.events.put(tx, {
         tenantId: id,
         environment: 'production',
         type: 'user.unlocked',
@@ -142,13 +142,16 @@ export class UserOperations {
     })
   }
 
-  /** Deletes everything about the user, keeps a receipt and puts the webhook `user.erased` into the outbox. */
+  /** Deletes everything about the user, keeps a receipt and announces it. */
   async eraseUser(
     tx: StoreTransaction,
     { id, environment, userId, blindIndex }: { id: string; blindIndex: Buffer } & UserAddress,
   ): Promise<ErasureRecord> {
     const now = this.clock.now()
-    const [counts, endpoints] = await Promise.all([tx.eraseSubject(blindIndex), tx.webhookEndpoints(id)])
+    const [counts, audience] = await Promise.all([
+      tx.eraseSubject(blindIndex),
+      this.events.audienceOf(tx, id),
+    ])
     const receipt: ErasureRecord = {
       blindIndex,
       erasureId: prefixedId('era', now),
@@ -159,7 +162,7 @@ export class UserOperations {
     await tx.putErasure(receipt)
     // The user's own key is gone: this event is the only one that names an erased user, until it is delivered.
     const data = erasureView(receipt, userId)
-    await this.outbox.put(tx, { tenantId: id, environment, type: 'user.erased', data }, endpoints)
+    await audience.tell(tx, { tenantId: id, environment, type: 'user.erased', data })
     return receipt
   }
 }

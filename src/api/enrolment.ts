@@ -1,8 +1,8 @@
 /** Writes a user's reference inside the transaction: the first one, one that replaces another, or one with photos added to it. */
 
+import type { Audience } from '../events/events.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
-import type { WebhookEndpointRecord } from '../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
 import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
 import { type TemplateRecord, templateOf } from '../users/templates.js'
@@ -65,7 +65,7 @@ export interface Stored {
 /** The parts of the service that write a reference. */
 type EnrolmentParts = Pick<
   Services,
-  'vault' | 'store' | 'clock' | 'config' | 'provider' | 'lockout' | 'captures' | 'userQuota' | 'outbox'
+  'vault' | 'store' | 'clock' | 'config' | 'provider' | 'lockout' | 'captures' | 'userQuota' | 'events'
 >
 
 export class Enrolment {
@@ -92,12 +92,12 @@ export class Enrolment {
 
   /** @throws DomainError already_enrolled, replace_verdict_required */
   async store(tx: StoreTransaction, photos: Photos): Promise<Stored> {
-    const { vault } = this.services
+    const { vault, events } = this.services
     const { call, enrolled } = photos
     const { input, tenant, environment, user } = call
-    const [found, endpoints] = await Promise.all([
+    const [found, audience] = await Promise.all([
       vault.find(tx, user.blindIndex, user.id),
-      tx.webhookEndpoints(tenant.id),
+      events.audienceOf(tx, tenant.id),
     ])
     // Checked before the lockout is cleared: a replacement without its verdict must not end one.
     if (found?.reference) await this.assertReplaceable(tx, call, found)
@@ -117,7 +117,7 @@ export class Enrolment {
         replaced: Boolean(found?.reference),
         ...(input.verification_id === undefined ? {} : { verification_id: input.verification_id }),
       },
-      endpoints,
+      audience,
     })
   }
 
@@ -126,12 +126,12 @@ export class Enrolment {
    * @throws DomainError reference_not_found, reference_model_mismatch, locked_out
    */
   async add(tx: StoreTransaction, photos: Photos): Promise<Stored | Refusal> {
-    const { vault, config } = this.services
+    const { vault, config, events } = this.services
     const { call, evidence, enrolled } = photos
     const provider = decidingProvider(this.services.provider, call.tenant)
-    const [found, endpoints] = await Promise.all([
+    const [found, audience] = await Promise.all([
       vault.find(tx, call.user.blindIndex, call.user.id),
-      tx.webhookEndpoints(call.tenant.id),
+      events.audienceOf(tx, call.tenant.id),
     ])
     const { subject, template } = this.extensible(found, call)
     const { consent } = vault.describeReference(subject, subject.reference!)
@@ -149,7 +149,7 @@ export class Enrolment {
       following: this.followingOf(photos, subject),
       consent: consentOf(call.input) ?? consent,
       audit: { added: reference.photoCount - present.photoCount },
-      endpoints,
+      audience,
     })
   }
 
@@ -192,7 +192,7 @@ export class Enrolment {
   ): Promise<Refusal> {
     const { lockout, clock } = this.services
     const effect = await lockout.count(tx, subject.record, { approved: false, at: clock.now() })
-    await announceLockout(tx, this.services.outbox, call, { subject, begun: effect })
+    await announceLockout(tx, this.services.events, call, { subject, begun: effect })
     return { refused: error, observed: { effect }, audit: { subject: subject.pseudonym, added: 0 } }
   }
 
@@ -205,12 +205,12 @@ export class Enrolment {
       following: Following | null
       consent: Consent | null
       audit: { replaced?: boolean; added?: number; verification_id?: string }
-      /** The tenant's webhook endpoints. */
-      endpoints: WebhookEndpointRecord[]
+      /** Those who hear of the enrollment. */
+      audience: Audience
     },
   ): Promise<Stored> {
     const { vault, captures } = this.services
-    const { reference, following, consent, audit, endpoints } = parts
+    const { reference, following, consent, audit, audience } = parts
     const { model } = decidingProvider(this.services.provider, call.tenant)
     const ownConsent = call.captureSession?.ownConsent
     if (ownConsent) await vault.keepOwnConsent(tx, subject, ownConsent)
@@ -236,7 +236,7 @@ export class Enrolment {
       },
       subject: ownerOf(subject),
     }
-    await this.services.outbox.put(tx, occurrence, endpoints)
+    await audience.tell(tx, occurrence)
     const outcome = {
       status: 201,
       body: {

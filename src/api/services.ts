@@ -5,6 +5,7 @@ import type { EngineHealth } from '../biometrics/types.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
 import type { VerdictSigner } from '../crypto/verdict-signer.js'
+import type { Events } from '../events/events.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store } from '../storage/store.js'
@@ -17,7 +18,6 @@ import type { UserQuota } from '../verification/sandbox/user-quota.js'
 import type { WatchVerify } from '../verification/verdict.js'
 import type { VerdictLifetime } from '../verification/verdict-token.js'
 import type { VerificationBook } from '../verification/verification-book.js'
-import type { Outbox } from '../webhooks/outbox.js'
 import type { AuditPages } from './audit-pages.js'
 
 export interface Services {
@@ -26,7 +26,7 @@ export interface Services {
   config: Pick<Config, 'fmr' | 'jwtTtlSeconds' | 'referenceAgeingDays' | 'replayPolicy' | 'requireLiveness'>
   store: Store
   vault: TemplateVault
-  outbox: Outbox
+  events: Events
   operations: Pick<Operations, 'audited' | 'keys' | 'users'>
   provider: BiometricProvider
   lockout: Lockout

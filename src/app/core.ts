@@ -12,7 +12,7 @@ import { ExternalSigner } from '../crypto/external-signer.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import type { ListedFeature } from '../features/feature.js'
-import { FEATURES, tablesOf } from '../features/index.js'
+import { eventsOf, FEATURES, tablesOf } from '../features/index.js'
 import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
 import { findKeys, wrongKey } from '../keys/find-keys.js'
 import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
@@ -24,11 +24,10 @@ import type { OpenOptions, Store } from '../storage/store.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
 import { TemplateVault } from '../users/template-vault.js'
-import { Outbox } from '../webhooks/outbox.js'
 import { databaseOf } from './database.js'
 
 export interface CoreOptions extends Omit<OpenOptions, 'tables'> {
-  /** The features whose tables and databases it knows; by default all. */
+  /** The features whose tables, databases and subscribers it has; by default all. */
   features?: readonly ListedFeature[]
   /** Skips the epoch keys, for commands that restore them: data keys of users may not open. */
   withoutEpochs?: boolean
@@ -43,7 +42,7 @@ export async function openCore(
   const database = databaseOf(config, features)
   // Read the key before a database is made, so that a wrong one shows. An existing database needs its own key, never a new one.
   const given = hasMasterKey(config) || !(await database.exists()) ? await masterKeyOf(config) : null
-  const store = await database.open({ tables: tablesOf(features), ...options })
+  const store = await database.open({ ...options, tables: tablesOf(features) })
   try {
     if (!given) await assertNew(store, config)
     const masterKey = given ?? (await masterKeyOf(config))
@@ -57,8 +56,8 @@ export async function openCore(
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)
     const vault = new TemplateVault(keys, clock)
-    const outbox = new Outbox(keys, vault, clock)
-    const operations = operationsOf({ store, audit, tenancy, secrets, vault, outbox, clock })
+    const events = await eventsOf(features, { keys, vault, clock })
+    const operations = operationsOf({ store, audit, tenancy, secrets, vault, events, clock })
     const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
     const verdictKeys = new VerdictKeyRing(keys, clock, external)
     const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })
@@ -69,7 +68,7 @@ export async function openCore(
       tenancy,
       audit,
       vault,
-      outbox,
+      events,
       operations,
       masterKey,
       verdictKeys,

@@ -27,7 +27,7 @@ export interface ShutdownParts {
 /**
  * 1. The APIs refuse further requests with `shutting_down`, and retention and audit verification begin nothing more.
  * 2. The listeners of the APIs and of features stop accepting and answer what is under way.
- * 3. The engine drains: a worker inside ONNX Runtime must not be ended, since that would abort the process. Webhooks under way end.
+ * 3. The engine drains: a worker inside ONNX Runtime must not be ended, since that would abort the process. Jobs of features under way end.
  * 4. The lease and the membership are given up, so that another node takes over at once.
  * 5. The admin listener, which served /readyz and metrics until now, is closed.
  * 6. The last counts and log entries are saved; then the database and the traces are closed.

@@ -31,11 +31,6 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./user.js')).registerUserCommands,
   },
   {
-    usage: 'webhook',
-    description: "a tenant's webhook endpoints and their deliveries",
-    load: async () => (await import('./webhook.js')).registerWebhookCommands,
-  },
-  {
     usage: 'compare <a> <b>',
     description: 'compare the faces of two image files',
     load: async () => (await import('./compare.js')).registerCompareCommand,
@@ -133,11 +128,6 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
     isWithoutConfig: true,
   },
   {
-    usage: 'evidence',
-    description: 'judge this installation by PSD2, NIST, ISO, GDPR, SOC 2, DORA and the AI Act, line by line',
-    load: async () => (await import('./evidence.js')).registerEvidenceCommand,
-  },
-  {
     usage: 'doctor',
     description: 'check Node, addons, execution providers, models, database, disk and clock',
     load: async () => (await import('./doctor/doctor.js')).registerDoctorCommand,
@@ -153,6 +143,7 @@ export function commandsWith(features: readonly ListedFeature[]): CommandEntry[]
     loadConfig: async () => (await import('../app/configuration.js')).loadConfig(process.env, features),
     withCore,
     ...onTenants(withCore),
+    databaseOf: async (config) => (await import('../app/database.js')).databaseOf(config, features),
     tables: tablesOf(features),
     moveOperatorPassword: async (...given) =>
       (await import('../dashboard/sign-in/operator-password.js')).moveOperatorPassword(...given),

@@ -1,6 +1,6 @@
 /**
- * The leader lease: one of several services on a database sends webhooks, deletes expired rows, verifies the audit logs and rotates
- * epoch keys for all of them. It also compares this machine's clock with the database's.
+ * The leader lease: one of several services on a database deletes expired rows, verifies the audit logs and does the jobs of features for
+ * all of them. It also compares this machine's clock with the database's.
  *
  * 1. Every 500 ms each service asks the database for the lease (one UPDATE, by the database's clock). The lease is granted for 2 s to
  *    its present holder, or to anyone once it has ended.
@@ -115,7 +115,8 @@ export class LeaderLease {
     if (this.term) return
     const term = new AbortController()
     this.term = { id: randomUUID(), signal: term.signal, end: () => term.abort() }
-    if (this.isShared) this.log.info('acquired the leader lease: sending webhooks and deleting expired rows')
+    if (this.isShared)
+      this.log.info('acquired the leader lease: deleting expired rows and doing the jobs of features')
   }
 
   private end(): void {

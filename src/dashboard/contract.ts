@@ -5,6 +5,7 @@ import type { requestRoutes } from '../features/insight/requests/request-routes.
 import type { openIdClientRoutes } from '../features/openid/console/console-routes.js'
 import type { passkeyRoutes } from '../features/passkeys/console/console-routes.js'
 import type { policyRoutes } from '../features/policies/console-routes.js'
+import type { webhookRoutes } from '../features/webhooks/console-routes.js'
 import type { AnswerOf, QueryOf } from './lib/route.js'
 import type { ROUTES } from './routes/routes.js'
 
@@ -20,7 +21,8 @@ export type TenantRoutes = (typeof ROUTES)['tenant'] &
   ReturnType<typeof openIdClientRoutes> &
   ReturnType<typeof passkeyRoutes> &
   ReturnType<typeof policyRoutes> &
-  ReturnType<typeof requestRoutes>
+  ReturnType<typeof requestRoutes> &
+  ReturnType<typeof webhookRoutes>
 
 type OfOperator<Name extends keyof OperatorRoutes> = AnswerOf<OperatorRoutes[Name]>
 type OfTenant<Name extends keyof TenantRoutes> = AnswerOf<TenantRoutes[Name]>

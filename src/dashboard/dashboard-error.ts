@@ -6,7 +6,6 @@ import type { PersonError } from '../admin/people-operations.js'
 import type { SecondFactorError } from '../admin/second-factor-operations.js'
 import type { SessionError } from '../admin/session-operations.js'
 import type { UserOperationError } from '../admin/user-operations.js'
-import type { WebhookOperationError } from '../admin/webhook-operations.js'
 import { errorBody, errorHeaders, retryAfter, statusOf } from '../api/error-response.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { ErrorCategory } from '../contract/error-codes.js'
@@ -19,7 +18,6 @@ import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
 import type { KeyGrantError } from '../tenants/key-grants.js'
 import type { TenancyError } from '../tenants/tenancy-error.js'
-import type { WebhookUrlError } from '../webhooks/webhook-url.js'
 
 /** Errors that only the dashboard answers; no client of the API meets them. */
 export const DASHBOARD_ERRORS = {
@@ -63,8 +61,6 @@ type OperationError =
   | SessionError
   | SecondFactorError
   | UserOperationError
-  | WebhookOperationError
-  | WebhookUrlError
   | PackGradeError
   | VerdictKeyError
   | ModelOperationError
@@ -88,14 +84,6 @@ export const OPERATION_STATUS = {
   tenant_not_suspended: 409,
   tenant_deleted: 409,
   reference_disabled: 409,
-  invalid_webhook_url: 400,
-  invalid_events: 400,
-  too_many_webhooks: 409,
-  webhook_not_found: 404,
-  webhook_queue_full: 409,
-  delivery_not_found: 404,
-  delivery_pending: 409,
-  body_gone: 409,
   invalid_operator_name: 400,
   invalid_person_name: 400,
   operator_exists: 409,

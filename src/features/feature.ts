@@ -14,6 +14,7 @@ import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
 import type { OwnSettings } from '../config/own-settings.js'
 import type { ConsoleRoutes } from '../dashboard/lib/route.js'
+import type { Subscriber } from '../events/events.js'
 import type { AdminPart } from '../http/admin/admin-server.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { ClientAddresses } from '../http/listeners/client-address.js'
@@ -21,6 +22,7 @@ import type { ListenerOptions } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { Observation } from '../http/observation/observation.js'
+import type { SentRequests } from '../http/openapi/openapi.js'
 import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
@@ -40,6 +42,13 @@ export interface OwnParts {
   readonly database?: DatabaseKind
   /** Commands of the command line, which are loaded when they are run. */
   readonly commands?: readonly FeatureCommand[]
+  /** Imports what it does about events of users, which commands make too. */
+  subscribe?(parts: EventParts): Promise<Subscriber>
+}
+
+/** The parts that a subscriber to events builds on. */
+export interface EventParts extends Pick<Core, 'keys' | 'vault'> {
+  clock: Clock
 }
 
 /** One line of the list. */
@@ -57,6 +66,8 @@ type Descriptions = readonly EndpointDescription[]
 export interface Feature {
   /** The endpoints that it adds, as documents show them. Those to which other features add are made of the features of the service. */
   readonly descriptions?: Descriptions | ((features: readonly Feature[]) => Descriptions)
+  /** The requests that it sends to backends, as documents show them. */
+  readonly sends?: SentRequests
   /** Its parts of verifies, enrollments, challenges, and look-ups of verifications and users. */
   readonly parts?: {
     capture?: CapturePart

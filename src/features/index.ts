@@ -4,17 +4,20 @@
  */
 import { ACCOUNT_TABLES } from '../admin/accounts/account-tables.js'
 import { ConfigError } from '../config/config-error.js'
+import { Events } from '../events/events.js'
 import type { Table } from '../storage/table.js'
 import { CAPTURE_SESSIONS } from './capture-sessions/own.js'
 import { CHALLENGES } from './challenges/own.js'
 import { EPOCH_KEYS } from './epoch-keys/own.js'
-import type { Feature, ListedFeature } from './feature.js'
+import { EVIDENCE } from './evidence/own.js'
+import type { EventParts, Feature, ListedFeature } from './feature.js'
 import { INSIGHT } from './insight/own.js'
 import { LEARNING_REFERENCES } from './learning-references/own.js'
 import { OPENID } from './openid/own.js'
 import { PASSKEYS } from './passkeys/own.js'
 import { POLICIES } from './policies/own.js'
 import { POSTGRES } from './postgres/own.js'
+import { WEBHOOKS } from './webhooks/own.js'
 
 export const FEATURES: readonly ListedFeature[] = [
   { name: 'postgres', ...POSTGRES, load: async () => ({}) },
@@ -47,7 +50,8 @@ export const FEATURES: readonly ListedFeature[] = [
     load: async () => (await import('./epoch-keys/feature.js')).epochKeys,
   },
   { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
-  { name: 'webhooks', load: async () => (await import('./webhooks/feature.js')).webhooks },
+  { name: 'webhooks', ...WEBHOOKS, load: async () => (await import('./webhooks/feature.js')).webhooks },
+  { name: 'evidence', ...EVIDENCE, load: async () => (await import('./evidence/feature.js')).evidence },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
   { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
 ]
@@ -58,6 +62,11 @@ export const FEATURES: readonly ListedFeature[] = [
  */
 export function tablesOf(listed: readonly ListedFeature[] = FEATURES): Table[] {
   return [...new Set([...ACCOUNT_TABLES, ...listed.flatMap(({ tables = [] }) => tables)])]
+}
+
+/** Events as the features hear of them, in the order of the list. */
+export async function eventsOf(listed: readonly ListedFeature[], parts: EventParts): Promise<Events> {
+  return new Events(await Promise.all(listed.flatMap(({ subscribe }) => subscribe?.(parts) ?? [])))
 }
 
 /** The features themselves, in the order of the list. @throws ConfigError where one needs another that is not listed */

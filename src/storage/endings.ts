@@ -73,8 +73,8 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
     )
   return {
     /**
-     * Deletes the subject with its key, reference, captures, own consent texts, kept responses and sign-ins, the webhooks that are to report
-     * something about it, and what features keep about it.
+     * Deletes the subject with its key, reference, captures, own consent texts, kept responses and sign-ins, and what features keep about
+     * it.
      * @returns how many rows were deleted, for the receipt
      */
     eraseSubject: async (blindIndex: Buffer) => {

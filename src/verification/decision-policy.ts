@@ -1,13 +1,13 @@
 /** Reaches the verdict of a verify from lockout, comparison, liveness and replay, and writes what it changes for the user. */
 
 import type { Config } from '../config/config.js'
+import type { Events } from '../events/events.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Standing } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject, TemplateVault } from '../users/template-vault.js'
 import { comparedTemplate, type TemplateRecord } from '../users/templates.js'
-import type { Outbox } from '../webhooks/outbox.js'
 import { type BiometricProvider, embeddingsByImage } from './biometric-provider.js'
 import type { CaptureInput, UserCall } from './call.js'
 import type { Capture, CaptureMemory, Replay } from './capture/capture-memory.js'
@@ -44,7 +44,7 @@ interface DecisionParts {
   lockout: Lockout
   captures: CaptureMemory
   userQuota: UserQuota
-  outbox: Outbox
+  events: Events
 }
 
 export class DecisionPolicy {
@@ -94,7 +94,7 @@ export class DecisionPolicy {
     at: number,
   ): Promise<Verdict> {
     const { subject } = examination
-    const { lockout, captures, outbox, userQuota } = this.parts
+    const { lockout, captures, events, userQuota } = this.parts
     if (!subject) return held(tx, this.verdictOn(examination, null, await termsInForce(null)), at)
     // A user who is locked out has had no images compared, which later captures could repeat.
     const last = examination.refusal ? Number.MAX_SAFE_INTEGER : examination.recollection.last
@@ -118,7 +118,7 @@ export class DecisionPolicy {
     const effect = isCounted(verdict) ? await lockout.count(tx, record, countedAs(verdict, at)) : undefined
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
-    await announceLockout(tx, outbox, call, { subject, begun: effect })
+    await announceLockout(tx, events, call, { subject, begun: effect })
     return { ...verdict, effect }
   }
 

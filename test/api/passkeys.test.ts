@@ -1,13 +1,13 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { MODEL, maker } from '../support/attestations.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { countRows } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
 import {
   asserted,
   ORIGIN,
@@ -19,6 +19,7 @@ import {
 } from '../support/passkeys.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
+import { outboxOf, webhooksOf } from '../support/webhooks.js'
 
 let running: TestService
 let tenant: TestTenant
@@ -346,14 +347,13 @@ describe('a further passkey', () => {
 
   it('is announced when its recovery begins and ends, by webhook', async () => {
     const { sandbox } = tenant
-    const { outbox, store, tenancy } = running.service.core
-    const operations = operationsOf(running.service)
+    const { store, tenancy } = running.service.core
     const events = [
       'user.passkey_recovery_begun',
       'user.passkey_recovery_cancelled',
       'user.passkey_registered',
     ]
-    await operations.webhooks.add(await tenancy.find(tenant.name), COMMAND_LINE, {
+    await webhooksOf(running.service).add(await tenancy.find(tenant.name), COMMAND_LINE, {
       // Nobody listens there: a delivery that was tried stays in the outbox with its body.
       url: 'http://localhost:1/recoveries',
       environment: 'sandbox',
@@ -365,8 +365,10 @@ describe('a further passkey', () => {
     const second = await live(sandbox, user_id, 'recover_passkey')
     running.clock.advance(60_000)
     await registered(sandbox, user_id, undefined, second)
-    const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
-    const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
+    const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
+    const bodies = await Promise.all(
+      deliveries.map((delivery) => outboxOf(running.service).body(store.read, delivery)),
+    )
     const sent = bodies.map((body) => JSON.parse(String(body))).filter(({ data }) => data.user_id === user_id)
     const data = (type: string) => sent.filter((event) => event.type === type).map((event) => event.data)
     expect(
@@ -527,17 +529,18 @@ describe('a verify with a passkey', () => {
   })
 
   it('reports a counter that did not grow by webhook, and names the passkey in the audit entry', async () => {
-    const { outbox, store, tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    await operations.webhooks.add(await tenancy.find(tenant.name), COMMAND_LINE, {
+    const { store, tenancy } = running.service.core
+    await webhooksOf(running.service).add(await tenancy.find(tenant.name), COMMAND_LINE, {
       // Nobody listens there: a delivery that was tried stays in the outbox with its body.
       url: 'http://localhost:1/hooks',
       environment: 'production',
       events: ['user.passkey_counter_reversed'],
     })
     const reports = async () => {
-      const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
-      const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
+      const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
+      const bodies = await Promise.all(
+        deliveries.map((delivery) => outboxOf(running.service).body(store.read, delivery)),
+      )
       return bodies
         .map((body) => JSON.parse(String(body)))
         .filter(({ type }) => type === 'user.passkey_counter_reversed')

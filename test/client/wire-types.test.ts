@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
-import { DESCRIPTIONS } from '../support/descriptions.js'
+import { DESCRIPTIONS, SENT } from '../support/descriptions.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
 type Json = any
 
-const { paths, components } = buildOpenApi(DESCRIPTIONS, VERSION) as Json
+const { paths, components } = buildOpenApi(DESCRIPTIONS, VERSION, SENT) as Json
 const MAX_WORDS = 30
 /** References replaced by what they name. */
 function whole(schema: Json): Json {

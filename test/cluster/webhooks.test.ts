@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { poll } from '../support/command.js'
-import { operationsOf } from '../support/operations.js'
 import { overPostgres } from '../support/postgres.js'
+import { webhooksOf } from '../support/webhooks.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
 const SENDER = fileURLToPath(new URL('sender.mjs', import.meta.url))
@@ -52,7 +53,7 @@ overPostgres(() => {
   })
   afterAll(() => receiver?.close())
 
-  const webhooks = (node: number) => operationsOf(cluster.nodes[node]!).webhooks
+  const webhooks = (node: number) => webhooksOf(cluster.nodes[node]!)
   const record = () => cluster.nodes[0]!.core.tenancy.find(tenant.id)
   async function prepare(): Promise<string> {
     tenant = await makeTenant(cluster)
@@ -61,7 +62,9 @@ overPostgres(() => {
   }
   /** In the order in which they were stored. */
   const deliveries = async () =>
-    (await cluster.nodes[0]!.core.store.read.webhookDeliveries(tenant.id, 1000)).reverse()
+    (
+      await cluster.nodes[0]!.core.store.read.statements(webhookReader).deliveriesOf(tenant.id, 1000)
+    ).reverse()
   const settled = () => poll(deliveries, (all) => all.every(({ status }) => status !== 'pending'))
 
   /** Starts another service's sender, which has the leader lease. */

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { SECOND_MS } from '../../src/lib/clock.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { base64, face } from '../support/faces.js'
@@ -15,6 +16,7 @@ import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { webhooksOf } from '../support/webhooks.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'countersign-operator-pages-'))
 
@@ -167,7 +169,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
 
   it('offers a viewer nothing that the API would refuse', async () => {
     const { operators } = operationsOf(running.service)
-    const { webhooks } = operationsOf(running.service)
+    const webhooks = webhooksOf(running.service)
     const { password } = await operators.add('viewer@example.com', 'viewer', COMMAND_LINE)
     const receiver = createServer((request, response) => {
       request.resume()
@@ -183,7 +185,7 @@ describe.skipIf(!CHROMIUM)('an operator in Chromium', () => {
     await production.enroll({ user_id: 'ada', image: ada })
     for (let i = 0; i < 5; i++) await production.verify({ user_id: 'ada', image: grace, action: 'x' })
     const delivered = async () =>
-      (await store.read.webhookDeliveries(tenant.id, 10, { status: 'delivered' })).length
+      (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 10, { status: 'delivered' })).length
     await expect.poll(delivered, { timeout: 30_000 }).toBe(1)
     const offered = async (page: Page, path: string) => {
       await page.goto(`${running.service.adminUrl}/#/${path}`)

@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { CHROMIUM, launchBrowser, loaded, openPage, violations } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { webhooksOf } from '../support/webhooks.js'
 
 const TENANT_PAGES = ['overview', 'drift', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
 
@@ -313,10 +314,10 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     const webhooks = page.getByRole('region', { name: 'Webhooks' }).locator('tbody tr:not(.below)')
     await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
     expect(await page.getByLabel('Address').inputValue()).toBe('')
-    const { store, outbox } = running.service.core
+    const { store } = running.service.core
     await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 24; i++)
-        await outbox.put(tx, {
+        await running.service.core.events.put(tx, {
           tenantId: own.id,
           environment: 'sandbox',
           type: 'user.enrolled',
@@ -326,7 +327,7 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
     running.clock.advance(1)
     await own.sandbox.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const delivered = async () =>
-      (await store.read.webhookDeliveries(own.id, 100, { status: 'delivered' })).length
+      (await store.read.statements(webhookReader).deliveriesOf(own.id, 100, { status: 'delivered' })).length
     await expect.poll(delivered, { timeout: 30_000 }).toBe(25)
     await page.getByRole('button', { name: 'Delivered', exact: true }).click()
     const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr')
@@ -360,13 +361,12 @@ describe.skipIf(!CHROMIUM)('the dashboard in Chromium', () => {
   it('marks a failing webhook in the list, next to the button Test and under Failed', async () => {
     const own = await running.tenant()
     const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
     const closed = createServer()
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/hook`
     await new Promise((resolve) => closed.close(resolve))
     const record = await tenancy.find(own.id)
-    await operations.webhooks.add(record, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
+    await webhooksOf(running.service).add(record, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
     for (const [scheme, width] of [
       ['light', 1280],
       ['dark', 390],

@@ -4,6 +4,10 @@ import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/accou
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
 import type {
+  WebhookDeliveryRecord,
+  WebhookEndpointRecord,
+} from '../../src/features/webhooks/webhook-tables.js'
+import type {
   AgedReferenceRecord,
   ApiKeyRecord,
   AuditRecord,
@@ -16,8 +20,6 @@ import type {
   SubjectRecord,
   TenantRecord,
   VerdictKeyRecord,
-  WebhookDeliveryRecord,
-  WebhookEndpointRecord,
 } from '../../src/storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../src/storage/store.js'
 

@@ -26,10 +26,10 @@ import { base64, face } from '../support/faces.js'
 import { Keycloak } from '../support/keycloak.js'
 import { OpenIdApplication, openIdOperations } from '../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../support/openid-browser.js'
-import { operationsOf } from '../support/operations.js'
 import { registered, usePasskeys } from '../support/passkeys.js'
 import { isOnPostgres } from '../support/postgres.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { webhooksOf } from '../support/webhooks.js'
 
 /** The user in each environment. */
 const PERSON = { production: 'ada.lovelace@bank.example', sandbox: 'grace.hopper@bank.example+match' }
@@ -225,11 +225,10 @@ describe('an erasure', () => {
 
 async function subscribe(environment: 'production' | 'sandbox'): Promise<void> {
   const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
   // Nobody listens there, so that what is to be sent stays. `user.erased` names an erased user until it is taken.
   const events = ['user.enrolled', 'capture_session.completed', 'openid.link_ready'] as const
   const webhook = { url: 'http://127.0.0.1:9/', environment, events: [...events] }
-  await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
+  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
 }
 
 /** Does everything with a user that leaves something in the database. */

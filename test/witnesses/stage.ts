@@ -3,13 +3,14 @@
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
 import type { PolicyRequirements, PolicyRule } from '../../src/contract/action-policy.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import type { Observation } from '../../src/http/observation/observation.js'
 import { type ApiClient, type ApiResponse, clientOver } from '../support/client.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
-import { operationsOf } from '../support/operations.js'
 import { setPolicy } from '../support/policies.js'
 import type { TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
+import { outboxOf, webhooksOf } from '../support/webhooks.js'
 import { normalForm } from './normal-form.js'
 import { type Row, type Snapshot, type Theatre, textOf } from './theatre.js'
 import { type Members, shortened, stagesIn, unusual, usualHeaders } from './usual.js'
@@ -181,9 +182,11 @@ export class Stage {
   private async webhooksIn(before: Snapshot, after: Snapshot): Promise<unknown[]> {
     const isNew = (id: string) => !before.get('webhook_delivery')!.has(id)
     if (![...after.get('webhook_delivery')!.keys()].some(isNew)) return []
-    const { store, outbox } = this.running.service.core
-    const deliveries = await store.read.webhookDeliveries(this.tenant.id, 100)
-    const bodies = deliveries.filter(({ id }) => isNew(id)).map((one) => outbox.body(store.read, one))
+    const { store } = this.running.service.core
+    const deliveries = await store.read.statements(webhookReader).deliveriesOf(this.tenant.id, 100)
+    const bodies = deliveries
+      .filter(({ id }) => isNew(id))
+      .map((one) => outboxOf(this.running.service).body(store.read, one))
     return (await Promise.all(bodies)).map((body) => JSON.parse(String(body)))
   }
 
@@ -272,8 +275,7 @@ export class Stage {
 
   /** Has every event of the tenant wait for its delivery, which nobody makes. */
   async addWebhook(environment: Environment): Promise<void> {
-    const operations = operationsOf(this.running.service)
-    await operations.webhooks.add(await this.record(), COMMAND_LINE, {
+    await webhooksOf(this.running.service).add(await this.record(), COMMAND_LINE, {
       url: 'http://localhost:1/hooks',
       environment,
       events: [],

@@ -5,11 +5,11 @@
 import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { ERRORS, type ErrorCode } from '../../src/contract/error-codes.js'
 import { newKeys, type ServiceKeys } from '../../src/crypto/service-keys.js'
+import { EVENT_TYPES } from '../../src/events/event-types.js'
 import { tablesOf } from '../../src/features/index.js'
 import { tablesWith } from '../../src/storage/endings.js'
 import type { Table } from '../../src/storage/table.js'
 import { STAGES, type Stage } from '../../src/verification/stages.js'
-import { WEBHOOK_EVENTS } from '../../src/webhooks/webhook-events.js'
 import { DESCRIPTIONS } from '../../test/support/descriptions.js'
 import {
   type Area,
@@ -362,7 +362,7 @@ function captureSessionStates(): string {
   const [left, leftWidth, right, rightWidth] = [56, 186, 446, 230]
   const card = (state: string, x: number, y: number, width: number, height = 0) => {
     const { note, ...text } = known(STATE_TEXTS, state, 'state of a capture session')
-    const event = WEBHOOK_EVENTS.find((type) => type === `capture_session.${state}`)
+    const event = EVENT_TYPES.find((type) => type === `capture_session.${state}`)
     return svg.card(x, y, width, {
       ...text,
       name: state,

@@ -8,7 +8,6 @@ import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { loadOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import {
   tryAddresses,
-  tryBackups,
   tryDatabase,
   tryFollowingPacks,
   tryMasterKey,
@@ -16,11 +15,12 @@ import {
   tryWriting,
 } from '../doctor/trials.js'
 import { declare, subcommand } from '../lib/command.js'
+import { effectiveValue } from '../lib/effective-value.js'
 import { EXIT, fail } from '../lib/output.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
+import { tryBackups } from '../lib/try-backups.js'
 import { baselineWarning } from '../models/prepare-models.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
-import { effectiveValue } from './effective-value.js'
 import { openPack, openSettings } from './open-settings.js'
 
 interface SettingView {
@@ -113,7 +113,7 @@ function viewOf(name: string, { config, given }: Resolution): SettingView {
   const { variable, fallback, description } = ALL_SETTINGS[name]!
   return {
     name: variable,
-    value: effectiveValue(name, config),
+    value: effectiveValue(name, config, ALL_SETTINGS),
     source: given.get(variable)?.source ?? 'default',
     default: fallback ?? null,
     description,

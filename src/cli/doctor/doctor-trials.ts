@@ -5,8 +5,9 @@ import { type Config, isPostgres } from '../../config/config.js'
 import { docPath } from '../../lib/doc-path.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { tlsReports } from '../config/config-warnings.js'
+import { tryBackups } from '../lib/try-backups.js'
 import type { Finding } from './doctor-finding.js'
-import { askReadiness, tryAddresses, tryBackups, tryWriting } from './trials.js'
+import { askReadiness, tryAddresses, tryWriting } from './trials.js'
 
 const MIN_FREE_BYTES = 1 << 30
 

@@ -1,4 +1,4 @@
-/** Tries that `config check` and `doctor` make of a configuration, as `serve` would use it: addresses, writing, the age of backups. */
+/** Tries that `config check` and `doctor` make of a configuration, as `serve` would use it: addresses, keys, packs, writing. */
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { request } from 'node:http'
@@ -20,18 +20,12 @@ import {
 } from '../../config/config.js'
 import { isThere } from '../../config/is-there.js'
 import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
-import { DAY_MS } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { masterKeysOf } from '../../storage/database.js'
 import type { ServedModel } from '../../users/foreign-references.js'
+import type { Trial } from '../lib/try-backups.js'
 import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
-
-/** One sentence each. */
-export interface Trial {
-  problems: string[]
-  warnings: string[]
-}
 
 /** The answer of /readyz. */
 interface Readiness {
@@ -40,8 +34,6 @@ interface Readiness {
 }
 
 const ANSWER_MS = 2000
-/** Age from which on a backup is warned of. alerts.yml has the same limit. */
-const BACKUP_LIMIT_MS = 2 * DAY_MS
 
 /** @returns the problems, and whether a Countersign already listens at the addresses */
 export async function tryAddresses(config: Config): Promise<Trial & { isServing: boolean }> {
@@ -232,24 +224,6 @@ export async function tryDatabase(config: Config): Promise<Trial> {
     trial.problems.push(...problemsOf(error))
   }
   return trial
-}
-
-/** Age of the last backup. Needs neither the keys of the database nor the current schema. @param now milliseconds since the Unix epoch */
-export async function tryBackups(config: Config, now: number): Promise<Trial> {
-  const warnings: string[] = []
-  const database = config.database.startsWith('sqlite:') ? sqliteFile(config) : null
-  if (database && existsSync(database)) {
-    const { peekBackups } = await import('../../storage/sqlite/sqlite-peek.js')
-    const seen = peekBackups(database)
-    const since = seen ? (seen.lastBackupAt ?? seen.oldestTenantAt) : null
-    if (seen && since !== null && now - since > BACKUP_LIMIT_MS)
-      warnings.push(
-        seen.lastBackupAt === null
-          ? `There is no backup of ${database} yet. Make one: countersign backup <file>.`
-          : `The last backup of ${database} is ${Math.floor((now - since) / DAY_MS)} days old.`,
-      )
-  }
-  return { problems: [], warnings }
 }
 
 function addressesOf(config: Config) {

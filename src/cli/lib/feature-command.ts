@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { AdministeredCore } from '../../admin/administration.js'
 import type { Config } from '../../config/config.js'
+import type { Database } from '../../storage/database.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { SharedStore } from '../../storage/store.js'
 import type { Table } from '../../storage/table.js'
@@ -34,6 +35,8 @@ export interface CommandHost {
   onTenant<T>(name: string, work: TenantWork<T>): Promise<T>
   /** Works on a tenant that is not deleted. @throws TenancyError tenant_deleted, too */
   onLiveTenant<T>(name: string, work: TenantWork<T>): Promise<T>
+  /** The configured database, for a command that opens it otherwise. */
+  databaseOf(config: Config): Promise<Database>
   /** The tables of all features. */
   readonly tables: readonly Table[]
   /**

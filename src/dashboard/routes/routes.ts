@@ -7,7 +7,6 @@ import { SECOND_FACTOR_ROUTES, SESSION_ROUTES, TENANT_SESSION_ROUTES } from './s
 import { TENANT_ADMIN_ROUTES, TENANT_ROUTES } from './tenant-routes.js'
 import { TRY_ROUTES } from './try-routes.js'
 import { USER_ROUTES } from './user-routes.js'
-import { WEBHOOK_ROUTES } from './webhook-routes.js'
 
 export const ROUTES = {
   /** Below `/api`: only for operators, but for a person's own matters. */
@@ -25,7 +24,6 @@ export const ROUTES = {
     ...TENANT_SESSION_ROUTES,
     ...PEOPLE_ROUTES,
     ...USER_ROUTES,
-    ...WEBHOOK_ROUTES,
     ...AUDIT_ROUTES,
     ...TRY_ROUTES,
   },

@@ -39,7 +39,7 @@ const TENANT_PAGES: ReadonlyArray<
   ['drift', 'Drift', DriftPage, 'GET /drift'],
   ['keys', 'Keys and secrets', KeysPage],
   ['users', 'Users', UsersPage],
-  ['webhooks', 'Webhooks', WebhooksPage],
+  ['webhooks', 'Webhooks', WebhooksPage, 'GET /webhooks'],
   ['capture-page', 'Capture page', CapturePage, 'GET /capture-page'],
   ['policy', 'Policy', PolicyPage, 'GET /policy'],
   ['passkeys', 'Passkeys', PasskeysPage, 'GET /passkeys'],

@@ -1,8 +1,9 @@
 /** Webhooks about sessions of the hosted capture page: the end of each session is reported once, in the transaction that ends it. */
+
+import type { Events } from '../../events/events.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
 import type { TemplateVault } from '../../users/template-vault.js'
-import type { Outbox } from '../../webhooks/outbox.js'
 import { type CaptureSessionRecord, captureSessionReader, captureSessionWriter } from './capture-tables.js'
 
 /** Time for the upload of a capture: phones may have slow connections, and the challenge expires by its own rule. */
@@ -35,7 +36,7 @@ export function resultOf({
 
 export class CaptureSessionEvents {
   constructor(
-    private readonly parts: { store: Store; outbox: Outbox; vault: TemplateVault; clock: Clock },
+    private readonly parts: { store: Store; events: Events; vault: TemplateVault; clock: Clock },
     /** Milliseconds from a session's expiry to its report: a capture that was sent in time may still be judged. */
     private readonly graceMs: number,
   ) {}
@@ -82,10 +83,10 @@ export class CaptureSessionEvents {
     end: 'completed' | 'cancelled' | 'expired',
     more: Record<string, unknown> = {},
   ): Promise<void> {
-    const { outbox, vault } = this.parts
+    const { events, vault } = this.parts
     // Sealed for the user, where the user is enrolled, so that an erasure covers the delivery.
     const user = await tx.subjectWithoutReference(blindIndex)
-    await outbox.put(tx, {
+    await events.put(tx, {
       tenantId,
       environment,
       type: `capture_session.${end}`,

@@ -24,7 +24,7 @@ import { elsewherePage, refusedPage } from './refused-page.js'
 import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
 import { SignedRequests } from './signed-requests.js'
 
-interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'outbox'> {
+interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'events'> {
   openIdKeys: OpenIdKeys
   /** Public origin of the listener. */
   origin: () => string

@@ -24,7 +24,7 @@ import { passkeyWriter } from './passkey-table.js'
 import { type Passkey, PasskeyVault } from './passkey-vault.js'
 import { passkeySettingsView } from './passkey-views.js'
 
-interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
+interface PasskeyOperationParts extends Pick<Core, 'store' | 'vault' | 'events'> {
   operations: Pick<Operations, 'audited'>
   clock: Clock
 }
@@ -72,7 +72,7 @@ export class PasskeyOperations {
         const settings = passkeySettings(tenant) ?? PASSKEY_DEFAULTS
         const revokedPasskey = strongestOf(settings, record, [passkey])
         await passkeys.setState(record.id, { ...record, revokedPasskey })
-        await this.parts.outbox.put(tx, {
+        await this.parts.events.put(tx, {
           tenantId: id,
           environment,
           type: 'user.passkey_revoked',

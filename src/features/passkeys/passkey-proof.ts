@@ -130,7 +130,7 @@ async function noteUse(
  * @returns facts for the audit entry of the refused call
  */
 export async function reportReversedCounter(
-  { vault, passkeys, outbox }: Pick<PasskeyServices, 'vault' | 'passkeys' | 'outbox'>,
+  { vault, passkeys, events }: Pick<PasskeyServices, 'vault' | 'passkeys' | 'events'>,
   tx: StoreTransaction,
   { tenant, environment, user }: Pick<UserCall<unknown>, 'tenant' | 'environment' | 'user'>,
   error: DomainError,
@@ -142,7 +142,7 @@ export async function reportReversedCounter(
   // The passkey was revoked, or the user erased, since the assertion was checked.
   if (!subject || !passkey) return {}
   await passkeys.noteReversedCounter(tx, subject, passkey)
-  await outbox.put(tx, {
+  await events.put(tx, {
     tenantId: tenant.id,
     environment,
     type: 'user.passkey_counter_reversed',

@@ -5,12 +5,12 @@
  */
 import type { Environment } from '../../config/config.js'
 import type { Possession } from '../../contract/acr.js'
+import type { Events } from '../../events/events.js'
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
-import type { Outbox } from '../../webhooks/outbox.js'
 import { strongerOf, strongestOf } from './checks/passkey-check.js'
 import type { PasskeySettings } from './passkey-settings.js'
 import { passkeyWriter } from './passkey-table.js'
@@ -29,7 +29,7 @@ interface RecoveringUser {
 
 interface Parts {
   passkeys: PasskeyVault
-  outbox: Outbox
+  events: Events
 }
 
 /**
@@ -38,7 +38,7 @@ interface Parts {
  */
 export async function beginRecovery(
   tx: StoreTransaction,
-  { passkeys, outbox }: Parts,
+  { passkeys, events }: Parts,
   settings: PasskeySettings,
   user: RecoveringUser,
   { verificationId, at }: { verificationId: string; at: number },
@@ -52,7 +52,7 @@ export async function beginRecovery(
     passkeyRecoveryAt: readyAt,
     revokedPasskey,
   })
-  await outbox.put(tx, {
+  await events.put(tx, {
     tenantId,
     environment,
     type: 'user.passkey_recovery_begun',
@@ -88,7 +88,7 @@ export async function cancelByPasskey(
 /** @returns id of the verification that had begun it @throws DomainError passkey_recovery_not_found */
 export async function cancelRecovery(
   tx: StoreTransaction,
-  { outbox }: Pick<Parts, 'outbox'>,
+  { events }: Pick<Parts, 'events'>,
   { tenantId, environment, userId, subject }: RecoveringUser,
 ): Promise<string> {
   const { id, passkeyRecovery, revokedPasskey } = subject.record
@@ -96,7 +96,7 @@ export async function cancelRecovery(
   await tx
     .statements(passkeyWriter)
     .setState(id, { passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey })
-  await outbox.put(tx, {
+  await events.put(tx, {
     tenantId,
     environment,
     type: 'user.passkey_recovery_cancelled',

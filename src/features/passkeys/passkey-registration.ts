@@ -1,11 +1,11 @@
 /** Registers a passkey in the transaction of a call: the credential, its audit facts and its webhook. */
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { AuditFacts } from '../../audit/audit-log.js'
+import type { Events } from '../../events/events.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
 import type { Call } from '../../verification/call.js'
-import type { Outbox } from '../../webhooks/outbox.js'
 import { strongestOf } from './checks/passkey-check.js'
 import type { PasskeyChecks } from './checks/passkey-checks.js'
 import { passkeyChallenge } from './passkey-challenge.js'
@@ -42,7 +42,7 @@ export async function registeredContent(
  */
 export async function storePasskey(
   tx: StoreTransaction,
-  { passkeys, outbox }: { passkeys: PasskeyVault; outbox: Outbox },
+  { passkeys, events }: { passkeys: PasskeyVault; events: Events },
   { tenant, environment, user }: Pick<Call<unknown>, 'tenant' | 'environment' | 'user'>,
   subject: Subject,
   content: PasskeyContent,
@@ -54,7 +54,7 @@ export async function storePasskey(
   if (!passkey) throw new DomainError('passkey_already_registered')
   const { id } = passkey.record
   const { name, isSynced, aaguid, attestedBy } = content
-  await outbox.put(tx, {
+  await events.put(tx, {
     tenantId: tenant.id,
     environment,
     type: 'user.passkey_registered',

@@ -11,7 +11,7 @@ import { grantRegistration } from './registration-permit.js'
 
 /** @returns facts for the audit entry */
 export async function permitPasskeys(
-  services: Pick<PasskeyServices, 'vault' | 'passkeys' | 'outbox'>,
+  services: Pick<PasskeyServices, 'vault' | 'passkeys' | 'events'>,
   tx: StoreTransaction,
   { input, tenant, environment, user }: VerifyCall,
   verdict: Verdict,

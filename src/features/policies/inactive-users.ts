@@ -31,7 +31,7 @@ interface Terms {
   since: number
 }
 
-interface InactiveUsersParts extends Pick<Core, 'store' | 'vault' | 'outbox'> {
+interface InactiveUsersParts extends Pick<Core, 'store' | 'vault' | 'events'> {
   operations: Pick<Operations, 'audited' | 'users'>
   clock: Clock
 }
@@ -85,7 +85,7 @@ export class InactiveUsers {
       await tx.statements(retentionWriter).setNotice(blindIndex, now)
       const subject = await this.parts.vault.find(tx, blindIndex, user.userId)
       if (!subject) return null
-      await this.parts.outbox.put(tx, {
+      await this.parts.events.put(tx, {
         tenantId,
         environment: 'production',
         type: 'user.erasure_scheduled',

@@ -5,17 +5,22 @@
 import type { Logger } from 'pino'
 import type { LeaderLease, LeadershipTerm } from '../../cluster/leader-lease.js'
 import { SIGNATURE_HEADER } from '../../crypto/response-signature.js'
-import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
+import { MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import { VERSION } from '../../lib/version.js'
-import type { WebhookDeliveryRecord, WebhookEndpointRecord } from '../../storage/records.js'
-import type { WebhookProgress } from '../../storage/statements/webhook-statements.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../../storage/store.js'
 import type { SigningSecrets } from '../../tenants/signing-secrets.js'
-import { type Outbox, RETRY_DELAYS_MS } from '../../webhooks/outbox.js'
-import { assertWebhookUrl } from '../../webhooks/webhook-url.js'
+import { Outbox, type OutboxParts, RETRY_DELAYS_MS } from './outbox.js'
 import type { DeliveryOutcome } from './webhook-metrics.js'
 import { signWebhook } from './webhook-signature.js'
+import {
+  type WebhookDeliveryRecord,
+  type WebhookEndpointRecord,
+  type WebhookProgress,
+  webhookReader,
+  webhookWriter,
+} from './webhook-tables.js'
+import { assertWebhookUrl } from './webhook-url.js'
 
 export const EVENT_ID_HEADER = 'X-Svc-Webhook-Id'
 
@@ -27,11 +32,9 @@ const MAX_IN_FLIGHT = 16
 /** Endpoints with due deliveries among which the free slots are distributed: far more than are in use at once. */
 const MAX_DUE_ENDPOINTS = 1000
 
-interface SenderParts {
+interface SenderParts extends OutboxParts {
   store: Store
-  outbox: Outbox
   secrets: SigningSecrets
-  clock: Clock
   log: Logger
   /** Called with the outcome of every attempt, for metrics. */
   observe: (outcome: DeliveryOutcome) => void
@@ -75,11 +78,16 @@ export class WebhookSender {
     if (!term) return
     const now = clock.now()
     if (leaderLease.isShared && this.releasedIn !== term) {
-      await this.asLeader(term, (tx) => tx.releaseWebhooks(term.id))
+      await this.asLeader(term, (tx) => tx.statements(webhookWriter).release(term.id))
       this.releasedIn = term
     }
     // This read is outside the transaction because most often nothing is due.
-    if (!(await store.read.dueWebhooks(now, MAX_DUE_ENDPOINTS)).some((due) => this.isFree(due))) return
+    if (
+      !(await store.read.statements(webhookReader).due(now, MAX_DUE_ENDPOINTS)).some((due) =>
+        this.isFree(due),
+      )
+    )
+      return
     const taken = await this.asLeader(term, (tx) => this.take(tx, now, term))
     // The next leader sends what was taken.
     if (this.stopped.signal.aborted || leaderLease.current() !== term) return
@@ -92,13 +100,14 @@ export class WebhookSender {
     now: number,
     term: LeadershipTerm,
   ): Promise<WebhookDeliveryRecord[]> {
-    const due = this.byLastTurn(await tx.dueWebhooks(now, MAX_DUE_ENDPOINTS)).filter((one) =>
+    const statements = tx.statements(webhookWriter)
+    const due = this.byLastTurn(await statements.due(now, MAX_DUE_ENDPOINTS)).filter((one) =>
       this.isFree(one),
     )
     const taking = { nextAttemptAt: now + DELIVERY_LEASE_MS, takenBy: term.id }
     const taken = await Promise.all(
       due.slice(0, MAX_IN_FLIGHT - this.inFlight.size).map(async (delivery) => {
-        const isTaken = await tx.takeWebhook(delivery, now, taking)
+        const isTaken = await statements.take(delivery, now, taking)
         return isTaken ? [{ ...delivery, attempts: delivery.attempts + 1 }] : []
       }),
     )
@@ -149,9 +158,9 @@ export class WebhookSender {
   }
 
   private async send(delivery: WebhookDeliveryRecord, term: LeadershipTerm): Promise<void> {
-    const { store, outbox } = this.parts
-    const endpoint = await store.read.webhookEndpoint(delivery.endpointId)
-    const body = await outbox.body(store.read, delivery)
+    const { read } = this.parts.store
+    const endpoint = await read.statements(webhookReader).endpoint(delivery.endpointId)
+    const body = await new Outbox(this.parts).body(read, delivery)
     // The endpoint was removed, or the user was erased, since the delivery was taken.
     if (!endpoint || !body) return
     const ended = AbortSignal.any([this.stopped.signal, term.signal])
@@ -213,12 +222,13 @@ export class WebhookSender {
     }
     const record = async (tx: StoreTransaction) => {
       // A delivery that was erased meanwhile stays erased, and one that another sender took belongs to that sender.
-      const present = await tx.webhookDelivery(delivery.id)
+      const statements = tx.statements(webhookWriter)
+      const present = await statements.delivery(delivery.id)
       if (present?.status !== 'pending' || present.takenBy !== term.id) return
-      await tx.setWebhookProgress(delivery.id, progress)
-      await tx.noteWebhookTry(delivery.endpointId, now, isDelivered ? null : String(outcome))
+      await statements.setProgress(delivery.id, progress)
+      await statements.noteTry(delivery.endpointId, now, isDelivered ? null : String(outcome))
       // The body may name an erased user, and no erasure has destroyed the key under which it is sealed.
-      if (isDelivered && delivery.subjectId === null) await tx.forgetWebhookBody(delivery.id)
+      if (isDelivered && delivery.subjectId === null) await statements.forgetBody(delivery.id)
     }
     await store.transaction({ tenantId: delivery.tenantId }, record)
     observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')

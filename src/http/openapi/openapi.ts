@@ -6,7 +6,6 @@ import type { EndpointDescription, Topic } from '../../api/endpoint.js'
 import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox/sandbox-outcomes.js'
-import { WEBHOOK_SCHEMAS } from '../../webhooks/webhook-schemas.js'
 import { DOCUMENT_OPERATIONS } from './openapi-documents.js'
 import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'
 import { withReferences } from './openapi-schemas.js'
@@ -49,11 +48,6 @@ const BODY_ERRORS: ErrorCode[] = [
 const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
-const WEBHOOKS: Topic = {
-  name: 'webhooks',
-  about: 'Requests that the service sends to the webhooks of a tenant.',
-}
-
 /** Base URLs of the two APIs, ending in /v1. */
 type BaseUrls = Record<'production' | 'sandbox', string>
 
@@ -63,12 +57,21 @@ const DEFAULT_BASE_URLS: BaseUrls = {
   sandbox: 'http://127.0.0.1:8081/v1',
 }
 
+/** Requests that the service sends, as OpenAPI describes them under `webhooks`, by their names. */
+export interface SentRequests {
+  topic: Topic
+  requests: Readonly<Record<string, object>>
+}
+
+/** @param sent the requests that the service sends */
 export function buildOpenApi(
-  descriptions: EndpointDescription[],
+  descriptions: readonly EndpointDescription[],
   version: string,
+  sent: readonly SentRequests[] = [],
   at = DEFAULT_BASE_URLS,
 ): Json {
-  const topics = [...new Set([...descriptions.map(({ topic }) => topic), WEBHOOKS])]
+  // Each topic once, in the order of the endpoints.
+  const topics = [...new Set([...descriptions, ...sent].map(({ topic }) => topic))]
   const paths: Record<string, Json> = {}
   const operations = descriptions.map((description) => operation(description, at))
   const responses = shareResponses(operations)
@@ -77,7 +80,8 @@ export function buildOpenApi(
   Object.assign(paths, DOCUMENT_OPERATIONS)
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
-  const parts = { paths, responses, webhooks: webhooks(), Error: errorSchema() }
+  const webhooks = Object.assign({}, ...sent.map(({ requests }) => requests)) as Json
+  const parts = { paths, responses, webhooks, Error: errorSchema() }
   const made = withReferences(JSON.parse(JSON.stringify(parts)), schemas) as Json
   return {
     openapi: '3.1.0',
@@ -96,7 +100,7 @@ export function buildOpenApi(
     security: [{ apiKey: [] }],
     tags: topics.map(({ name, about }) => ({ name, description: about })),
     paths: made.paths,
-    webhooks: made.webhooks,
+    ...(sent.length > 0 && { webhooks: made.webhooks }),
     components: {
       securitySchemes: {
         apiKey: {
@@ -111,31 +115,6 @@ export function buildOpenApi(
       parameters: commonParameters(),
     },
   }
-}
-
-/** The requests that the service sends to the webhooks of a tenant. */
-function webhooks(): Json {
-  const described = WEBHOOK_SCHEMAS.map(({ type, summary, body }) => [
-    type,
-    {
-      post: {
-        operationId: `webhook_${type.replaceAll('.', '_')}`,
-        tags: [WEBHOOKS.name],
-        summary: summary.replace(/\.$/, ''),
-        security: [],
-        parameters: [
-          { name: 'X-Svc-Webhook-Id', in: 'header', required: true, schema: { type: 'string' } },
-          { name: 'X-Svc-Signature', in: 'header', required: true, schema: { type: 'string' } },
-        ],
-        requestBody: { required: true, content: { 'application/json': { schema: body } } },
-        responses: {
-          '2XX': { description: 'It arrived. Every other answer has it sent again later.' },
-          '4XX': { description: 'The signature does not hold.' },
-        },
-      },
-    },
-  ])
-  return Object.fromEntries(described) as Json
 }
 
 /** Rules that all answers keep. */
@@ -188,7 +167,6 @@ function exampleBody({ example = {}, pathParameters = {} }: EndpointDescription)
   return Object.fromEntries(Object.entries(example).filter(([name]) => !(name in pathParameters)))
 }
 
-/** Each topic once, in the order of the endpoints; that of the webhooks, which are no endpoints, comes last. */
 function operation(endpoint: EndpointDescription, at: BaseUrls) {
   const codes = [
     ...SHARED_ERRORS,

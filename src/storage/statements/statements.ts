@@ -11,7 +11,6 @@ import { tenantReader, tenantWriter } from './tenant-statements.js'
 import { userRowReader } from './user-row-statements.js'
 import { userReader, userWriter } from './user-statements.js'
 import { verificationReader, verificationWriter } from './verification-statements.js'
-import { webhookReader, webhookWriter } from './webhook-statements.js'
 
 /** Reads committed state. One statement reads all that every call needs, because each statement may be a round trip to another machine. */
 export type StoreReader = ReturnType<typeof storeReader>
@@ -30,7 +29,6 @@ export function storeReader(database: ReadConnection, tables: readonly Table[]) 
     ...userReader(database),
     ...userRowReader(database, tables),
     ...verificationReader(database),
-    ...webhookReader(database),
   }
 }
 
@@ -52,7 +50,6 @@ export function storeTransaction(database: Connection, onErase: () => void, tabl
     ...tenantWriter(database),
     ...userWriter(database),
     ...verificationWriter(database),
-    ...webhookWriter(database),
   }
 }
 

@@ -1,22 +1,22 @@
-/** Announces a lockout to webhooks, in the transaction in which it begins. */
+/** Announces a lockout in the transaction in which it begins. */
+import type { Events } from '../../events/events.js'
 import { isoTime } from '../../lib/clock.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import { ownerOf, type Subject } from '../../users/template-vault.js'
-import type { Outbox } from '../../webhooks/outbox.js'
 import type { Call } from '../call.js'
 import type { LockoutReason } from './lockout.js'
 
 /** @param begun lockout that the rejection just counted began; undefined where it began none */
 export async function announceLockout(
   tx: StoreTransaction,
-  outbox: Outbox,
+  events: Events,
   { tenant, environment, input }: Pick<Call<{ user_id: string }>, 'tenant' | 'environment' | 'input'>,
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return
   const { failures, lockedUntil } = (await tx.subjectWithoutReference(subject.record.blindIndex))!
   const isDisabled = begun === 'reference_disabled'
-  await outbox.put(tx, {
+  await events.put(tx, {
     tenantId: tenant.id,
     environment,
     type: isDisabled ? 'user.disabled' : 'user.locked_out',

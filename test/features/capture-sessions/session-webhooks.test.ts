@@ -8,14 +8,15 @@ import {
   CaptureSessionEvents,
   UPLOAD_MS,
 } from '../../../src/features/capture-sessions/capture-session-events.js'
+import { bodyOf } from '../../../src/features/webhooks/webhook-schemas.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { MINUTE_MS, SECOND_MS } from '../../../src/lib/clock.js'
-import { WEBHOOK_SCHEMAS } from '../../../src/webhooks/webhook-schemas.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { operationsOf } from '../../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { outboxOf, webhooksOf } from '../../support/webhooks.js'
 
 const TTL_MS = 15 * MINUTE_MS
 const DEADLINE_MS = 60 * SECOND_MS
@@ -39,10 +40,9 @@ beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
   const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
   // Nobody listens there: a delivery that was tried stays in the outbox with its body.
   const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [] } as const
-  await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
+  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
 })
 
 async function session(suffix = '+match', fields: Record<string, unknown> = {}) {
@@ -56,14 +56,15 @@ async function session(suffix = '+match', fields: Record<string, unknown> = {}) 
 
 /** All events about capture sessions that webhooks received, in order. */
 async function told(): Promise<Array<{ type: string; data: Record<string, unknown> }>> {
-  const { store, outbox } = running.service.core
-  const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
-  const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
+  const { store } = running.service.core
+  const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
+  const bodies = await Promise.all(
+    deliveries.map((delivery) => outboxOf(running.service).body(store.read, delivery)),
+  )
   return bodies
     .map((body) => JSON.parse(body!.toString()))
     .filter((event) => {
-      const { body } = WEBHOOK_SCHEMAS.find(({ type }) => type === event.type)!
-      expect(Schema.Errors(body, event)).toEqual([true, []])
+      expect(Schema.Errors(bodyOf(event.type), event)).toEqual([true, []])
       return event.type.startsWith('capture_session.')
     })
     .map(({ type, data }) => ({ type, data }))
@@ -181,13 +182,13 @@ describe('webhooks about a capture session', () => {
     const visitor = new Visitor(body.url)
     await visitor.open()
     await visitor.post('cancel')
-    const { store, outbox } = running.service.core
+    const { store } = running.service.core
     const waiting = async () =>
-      (await store.read.webhookDeliveries(tenant.id, 100)).find(
+      (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)).find(
         ({ type }) => type === 'capture_session.cancelled',
       )!
-    expect(await outbox.body(store.read, await waiting())).not.toBeNull()
+    expect(await outboxOf(running.service).body(store.read, await waiting())).not.toBeNull()
     await tenant.sandbox.erase(user_id)
-    expect(await outbox.body(store.read, await waiting())).toBeNull()
+    expect(await outboxOf(running.service).body(store.read, await waiting())).toBeNull()
   })
 })

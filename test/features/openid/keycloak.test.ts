@@ -1,4 +1,5 @@
 /** Keycloak asks for a person by its HTTP authentication channel: a simulated realm, the real service, and a person at the capture page. */
+
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
@@ -7,15 +8,16 @@ import { UNKNOWN_OUTCOME_MS } from '../../../src/features/openid/keycloak/callba
 import type { KeycloakRealm } from '../../../src/features/openid/keycloak/keycloak-realm.js'
 import type { NewOpenIdClient, OpenIdClient } from '../../../src/features/openid/openid-clients.js'
 import { callbackReader } from '../../../src/features/openid/openid-tables.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { Visitor } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { Keycloak } from '../../support/keycloak.js'
 import { openIdOperations } from '../../support/openid-application.js'
-import { operationsOf } from '../../support/operations.js'
 import { rsaKey } from '../../support/rsa-keys.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { outboxOf, webhooksOf } from '../../support/webhooks.js'
 
 const ACR = 'urn:countersign:acr:face-active'
 const WAIT = { timeout: 15_000, interval: 50 }
@@ -69,17 +71,18 @@ const channelOf = ({ record }: OpenIdClient) =>
 /** Nobody listens there: a delivery that was tried stays in the outbox with its body. */
 async function subscribe(): Promise<void> {
   const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
   const events = ['openid.link_ready'] as const
   const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [...events] } as const
-  await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
+  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
 }
 
 /** The data of the webhooks that took a link to the backend, oldest first. */
 async function links(): Promise<Array<Record<string, string>>> {
-  const { store, outbox } = running.service.core
-  const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
-  const bodies = await Promise.all(deliveries.map((delivery) => outbox.body(store.read, delivery)))
+  const { store } = running.service.core
+  const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
+  const bodies = await Promise.all(
+    deliveries.map((delivery) => outboxOf(running.service).body(store.read, delivery)),
+  )
   return bodies.map((body) => JSON.parse(body!.toString()).data).reverse()
 }
 
@@ -166,9 +169,8 @@ describe('a realm of Keycloak', () => {
 
   it('gets UNAUTHORIZED when the person did not begin, and the backend gets a webhook', async () => {
     const { tenancy, store } = running.service.core
-    const operations = operationsOf(running.service)
     const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox' } as const
-    await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, {
+    await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, {
       ...webhook,
       events: ['openid.request_disowned'],
     })
@@ -178,7 +180,7 @@ describe('a realm of Keycloak', () => {
     await reported()
     expect(results()).toEqual([[id, 'UNAUTHORIZED', 200]])
     expect((await refusals()).map(({ code }) => code)).toEqual(['user_disowned'])
-    const deliveries = await store.read.webhookDeliveries(tenant.id, 100)
+    const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
     expect(deliveries.map(({ type }) => type)).toContain('openid.request_disowned')
     expect(await links()).toContainEqual({
       ...{ user_id: 'ada+match', session_id: link.session_id },
@@ -218,9 +220,8 @@ describe('a realm of Keycloak', () => {
 
   it('is refused where no webhook takes the link, whether or not the person is known', async () => {
     const { tenancy, store } = running.service.core
-    const operations = operationsOf(running.service)
-    const [endpoint] = await store.read.webhookEndpoints(tenant.id)
-    await operations.webhooks.remove(await tenancy.find(tenant.id), COMMAND_LINE, endpoint!.id)
+    const [endpoint] = await store.read.statements(webhookReader).endpointsOf(tenant.id)
+    await webhooksOf(running.service).remove(await tenancy.find(tenant.id), COMMAND_LINE, endpoint!.id)
     for (const id of ['ada+match', 'nobody']) {
       const { status, body } = await keycloak.ask({ user: { id, name: id } })
       expect([status, JSON.parse(body)]).toEqual([422, { error: 'link_not_deliverable' }])

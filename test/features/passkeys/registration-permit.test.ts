@@ -40,8 +40,8 @@ const statements = {
 }
 const tx = { statements: () => statements } as never
 const vault = { of: async () => passkeys } as never
-const outbox = { put: async (_tx: unknown, event: { type: string; data: object }) => void sent.push(event) }
-const parts = { passkeys: vault, outbox: outbox as never }
+const events = { put: async (_tx: unknown, event: { type: string; data: object }) => void sent.push(event) }
+const parts = { passkeys: vault, events: events as never }
 
 beforeEach(() => {
   permit = undefined

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { ActionPolicy } from '../../../src/contract/action-policy.js'
 import { InactiveUsers } from '../../../src/features/policies/inactive-users.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, isoTime } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
@@ -12,6 +13,7 @@ import { base64, face } from '../../support/faces.js'
 import { operationsOf } from '../../support/operations.js'
 import { setPolicy as putInForce } from '../../support/policies.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { outboxOf, webhooksOf } from '../../support/webhooks.js'
 
 const RULES = [{ name: 'any', require: {} }]
 const RETENTION = { inactive_days: 90, notice_days: 30 }
@@ -37,8 +39,7 @@ beforeEach(async () => {
   tenant = await running.tenant({ ratePerSecond: 1000 })
   production = await running.production(tenant)
   const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
-  await operations.webhooks.add(await tenancy.find(tenant.id), COMMAND_LINE, {
+  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, {
     ...{ url: 'https://bank.example/hook', environment: 'production', events: [] },
   })
   user = `unused-${++users}`
@@ -57,12 +58,12 @@ const isEnrolled = async () => (await production.call('GET', `/v1/users/${user}`
 
 /** The webhooks about the user's erasure that were put so far, oldest first; bodies of erased users are gone. */
 async function webhooks() {
-  const { store, outbox } = core()
-  const deliveries = (await store.read.webhookDeliveries(tenant.id, 100)).reverse()
+  const { store } = core()
+  const deliveries = (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)).reverse()
   const erasing = deliveries.filter(({ type }) => type.startsWith('user.eras'))
   return Promise.all(
     erasing.map(async (delivery) => {
-      const body = await outbox.body(store.read, delivery)
+      const body = await outboxOf(running.service).body(store.read, delivery)
       return [delivery.type, body && JSON.parse(body.toString()).data]
     }),
   )

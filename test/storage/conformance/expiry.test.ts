@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
@@ -47,11 +48,13 @@ overStores((stores) => {
   const insertMany = () =>
     fill(async (tx) => {
       await insertUser(tx, 'ada', NOW)
-      await tx.insertWebhookEndpoint(endpoint('end'))
+      await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
       for (let i = 0; i < MANY; i++) {
         await tx.insertCapture(capture(`${i}`, { seenAt: AT - DAY_MS + i }))
         await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
-        await tx.insertWebhookDelivery(delivery(`${i}`, 'end', { ...DELIVERED, expiresAt: NOW - i }))
+        await tx
+          .statements(webhookWriter)
+          .insertDelivery(delivery(`${i}`, 'end', { ...DELIVERED, expiresAt: NOW - i }))
       }
       await tx.insertIdempotencyRecord(keptResponse('in force', { expiresAt: NOW + 1, subjectId: null }))
     })
@@ -69,7 +72,8 @@ overStores((stores) => {
 
     it('deletes a limited number of rows at a time, and reports whether there may be more', async () => {
       await insertMany()
-      const deliveries = async () => (await read().webhookDeliveries('ten_a', MANY)).length
+      const deliveries = async () =>
+        (await read().statements(webhookReader).deliveriesOf('ten_a', MANY)).length
       const left = [await deliveries()]
       while (await expire()) left.push(await deliveries())
       expect(left.length).toBeGreaterThan(2)
@@ -175,9 +179,11 @@ overStores((stores) => {
       await fill(async (tx) => {
         for (const name of ['a', 'b']) {
           const tenantId = `ten_${name}`
-          await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
+          await tx.statements(webhookWriter).insertEndpoint(endpoint(`end_${name}`, { tenantId }))
           const add = (id: string, changes: Parameters<typeof delivery>[2]) =>
-            tx.insertWebhookDelivery(delivery(`${name} ${id}`, `end_${name}`, { tenantId, ...changes }))
+            tx
+              .statements(webhookWriter)
+              .insertDelivery(delivery(`${name} ${id}`, `end_${name}`, { tenantId, ...changes }))
           await add('waiting', { expiresAt: NOW })
           await add('told', { ...DELIVERED, expiresAt: NOW })
           await add('later', { expiresAt: NOW + 1 })
@@ -186,7 +192,7 @@ overStores((stores) => {
       })
       await expire()
       const left = async (tenantId: string) =>
-        (await read().webhookDeliveries(tenantId, 10)).map(({ id }) => id).sort()
+        (await read().statements(webhookReader).deliveriesOf(tenantId, 10)).map(({ id }) => id).sort()
       expect(await left('ten_a')).toEqual(['a later', 'a waiting'])
       expect(await left('ten_b')).toEqual(['b later'])
     })

@@ -2,8 +2,10 @@
  * Tests that transactions are isolated in every store: a decision by what a transaction has read still holds when it writes, although
  * other transactions of this connection and another one run meanwhile.
  */
+
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import type { Store, StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -36,7 +38,7 @@ overStores((stores) => {
     stores.store.transaction('installation', async (tx) => {
       await tx.insertTenant(tenant('a'))
       await tx.insertSubject(subject('ada'))
-      await tx.insertWebhookEndpoint(endpoint('end'))
+      await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
     })
 
   describe('a transaction is isolated and', () => {
@@ -89,15 +91,17 @@ overStores((stores) => {
     it('respects the limits of webhook endpoints and of waiting deliveries', async () => {
       await fill()
       await atOnce(12, async (tx, i) => {
-        if ((await tx.webhookEndpoints('ten_a')).length < 4) await tx.insertWebhookEndpoint(endpoint(`${i}`))
+        if ((await tx.statements(webhookWriter).endpointsOf('ten_a')).length < 4)
+          await tx.statements(webhookWriter).insertEndpoint(endpoint(`${i}`))
       })
-      expect(await read().webhookEndpoints('ten_a')).toHaveLength(4)
+      expect(await read().statements(webhookReader).endpointsOf('ten_a')).toHaveLength(4)
       await atOnce(12, async (tx, i) => {
-        if ((await tx.pendingWebhooks('end')) < 5) await tx.insertWebhookDelivery(delivery(`${i}`, 'end'))
-        else await tx.countDroppedWebhook('end')
+        if ((await tx.statements(webhookWriter).countPending('end')) < 5)
+          await tx.statements(webhookWriter).insertDelivery(delivery(`${i}`, 'end'))
+        else await tx.statements(webhookWriter).countDropped('end')
       })
-      expect(await read().pendingWebhooks('end')).toBe(5)
-      expect((await read().webhookEndpoint('end'))?.dropped).toBe(7)
+      expect(await read().statements(webhookReader).countPending('end')).toBe(5)
+      expect((await read().statements(webhookReader).endpoint('end'))?.dropped).toBe(7)
     })
 
     it('rotates a signing secret so that each rotation ends the one before', async () => {
@@ -117,19 +121,21 @@ overStores((stores) => {
 
     it('gives a delivery to one sender', async () => {
       await fill()
-      await stores.store.transaction('installation', (tx) => tx.insertWebhookDelivery(delivery('del', 'end')))
+      await stores.store.transaction('installation', (tx) =>
+        tx.statements(webhookWriter).insertDelivery(delivery('del', 'end')),
+      )
       const taken = await atOnce(16, async (tx) => {
-        const [due] = await tx.dueWebhooks(AT, 1)
+        const [due] = await tx.statements(webhookWriter).due(AT, 1)
         if (!due) return false
         const { status, attempts, lastOutcome, finishedAt } = due
-        await tx.setWebhookProgress('del', {
+        await tx.statements(webhookWriter).setProgress('del', {
           ...{ status, lastOutcome, finishedAt },
           ...{ attempts: attempts + 1, nextAttemptAt: AT + 1000 },
         })
         return true
       })
       expect(taken.filter(Boolean)).toHaveLength(1)
-      expect((await read().webhookDelivery('del'))?.attempts).toBe(1)
+      expect((await read().statements(webhookReader).delivery('del'))?.attempts).toBe(1)
     })
 
     it('changes several users at once, in any order in which transactions name them', async () => {

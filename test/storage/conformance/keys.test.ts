@@ -1,8 +1,10 @@
 /** Tests of the service's own keys in every store, and of everything that is sealed under them. */
+
 import { describe, expect, it } from 'vitest'
 import { accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { tablesOf } from '../../../src/features/index.js'
 import { openIdClientWriter, openIdKeyWriter } from '../../../src/features/openid/openid-tables.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { tablesWith } from '../../../src/storage/endings.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
@@ -68,7 +70,7 @@ overStores((stores) => {
     const fill = () =>
       write(async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.insertWebhookEndpoint(endpoint('end'))
+        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
         for (const [i, id] of ['b', 'C', 'a'].entries()) {
           await tx.insertSubject(subject(id))
           await tx.insertSigningSecret(
@@ -81,7 +83,7 @@ overStores((stores) => {
             ...{ sealed: bytes(`sealed oic_${id}`), createdAt: AT },
           })
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
-          await tx.insertWebhookDelivery(delivery(`del_${id}`, 'end'))
+          await tx.statements(webhookWriter).insertDelivery(delivery(`del_${id}`, 'end'))
           const sealed = bytes(`sealed factor of ${id}`)
           await tx.statements(accountWriter).putSecondFactor({
             id: `opr_${id}`,
@@ -92,8 +94,10 @@ overStores((stores) => {
           })
         }
         await tx.insertIdempotencyRecord(keptResponse("a user's"))
-        await tx.insertWebhookDelivery(delivery("a user's", 'end', { subjectId: 'sub_a' }))
-        await tx.insertWebhookDelivery(delivery('forgotten', 'end', { ...DELIVERED, sealed: null }))
+        await tx.statements(webhookWriter).insertDelivery(delivery("a user's", 'end', { subjectId: 'sub_a' }))
+        await tx
+          .statements(webhookWriter)
+          .insertDelivery(delivery('forgotten', 'end', { ...DELIVERED, sealed: null }))
       })
     const hex = (text: string) => bytes(text).toString('hex')
     const EXPECTED: Record<string, Record<string, string>> = {
@@ -158,7 +162,7 @@ overStores((stores) => {
         await write((tx) => tx.putSealed(kind, { id: hex('gone'), sealed: bytes('anew') }))
       await write((tx) => tx.putSealed('webhook_delivery', { id: 'forgotten', sealed: bytes('anew') }))
       for (const kind of KINDS) expect(await pages(kind, 10), kind).toEqual(EXPECTED[kind])
-      expect((await read().webhookDelivery('forgotten'))?.sealed).toBeNull()
+      expect((await read().statements(webhookReader).delivery('forgotten'))?.sealed).toBeNull()
     })
   })
 })

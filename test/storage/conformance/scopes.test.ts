@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import type { SecondFactorRecord } from '../../../src/admin/accounts/account-tables.js'
 import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import type { Scope, Store, StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, challenge, delivery, endpoint, keptResponse, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
@@ -130,16 +131,16 @@ overStores((stores) => {
     it('a due delivery is taken once, and its attempt is counted', async () => {
       await stores.store.transaction('installation', async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.insertWebhookEndpoint(endpoint('end'))
-        await tx.insertWebhookDelivery(delivery('del', 'end'))
+        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
+        await tx.statements(webhookWriter).insertDelivery(delivery('del', 'end'))
       })
-      const [due] = await read().dueWebhooks(AT, 1)
+      const [due] = await read().statements(webhookReader).due(AT, 1)
       const taken = await atOnce(16, (tx, i) =>
-        tx.takeWebhook(due!, AT, { nextAttemptAt: AT + 1000, takenBy: `${i}` }),
+        tx.statements(webhookWriter).take(due!, AT, { nextAttemptAt: AT + 1000, takenBy: `${i}` }),
       )
       expect(taken.filter(Boolean)).toHaveLength(1)
       const takenBy = `${taken.indexOf(true)}`
-      expect(await read().webhookDelivery('del')).toMatchObject({
+      expect(await read().statements(webhookReader).delivery('del')).toMatchObject({
         attempts: 1,
         nextAttemptAt: AT + 1000,
         takenBy,
@@ -149,21 +150,26 @@ overStores((stores) => {
     it('a delivery that is no longer due, or is to be sent from the beginning, is not taken as it was read', async () => {
       await stores.store.transaction('installation', async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.insertWebhookEndpoint(endpoint('end'))
+        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
         for (const id of ['erased', 'again', 'gone'])
-          await tx.insertWebhookDelivery(delivery(id, 'end', { attempts: 3 }))
-        await tx.setWebhookProgress('erased', {
+          await tx.statements(webhookWriter).insertDelivery(delivery(id, 'end', { attempts: 3 }))
+        await tx.statements(webhookWriter).setProgress('erased', {
           ...{ status: 'erased', attempts: 3, nextAttemptAt: null, lastOutcome: null, finishedAt: null },
         })
-        await tx.setWebhookProgress('again', { ...delivery('again', 'end'), attempts: 0 })
+        await tx.statements(webhookWriter).setProgress('again', { ...delivery('again', 'end'), attempts: 0 })
       })
       await stores.execute(`DELETE FROM webhook_delivery WHERE id = 'gone'`)
       const taking = { nextAttemptAt: AT + 1000, takenBy: 'me' }
       for (const id of ['erased', 'again', 'gone'])
         expect(
-          await stores.store.transaction('rows', (tx) => tx.takeWebhook({ id, attempts: 3 }, AT, taking)),
+          await stores.store.transaction('rows', (tx) =>
+            tx.statements(webhookWriter).take({ id, attempts: 3 }, AT, taking),
+          ),
         ).toBe(false)
-      expect(await read().webhookDelivery('again')).toMatchObject({ attempts: 0, takenBy: null })
+      expect(await read().statements(webhookReader).delivery('again')).toMatchObject({
+        attempts: 0,
+        takenBy: null,
+      })
     })
 
     it.each([

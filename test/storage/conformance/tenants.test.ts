@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -153,8 +154,10 @@ overStores((stores) => {
             .statements(accountWriter)
             .insertLoginLink({ hash: bytes(`link ${name}`), tenantId, expiresAt: AT + 10 })
           await tx.statements(accountWriter).insertDashboardSession(session(`session ${name}`, { tenantId }))
-          await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
-          await tx.insertWebhookDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
+          await tx.statements(webhookWriter).insertEndpoint(endpoint(`end_${name}`, { tenantId }))
+          await tx
+            .statements(webhookWriter)
+            .insertDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
           await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { tenantId }))
           await tx.appendAudit(auditEntry(1, { tenantId }))
         }
@@ -172,8 +175,8 @@ overStores((stores) => {
           (await read()
             .statements(accountReader)
             .dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
-        endpoints: (await read().webhookEndpoints(`ten_${name}`)).length,
-        delivery: (await read().webhookDelivery(`del_${name}`)) !== undefined,
+        endpoints: (await read().statements(webhookReader).endpointsOf(`ten_${name}`)).length,
+        delivery: (await read().statements(webhookReader).delivery(`del_${name}`)) !== undefined,
         challenge: (await read().statements(challengeReader).find(`cha_${name}`)) !== undefined,
         link:
           (await write((tx) => tx.statements(accountWriter).takeLoginLink(bytes(`link ${name}`), AT))) !==

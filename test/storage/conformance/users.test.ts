@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import { policyWriter } from '../../../src/features/policies/policy-table.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
@@ -354,21 +355,25 @@ overStores((stores) => {
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.insertSubject(subject('ada'))
-        await tx.insertWebhookEndpoint(endpoint('end'))
-        await tx.insertWebhookDelivery(delivery('waiting', 'end', { blindIndex }))
-        await tx.insertWebhookDelivery(delivery('told', 'end', { blindIndex, ...DELIVERED }))
-        await tx.insertWebhookDelivery(delivery('of another', 'end', { blindIndex: bytes('eve') }))
+        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
+        await tx.statements(webhookWriter).insertDelivery(delivery('waiting', 'end', { blindIndex }))
+        await tx
+          .statements(webhookWriter)
+          .insertDelivery(delivery('told', 'end', { blindIndex, ...DELIVERED }))
+        await tx
+          .statements(webhookWriter)
+          .insertDelivery(delivery('of another', 'end', { blindIndex: bytes('eve') }))
         await tx.eraseSubject(blindIndex)
       })
-      expect(await read().webhookDelivery('waiting')).toEqual(
+      expect(await read().statements(webhookReader).delivery('waiting')).toEqual(
         delivery('waiting', 'end', {
           ...{ blindIndex: null, sealed: null, status: 'erased', nextAttemptAt: null },
         }),
       )
-      expect(await read().webhookDelivery('told')).toEqual(
+      expect(await read().statements(webhookReader).delivery('told')).toEqual(
         delivery('told', 'end', { blindIndex: null, ...DELIVERED, sealed: null }),
       )
-      expect(await read().webhookDelivery('of another')).toEqual(
+      expect(await read().statements(webhookReader).delivery('of another')).toEqual(
         delivery('of another', 'end', { blindIndex: bytes('eve') }),
       )
     })

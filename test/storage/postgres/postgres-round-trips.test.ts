@@ -1,6 +1,8 @@
 /** Counts how often a call waits for PostgreSQL: each time costs a round trip, and within a transaction also the time of other callers. */
+
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
@@ -91,7 +93,10 @@ overPostgres(() => {
   const sharing = (concernOf: (job: number) => string | undefined) => {
     const { store } = running.service.core
     const job = async (tx: StoreTransaction) => {
-      await Promise.all([tx.subject(Buffer.from('nobody')), tx.webhookEndpoints('ten_nobody')])
+      await Promise.all([
+        tx.subject(Buffer.from('nobody')),
+        tx.statements(webhookWriter).endpointsOf('ten_nobody'),
+      ])
       await tx.setSuspended('ten_nobody', null)
       await tx.setSuspended('ten_nobody', null)
     }

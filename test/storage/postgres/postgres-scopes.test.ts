@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AuditLog } from '../../../src/audit/audit-log.js'
 import { newKeys } from '../../../src/crypto/service-keys.js'
+import { Events } from '../../../src/events/events.js'
 import { CaptureSessionEvents } from '../../../src/features/capture-sessions/capture-session-events.js'
 import {
   captureSessionReader,
@@ -18,7 +19,9 @@ import { requestReader, requestWriter } from '../../../src/features/insight/requ
 import { Traffic } from '../../../src/features/insight/traffic/traffic.js'
 import { trafficReader } from '../../../src/features/insight/traffic/traffic-table.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
+import { Outbox } from '../../../src/features/webhooks/outbox.js'
 import { WebhookSender } from '../../../src/features/webhooks/webhook-sender.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import type { Observation } from '../../../src/http/observation/observation.js'
 import { AuditVerification } from '../../../src/jobs/audit-verification.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
@@ -26,7 +29,6 @@ import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { Store } from '../../../src/storage/store.js'
 import { SigningSecrets } from '../../../src/tenants/signing-secrets.js'
 import { TemplateVault } from '../../../src/users/template-vault.js'
-import { Outbox } from '../../../src/webhooks/outbox.js'
 import { poll } from '../../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 import {
@@ -54,11 +56,11 @@ async function fill(name: string): Promise<void> {
   const tenantId = `ten_${name}`
   await holder.transaction('installation', async (tx) => {
     await tx.insertTenant(tenant(name))
-    await tx.insertWebhookEndpoint(endpoint(`end_${name}`, { tenantId }))
+    await tx.statements(webhookWriter).insertEndpoint(endpoint(`end_${name}`, { tenantId }))
     const expiresAt = NOW + DAY_MS
-    await tx.insertWebhookDelivery(
-      delivery(`del_${name}`, `end_${name}`, { tenantId, expiresAt, sealed: null }),
-    )
+    await tx
+      .statements(webhookWriter)
+      .insertDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId, expiresAt, sealed: null }))
     await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { tenantId, expiresAt: AT }))
     await tx.insertIdempotencyRecord(keptResponse(`scope ${name}`, { subjectId: null, expiresAt: AT }))
   })
@@ -76,7 +78,9 @@ async function holdTenant(): Promise<() => Promise<void>> {
       await tx.statements(challengeWriter).use('cha_held', AT)
       const { status, lastOutcome, finishedAt } = delivery('del_held', 'end_held')
       const nextAttemptAt = AT
-      await tx.setWebhookProgress('del_held', { status, lastOutcome, finishedAt, attempts: 0, nextAttemptAt })
+      await tx
+        .statements(webhookWriter)
+        .setProgress('del_held', { status, lastOutcome, finishedAt, attempts: 0, nextAttemptAt })
       entered()
       // The server ends a transaction of a node that says nothing.
       while (!isReleased) await Promise.all([tx.tenantById('ten_held'), sleep(20)])
@@ -126,8 +130,8 @@ overPostgres(() => {
     const term = { id: 'term of this node', signal: new AbortController().signal }
     const leaderLease = { isShared: true, current: () => term }
     const vault = new TemplateVault(keys, clock)
-    const outbox = new Outbox(keys, vault, clock)
-    const parts = { store: node, clock, log, leaderLease, vault, outbox, keys }
+    const outbox = new Outbox({ keys, vault, clock })
+    const parts = { store: node, clock, log, leaderLease, vault, events: new Events([outbox]), keys }
     const events = new CaptureSessionEvents(parts, 0)
     const sender = new WebhookSender({
       ...parts,
@@ -172,7 +176,7 @@ overPostgres(() => {
       await Promise.all([traffic.save(), requestLog.save(), verification.run(), node.assertWritable()])
       const { read } = node
       await poll(
-        () => read.webhookDelivery('del_a'),
+        () => read.statements(webhookReader).delivery('del_a'),
         (sent) => sent?.takenBy === term.id,
       )
       expect(await read.statements(challengeReader).find('cha_a')).toBeUndefined()
@@ -186,7 +190,7 @@ overPostgres(() => {
       expect(await read.auditVerification()).toBeDefined()
       // The rows of the other node's transaction were left out.
       expect(await read.statements(challengeReader).find('cha_held')).toBeDefined()
-      expect((await read.webhookDelivery('del_held'))?.takenBy).toBeNull()
+      expect((await read.statements(webhookReader).delivery('del_held'))?.takenBy).toBeNull()
     } finally {
       isOver = true
       await watching

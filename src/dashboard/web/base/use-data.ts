@@ -11,13 +11,15 @@ export interface Data<T> {
   reload: () => void
 }
 
-export function useData<T>(address: Address<T>, refreshMs?: number): Data<T> {
+/** @param address null where nothing is to be asked, since the service lacks the route */
+export function useData<T>(address: Address<T> | null, refreshMs?: number): Data<T> {
   const [value, setValue] = useState<T | null>(null)
   const [error, setError] = useState<string | null>(null)
   // A late answer must not replace the answer to a later question.
   const asked = useRef(0)
   const ask = useCallback(
     (isBackground: boolean) => {
+      if (address === null) return
       const question = ++asked.current
       const isLatest = () => question === asked.current
       get(address, isBackground).then(

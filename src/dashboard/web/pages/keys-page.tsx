@@ -32,7 +32,8 @@ const GRACES: Array<[string, number]> = [
 
 export function KeysPage({ tenantId }: { tenantId: string }) {
   const tenant = useData(tenantAddress(tenantId, 'GET /'), REFRESH_MS)
-  const traffic = useData(tenantAddress(tenantId, 'GET /traffic'), REFRESH_MS)
+  const hasTraffic = useRights().tenant('GET /traffic')
+  const traffic = useData(hasTraffic ? tenantAddress(tenantId, 'GET /traffic') : null, REFRESH_MS)
   const [shown, setShown] = useState<Revealed | null>(null)
   const { problem, run } = useAction()
   if (!tenant.value) return <Waiting data={tenant} />

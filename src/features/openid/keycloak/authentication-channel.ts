@@ -3,12 +3,12 @@
  * by webhook, and `CallbackSender` reports the result. The answer is the same for a person who is not enrolled: nobody is asked then.
  */
 import type { Environment } from '../../../config/config.js'
+import type { Events } from '../../../events/events.js'
 import type { InternalApi } from '../../../http/internal-api.js'
 import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js'
 import { type Clock, isoTime } from '../../../lib/clock.js'
 import type { Store } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
-import { isSubscribedTo, type Outbox } from '../../../webhooks/outbox.js'
 import { type AskedAcr, askedAcr, captureFields } from '../asked-acr.js'
 import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
 import { type CallbackRecord, callbackReader } from '../openid-tables.js'
@@ -31,7 +31,7 @@ export interface AuthenticationChannelParts {
   clients: OpenIdClients
   calls: InternalApi
   refusals: Pick<Refusals, 'record'>
-  outbox: Outbox
+  events: Events
   vault: TemplateVault
   book: CallbackBook
   tokens: RealmTokens
@@ -171,11 +171,10 @@ export class AuthenticationChannel {
 
   /** The check comes before anything that depends on the person. */
   private async assertLinkDeliverable({ record }: OpenIdClient): Promise<void> {
-    const endpoints = await this.parts.store.read.webhookEndpoints(record.tenantId)
-    const isTold = endpoints.some(
-      (endpoint) => endpoint.environment === record.environment && isSubscribedTo(endpoint, LINK_EVENT),
-    )
-    if (!isTold) throw new ChannelRefusal(422, 'link_not_deliverable')
+    const { store, events } = this.parts
+    const audience = await events.audienceOf(store.read, record.tenantId)
+    if (!audience.hears({ environment: record.environment, type: LINK_EVENT }))
+      throw new ChannelRefusal(422, 'link_not_deliverable')
   }
 
   private async reserved({ client, realm, request }: Known): Promise<CallbackRecord> {
@@ -193,7 +192,7 @@ export class AuthenticationChannel {
    * @returns false where the person has too many open requests: then nobody gets the link
    */
   private sendLink(reserved: CallbackRecord, asked: Asked, link: Link): Promise<boolean> {
-    const { store, clock, book, outbox, vault } = this.parts
+    const { store, clock, book, events, vault } = this.parts
     const { client, request, token, userId, action } = asked
     const { id: clientId, tenantId, environment } = client.record
     const { expiresAt } = request
@@ -208,7 +207,7 @@ export class AuthenticationChannel {
       const dataKey = user ? vault.dataKey(user) : null
       const owner = { sessionId: link.session_id, blindIndex, dataKey }
       await book.enqueue(tx, reserved, owner, callback, clock.now())
-      await outbox.put(tx, {
+      await events.put(tx, {
         tenantId,
         environment,
         type: LINK_EVENT,

@@ -7,13 +7,13 @@ import { decodeJwt } from 'jose'
 import type { Logger } from 'pino'
 import { canonicalJson } from '../../../contract/canonical-json.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
+import type { Events } from '../../../events/events.js'
 import type { InternalApi } from '../../../http/internal-api.js'
 import { type Clock, SECOND_MS } from '../../../lib/clock.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
 import { VERSION } from '../../../lib/version.js'
 import type { Store } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
-import type { Outbox } from '../../../webhooks/outbox.js'
 import { satisfies } from '../asked-acr.js'
 import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
 import { type CallbackRecord, callbackReader, callbackWriter } from '../openid-tables.js'
@@ -29,7 +29,7 @@ interface CallbackSenderParts {
   calls: InternalApi
   refusals: Pick<Refusals, 'record'>
   keys: Pick<ServiceKeys, 'secrets'>
-  outbox: Outbox
+  events: Events
   vault: TemplateVault
 }
 
@@ -170,11 +170,11 @@ export class CallbackSender {
     { userId, requestedBy = '' }: Callback,
     { record: { environment }, name }: OpenIdClient,
   ): Promise<void> {
-    const { store, outbox, vault } = this.parts
+    const { store, events, vault } = this.parts
     const blindIndex = vault.blindIndex(tenantId, environment, userId)
     await store.transaction({ tenantId }, async (tx) => {
       const user = await tx.subjectWithoutReference(blindIndex)
-      await outbox.put(tx, {
+      await events.put(tx, {
         tenantId,
         environment,
         type: 'openid.request_disowned',

@@ -71,7 +71,7 @@ export const registerPasskeyDescription: EndpointDescription = {
 type Input = Omit<Static<typeof body>, 'credential'> & RegistrationInput & { user_id: string }
 type Parts = Pick<
   PasskeyServices,
-  'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'passkeyChecks' | 'outbox'
+  'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'passkeyChecks' | 'events'
 >
 
 export function registerPasskey(services: Parts): UserEndpoint<Input> {

@@ -1,0 +1,58 @@
+/**
+ * Events of users: code says what has happened in the transaction that makes it true, and features that subscribe store in the same
+ * transaction what they do about it. Without a subscriber an event costs nothing.
+ */
+import type { Environment } from '../config/config.js'
+import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { EventType } from './event-types.js'
+
+export interface EventKind {
+  environment: Environment
+  type: EventType
+}
+
+/** Something that happened to a tenant's user or capture session. */
+export interface DomainEvent extends EventKind {
+  tenantId: string
+  data: Record<string, unknown>
+  /** The enrolled user whom the event is about; what is kept of the event is erased with that user. */
+  subject?: { blindIndex: Buffer; id: string; dataKey: Buffer }
+}
+
+/** Those who hear of a tenant's events, as a transaction has read them. */
+export interface Audience {
+  /** Whether somebody hears of events of this kind. */
+  hears(event: EventKind): boolean
+  tell(tx: StoreTransaction, event: DomainEvent): Promise<void>
+}
+
+export interface Subscriber {
+  audienceOf(read: StoreReader, tenantId: string): Promise<Audience>
+  /** Runs in the transaction that ends the tenant's suspension. */
+  onResume(tx: StoreTransaction, tenantId: string): Promise<void>
+}
+
+export class Events implements Subscriber {
+  constructor(private readonly subscribers: readonly Subscriber[]) {}
+
+  /** Reads who hears of them, which a transaction may do together with other reads. */
+  async audienceOf(read: StoreReader, tenantId: string): Promise<Audience> {
+    const audiences = await Promise.all(this.subscribers.map((one) => one.audienceOf(read, tenantId)))
+    return {
+      hears: (event) => audiences.some((one) => one.hears(event)),
+      tell: (tx, event) => inTurn(audiences, (one) => one.tell(tx, event)),
+    }
+  }
+
+  async put(tx: StoreTransaction, event: DomainEvent): Promise<void> {
+    await (await this.audienceOf(tx, event.tenantId)).tell(tx, event)
+  }
+
+  onResume(tx: StoreTransaction, tenantId: string): Promise<void> {
+    return inTurn(this.subscribers, (one) => one.onResume(tx, tenantId))
+  }
+}
+
+async function inTurn<One>(all: readonly One[], work: (one: One) => Promise<void>): Promise<void> {
+  for (const one of all) await work(one)
+}

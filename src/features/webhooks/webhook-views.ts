@@ -1,0 +1,60 @@
+/** Serializers: the JSON of webhooks and their deliveries, as the command line and the dashboard show it. */
+import { isoTime, optionalTime } from '../../lib/clock.js'
+import type { StoreReader } from '../../storage/store.js'
+import { type WebhookDeliveryRecord, type WebhookEndpointRecord, webhookReader } from './webhook-tables.js'
+
+export function webhookView(endpoint: WebhookEndpointRecord) {
+  const { id, environment, url, events, createdAt, failures, lastSuccessAt } = endpoint
+  return {
+    id,
+    environment,
+    url,
+    /** Types of events that are sent; an empty list stands for all. */
+    events: events === '' ? [] : events.split(','),
+    created_at: isoTime(createdAt),
+    /** `failing` from a failed attempt until the next delivery. */
+    health:
+      failures > 0
+        ? ('failing' as const)
+        : lastSuccessAt === null
+          ? ('untried' as const)
+          : ('working' as const),
+    /** Failed attempts since the last successful one. */
+    failures,
+    last_success_at: optionalTime(lastSuccessAt),
+    last_failure_at: optionalTime(endpoint.lastFailureAt),
+    /** HTTP status of the last failed attempt, or the reason why there was none. */
+    last_failure: endpoint.lastFailure,
+  }
+}
+
+/** The webhooks of a tenant, with the numbers of their deliveries. */
+export async function webhookViews(read: StoreReader, tenantId: string) {
+  const { endpointsOf, countPending } = read.statements(webhookReader)
+  const endpoints = await endpointsOf(tenantId)
+  return Promise.all(
+    endpoints.map(async (endpoint) => ({
+      ...webhookView(endpoint),
+      waiting: await countPending(endpoint.id),
+      /** How many events were dropped because too many were waiting. */
+      dropped: endpoint.dropped,
+    })),
+  )
+}
+
+export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    webhook: delivery.endpointId,
+    type: delivery.type,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    /** HTTP status of the last attempt, or the reason why there was none. */
+    last_outcome: delivery.lastOutcome,
+    created_at: isoTime(delivery.createdAt),
+    next_attempt_at: optionalTime(delivery.nextAttemptAt),
+    finished_at: optionalTime(delivery.finishedAt),
+    replayable: delivery.sealed !== null && delivery.status !== 'pending',
+  }
+}
