@@ -130,6 +130,13 @@ export function startEngine(packDir: string, options: Partial<EngineOptions> = {
   })
 }
 
+/** How a call ends: `resolved`, or the code of its error. */
+export const codeOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'resolved',
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  )
+
 /** Six people of face-api's sample photographs: squares of 420 px that one face fills by more than half. */
 export const people = [
   { photo: 3, left: 1020, top: 230 },
@@ -145,11 +152,16 @@ export function samplePhoto(number: number): Buffer {
   return readFileSync(new URL(path, import.meta.url))
 }
 
+const crops = new Map<(typeof people)[number], Promise<Buffer>>()
+
 /** One person's square, decoded; encode it or change it first. */
 export async function faceCrop(person: (typeof people)[number]): Promise<Sharp> {
-  const { left, top } = person
-  const crop = sharp(samplePhoto(person.photo)).extract({ left, top, width: 420, height: 420 })
-  return sharp(await crop.png().toBuffer())
+  const { photo, left, top } = person
+  const [width, height] = [420, 420]
+  const crop =
+    crops.get(person) ?? sharp(samplePhoto(photo)).extract({ left, top, width, height }).raw().toBuffer()
+  crops.set(person, crop)
+  return sharp(await crop, { raw: { width, height, channels: 3 } })
 }
 
 /** A plain picture without a face. */

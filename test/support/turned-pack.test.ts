@@ -14,14 +14,17 @@ it('a turned pack matches the same face as the baseline does, and no embedding o
   await writeTurnedPack(dirs[1]!, inject('modelsDir'), 'second')
   await writeTurnedPack(dirs[2]!, inject('modelsDir'), 'third')
   const pack = await loadModelPack(dirs[0]!)
-  const embedded: Float32Array[][] = []
-  for (const dir of dirs) {
-    const engine = await startEngine(dir)
-    const enrol = async (name: 'ada' | 'adaToday') => (await engine.enrol([await face(name)])).reference
-    embedded.push([await enrol('ada'), await enrol('adaToday')])
-    await engine.drain()
+  const [, ...followingPackDirs] = dirs
+  const engine = await startEngine(dirs[0]!, { followingPackDirs })
+  /** Embeddings of a face by each of the packs. */
+  const embed = async (name: 'ada' | 'adaToday') => {
+    const alsoEmbed = ['second@1.0.0', 'third@1.0.0']
+    const { reference, others } = await engine.enrol([await face(name)], { alsoEmbed })
+    return [reference, ...alsoEmbed.map((id) => others[id]!.embedding)]
   }
-  const scores = embedded.map(([one]) => embedded.map(([, other]) => scoreOf(pack, one!, other!)))
+  const [ada, today] = [await embed('ada'), await embed('adaToday')]
+  await engine.close()
+  const scores = ada.map((one) => today.map((other) => scoreOf(pack, one, other)))
   for (const [i, row] of scores.entries())
     for (const [j, score] of row.entries())
       if (i === j) expect(score).toBeCloseTo(scores[0]![0]!, 4)

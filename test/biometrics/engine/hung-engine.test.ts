@@ -1,5 +1,5 @@
 /** An engine process that stands still, as one that is stuck in native code: the unanswered pings show it. */
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
 
@@ -8,18 +8,27 @@ const LIMIT_MS = 90_000
 
 let engine: Engine
 const incidents: string[] = []
-beforeEach(async () => {
+beforeAll(async () => {
   engine = await startEngine(copyBaselinePack(), {
     faultInjection: true,
     pingIntervalMs: 250,
     onIncident: ({ kind }) => incidents.push(kind),
   })
 })
-afterEach(async () => {
+afterAll(async () => {
   await engine?.close()
-  incidents.length = 0
+  removeTemporaryDirs()
 })
-afterAll(removeTemporaryDirs)
+
+it(
+  'does not replace an engine whose task takes long while its event loop turns',
+  async () => {
+    await engine.injectFault({ kind: 'stall', durationMs: 4000 })
+    expect(incidents).toEqual([])
+    expect(engine.health()).toMatchObject({ status: 'ok', isSilent: false })
+  },
+  LIMIT_MS,
+)
 
 it(
   'reports an idle engine that was stopped as silent, replaces it, and serves again',
@@ -34,16 +43,6 @@ it(
     expect(incidents).toEqual(['engine_hung', 'engine_process_lost'])
     const { images } = await engine.inspect([await plainPicture().jpeg().toBuffer()])
     expect(images).toHaveLength(1)
-  },
-  LIMIT_MS,
-)
-
-it(
-  'does not replace an engine whose task takes long while its event loop turns',
-  async () => {
-    await engine.injectFault({ kind: 'stall', durationMs: 4000 })
-    expect(incidents).toEqual([])
-    expect(engine.health()).toMatchObject({ status: 'ok', isSilent: false })
   },
   LIMIT_MS,
 )

@@ -15,64 +15,62 @@ beforeAll(async () => {
   roomy = await face('ada', 640)
   tight = await face('ada', 300)
 })
-afterAll(removeTemporaryDirs)
+const engines = new Map<number | undefined, Engine>()
+afterAll(async () => {
+  await Promise.all([...engines.values()].map((engine) => engine.close()))
+  removeTemporaryDirs()
+})
 
-async function withPack(changes: object, use: (engine: Engine) => Promise<void>): Promise<void> {
+/** The engine of a pack that requires this much room, if any. */
+async function requiring(leastCropShare?: number): Promise<Engine> {
+  const started = engines.get(leastCropShare)
+  if (started) return started
   const dir = temporaryDir()
-  await writeLivenessPack(dir, inject('modelsDir'), changes)
+  await writeLivenessPack(dir, inject('modelsDir'), leastCropShare === undefined ? {} : { leastCropShare })
   const engine = await startEngine(dir)
-  try {
-    await use(engine)
-  } finally {
-    await engine.close()
-  }
+  engines.set(leastCropShare, engine)
+  return engine
 }
 
 describe('a face with little around it', () => {
-  it('a pack without a bound judges a face with little around it', () =>
-    withPack({}, async (engine) => {
-      for (const photo of [roomy, tight]) {
-        const { liveness } = (await engine.verify([photo], anyone)).sample
-        expect(liveness).toMatchObject({ checked: true, score: expect.any(Number) })
-        expect(liveness).not.toHaveProperty('guidance')
-      }
-    }))
+  it('a pack without a bound judges a face with little around it', async () => {
+    const engine = await requiring()
+    for (const photo of [roomy, tight]) {
+      const { liveness } = (await engine.verify([photo], anyone)).sample
+      expect(liveness).toMatchObject({ checked: true, score: expect.any(Number) })
+      expect(liveness).not.toHaveProperty('guidance')
+    }
+  })
 
-  it('a pack with a bound judges no face with little around it: the check fails with guidance to move away', () =>
-    withPack({ leastCropShare: 0.6 }, async (engine) => {
-      const live = { checked: true, passed: true }
-      expect((await engine.verify([roomy], anyone)).sample.liveness).toMatchObject(live)
-      const { sample } = await engine.verify([tight], anyone)
-      expect(sample.liveness).toEqual(TOO_CLOSE)
-      expect(livenessStatement(sample.liveness, engine.pack.modelId)).toEqual({
-        ...TOO_CLOSE,
-        methods: [`passive:${engine.pack.modelId}`],
-      })
-      await expect(engine.enrol([tight])).rejects.toMatchObject({
-        code: 'liveness_failed',
-        imageIndex: 0,
-        message: expect.stringContaining('too close'),
-      })
-    }))
+  it('a pack with a bound judges no face with little around it: the check fails with guidance to move away', async () => {
+    const engine = await requiring(0.6)
+    const live = { checked: true, passed: true }
+    expect((await engine.verify([roomy], anyone)).sample.liveness).toMatchObject(live)
+    const { sample } = await engine.verify([tight], anyone)
+    expect(sample.liveness).toEqual(TOO_CLOSE)
+    expect(livenessStatement(sample.liveness, engine.pack.modelId)).toEqual({
+      ...TOO_CLOSE,
+      methods: [`passive:${engine.pack.modelId}`],
+    })
+    await expect(engine.enrol([tight])).rejects.toMatchObject({
+      code: 'liveness_failed',
+      imageIndex: 0,
+      message: expect.stringContaining('too close'),
+    })
+  })
 
-  it('one image with too little around the face decides for all images of its request', () =>
-    withPack({ leastCropShare: 0.6 }, async (engine) => {
-      for (const images of [
-        [roomy, tight],
-        [tight, roomy],
-      ])
-        expect((await engine.verify(images, anyone)).sample.liveness).toEqual(TOO_CLOSE)
-    }))
+  it('one image with too little around the face decides for all images of its request', async () => {
+    const engine = await requiring(0.6)
+    for (const images of [
+      [roomy, tight],
+      [tight, roomy],
+    ])
+      expect((await engine.verify(images, anyone)).sample.liveness).toEqual(TOO_CLOSE)
+  })
 
   it('guidance asks the person to move away before a verify would refuse to judge', async () => {
     const image = await face('grace')
-    const guided = (changes: object) =>
-      withPack(changes, async (engine) => {
-        told.push(await engine.guide({ image, step: 'frontal' }))
-      })
-    const told: string[][] = []
-    await guided({})
-    await guided({ leastCropShare: 0.9 })
-    expect(told).toEqual([[], ['too_close']])
+    expect(await (await requiring()).guide({ image, step: 'frontal' })).toEqual([])
+    expect(await (await requiring(0.9)).guide({ image, step: 'frontal' })).toEqual(['too_close'])
   })
 })

@@ -9,6 +9,7 @@ import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { childrenOf, processorTicks } from '../../support/process-tree.js'
 import {
+  codeOf,
   copyBaselinePack,
   defaultLimits,
   plainPicture,
@@ -52,12 +53,6 @@ const STUCK_MS = 20_000
 
 /** Options of `vi.waitUntil`: it waits at most 20,000 ms of real time and moves the fake time along meanwhile. */
 const PATIENCE = { timeout: 20_000 }
-
-const codeOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'resolved',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
-  )
 
 describe('a task that never ends', () => {
   it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async ({

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
-import { copyBaselinePack, faceCrop, people, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import { codeOf, copyBaselinePack, faceCrop, people, removeTemporaryDirs, startEngine } from '../fixtures.js'
 
 const incidents: string[] = []
 let engine: Engine
@@ -25,11 +25,6 @@ afterAll(async () => {
 
 const verify = (more = {}) => engine.verify([face], reference, more)
 const spare = () => verify({ isSpare: true })
-const codeOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'resolved',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
-  )
 
 describe('a spare call', () => {
   it('runs on an idle worker, with the same result', async () => {
