@@ -3,22 +3,16 @@
  * of people of LFW.
  */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type AgeingBounds, ageingBounds, distanceOfScore } from '../../models/pack/ageing-bounds.js'
 import { loadModelPack, type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { agedTemplate } from '../../src/biometrics/pipeline/judge/aged-template.js'
-import { faultsOf } from '../../src/biometrics/pipeline/judge/component-finding.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
-import { assessQuality } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
-import { readPeople } from '../../tools/evaluation/data-set.js'
-import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
-import { EmbeddingCache, type PhotoResult } from '../../tools/evaluation/embedding-cache.js'
 import { exactInterval } from '../../tools/evaluation/intervals.js'
-import { anyFace, evaluationDataMissing, removeTemporaryDirs, temporaryDir } from '../biometrics/fixtures.js'
+import { evaluationDataMissing, removeTemporaryDirs } from '../biometrics/fixtures.js'
+import { embedded, isSound, MINUTE_MS, rateText, readLfw } from './lfw.js'
 
-const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
 /** A folder of an installed pack, instead of the baseline. */
 const PACK = process.env.TEST_PACK
 /** One pair of strangers in so many is walked; 1 for all of them, which takes ten minutes. */
@@ -30,15 +24,10 @@ const RATES = [1e-3, 1e-4]
 const WALK = 120
 /** Gain in score below which an attacker gives up. */
 const LEAST_GAIN = 1e-5
-const MINUTE_MS = 60_000
 
 type Embedding = Float32Array
 
-const rate = (events: number, trials: number) => {
-  const percent = (value: number) => `${(100 * value).toFixed(value < 0.01 ? 4 : 1)} %`
-  const [low, high] = exactInterval(events, trials)
-  return `${events} of ${trials}, ${percent(events / trials)} (${percent(low)} to ${percent(high)})`
-}
+const rate = (events: number, trials: number) => rateText(events, trials, 0.01)
 
 describe.skipIf(evaluationDataMissing())(
   'references of people of LFW that age',
@@ -50,24 +39,16 @@ describe.skipIf(evaluationDataMissing())(
     let people: { embedding: Embedding; isSound: boolean }[][]
 
     beforeAll(async () => {
-      const packDir = PACK ?? join(inject('modelsDir'), 'baseline')
-      pack = await loadModelPack(packDir)
+      pack = await loadModelPack(PACK ?? join(inject('modelsDir'), 'baseline'))
       bounds = ageingBounds(pack)!
-      const data = await readPeople(LFW)
-      const seen = data.people.map(() => 0)
-      data.photos = data.photos.filter(({ person }) => ++seen[person]! <= PHOTOS)
-      const cache = await EmbeddingCache.open(temporaryDir(), { pack: pack.modelId })
-      const engine = {
-        ...{ packDir, workers: 2, executionProviders: ['cpu'], queueLimit: Number.MAX_SAFE_INTEGER },
-        limits: { ...anyFace, face: 'centre' as const },
-      }
-      const results = await embedPhotos(data, engine, cache, () => {}).finally(() => cache.close())
-      const isSound = ({ face }: PhotoResult) =>
-        faultsOf(assessQuality(face!.components, 'enrol', pack.manifest.quality), 0).length === 0
+      const data = await readLfw(PHOTOS)
+      const results = await embedded(data, pack)
       people = data.people
         .map((_, person) => results.filter((_, i) => data.photos[i]!.person === person))
         .filter((photos) => photos.length === PHOTOS && photos.every(({ embedding }) => embedding !== null))
-        .map((photos) => photos.map((photo) => ({ embedding: photo.embedding!, isSound: isSound(photo) })))
+        .map((photos) =>
+          photos.map((photo) => ({ embedding: photo.embedding!, isSound: isSound(pack, photo) })),
+        )
         .filter(([first]) => first!.isSound)
       console.log(`${pack.modelId}: ${people.length} people with ${PHOTOS} photos, enrolled by the first`)
       console.log(`distance from the first template ${bounds.fromFirst}, step ${bounds.step}`)

@@ -3,74 +3,42 @@
  * compare with fresh ones.
  */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { loadModelPack, type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
-import { faultsOf } from '../../src/biometrics/pipeline/judge/component-finding.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
-import { assessQuality } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
-import { type DataSet, readPeople } from '../../tools/evaluation/data-set.js'
-import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
-import { EmbeddingCache, type PhotoResult } from '../../tools/evaluation/embedding-cache.js'
+import type { PhotoResult } from '../../tools/evaluation/embedding-cache.js'
 import { exactInterval } from '../../tools/evaluation/intervals.js'
-import {
-  anyFace,
-  evaluationDataMissing,
-  removeTemporaryDirs,
-  temporaryDir,
-  writeEvaluationPack,
-} from '../biometrics/fixtures.js'
+import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { embedded, isSound, MINUTE_MS, rateText as rate, readLfw } from './lfw.js'
 
-const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
 /** A folder of an installed pack that decides before the change, instead of the baseline. */
 const PACK = process.env.TEST_PACK
 /** The reference, two verifies, and one photo on which moved and fresh references are compared. */
 const PHOTOS = 4
 const FMR = 1e-4
 const STRICT_FMR = 1e-5
-const MINUTE_MS = 60_000
-
-const rate = (events: number, trials: number) => {
-  const percent = (value: number) => `${(100 * value).toFixed(value < 0.001 ? 4 : 1)} %`
-  const [low, high] = exactInterval(events, trials)
-  return `${events} of ${trials}, ${percent(events / trials)} (${percent(low)} to ${percent(high)})`
-}
 
 describe.skipIf(evaluationDataMissing())('people of LFW on their way to another pack', () => {
   let old: ModelPack
   let next: ModelPack
   /** Results of the photos of each person who has enough of them, by pack. */
   let people: { old: PhotoResult[]; next: PhotoResult[] }[]
-  let sound: (result: PhotoResult) => boolean
+  const sound = (result: PhotoResult) => isSound(old, result)
 
   beforeAll(async () => {
-    const nextDir = writeEvaluationPack()
-    const oldDir = PACK ?? join(inject('modelsDir'), 'baseline')
-    ;[old, next] = await Promise.all([loadModelPack(oldDir), loadModelPack(nextDir)])
-    const data = await readPeople(LFW)
-    const seen = data.people.map(() => 0)
-    data.photos = data.photos.filter(({ person }) => ++seen[person]! <= PHOTOS)
-    const [byOld, byNext] = [await embedded(data, oldDir, old), await embedded(data, nextDir, next)]
+    old = await loadModelPack(PACK ?? join(inject('modelsDir'), 'baseline'))
+    next = await loadModelPack(writeEvaluationPack())
+    const data = await readLfw(PHOTOS)
+    const [byOld, byNext] = [await embedded(data, old), await embedded(data, next)]
     const photosOf = (person: number, results: PhotoResult[]) =>
       results.filter((_, i) => data.photos[i]!.person === person)
     people = data.people
       .map((_, person) => ({ old: photosOf(person, byOld), next: photosOf(person, byNext) }))
       .filter((photos) => [...photos.old, ...photos.next].every(({ embedding }) => embedding !== null))
       .filter((photos) => photos.old.length === PHOTOS)
-    sound = ({ face }) =>
-      faultsOf(assessQuality(face!.components, 'enrol', old.manifest.quality), 0).length === 0
   }, 30 * MINUTE_MS)
   afterAll(removeTemporaryDirs)
-
-  async function embedded(data: DataSet, packDir: string, pack: ModelPack): Promise<PhotoResult[]> {
-    const cache = await EmbeddingCache.open(temporaryDir(), { pack: pack.modelId })
-    const engine = {
-      ...{ packDir, workers: 2, executionProviders: ['cpu'], queueLimit: Number.MAX_SAFE_INTEGER },
-      limits: { ...anyFace, face: 'centre' as const },
-    }
-    return embedPhotos(data, engine, cache, () => {}).finally(() => cache.close())
-  }
 
   it('are moved by strong verifies, and by no stranger more often than the strict bound allows', () => {
     const { threshold } = thresholdForFmr(old, FMR)

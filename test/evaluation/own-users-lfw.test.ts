@@ -1,30 +1,18 @@
 /** The false match rate between users without labels, with LFW as the users of a service: coverage, the extrapolated tail, and duplicates. */
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ModelPack } from '../../models/pack/model-pack.js'
-import { loadModelPack } from '../../models/pack/model-pack.js'
-import { readPeople } from '../../tools/evaluation/data-set.js'
-import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
-import { EmbeddingCache } from '../../tools/evaluation/embedding-cache.js'
+import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { likelyDuplicates } from '../../tools/evaluation/likely-duplicates.js'
 import { seededRandom } from '../../tools/evaluation/random.js'
 import { type StrangerPairs, strangerPairs } from '../../tools/evaluation/stranger-pairs.js'
 import { UsersRates } from '../../tools/evaluation/users-rates.js'
-import {
-  anyFace,
-  evaluationDataMissing,
-  removeTemporaryDirs,
-  temporaryDir,
-  writeEvaluationPack,
-} from '../biometrics/fixtures.js'
+import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { embedded, MINUTE_MS, readLfw } from './lfw.js'
 
-const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
 /** A folder of an installed pack to measure instead of the pack for evaluations. */
 const PACK = process.env.TEST_PACK
 const PHOTOS = 2
 const RUNS = 100
 const RATES = [1e-2, 1e-3, 1e-4]
-const MINUTE_MS = 60_000
 
 /** Users of the people `of`; a pair of one person is no pair of strangers and is left out. */
 function pairsBetween(pack: ModelPack, embeddings: Float32Array[], of: number[]): StrangerPairs {
@@ -56,20 +44,9 @@ describe.skipIf(evaluationDataMissing())('LFW as the users of a service', () => 
   let thresholds: number[]
 
   beforeAll(async () => {
-    const packDir = PACK ?? writeEvaluationPack()
-    pack = await loadModelPack(packDir)
-    const data = await readPeople(LFW)
-    const seen = data.people.map(() => 0)
-    data.photos = data.photos.filter(({ person }) => ++seen[person]! <= PHOTOS)
-    const cache = await EmbeddingCache.open(temporaryDir(), { pack: pack.modelId })
-    const engine = {
-      packDir,
-      workers: 2,
-      executionProviders: ['cpu'],
-      queueLimit: Number.MAX_SAFE_INTEGER,
-      limits: { ...anyFace, face: 'centre' as const },
-    }
-    const results = await embedPhotos(data, engine, cache, () => {}).finally(() => cache.close())
+    pack = await loadModelPack(PACK ?? writeEvaluationPack())
+    const data = await readLfw(PHOTOS)
+    const results = await embedded(data, pack)
     faces = data.people.map((_, person) =>
       results.flatMap(({ embedding }, i) =>
         data.photos[i]!.person === person && embedding ? [embedding] : [],

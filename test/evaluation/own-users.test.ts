@@ -10,24 +10,18 @@ import { type StrangerPairs, strangerPairs } from '../../tools/evaluation/strang
 import { fitTail, scoreAbove, shareAbove } from '../../tools/evaluation/tail-fit.js'
 import { UsersRates } from '../../tools/evaluation/users-rates.js'
 import { uprightMeasurement } from '../support/packs.js'
-import { cosinePack, DIMENSIONS, normals, population } from './synthetic.js'
+import { cosinePack, DIMENSIONS, normals, population, unit } from './synthetic.js'
 
 /** A face in a direction at random: the cosine of two of them has the density (1 - t²)^((d - 3) / 2). */
 function strangers(seed: number, count: number): Float32Array[] {
   const normal = normals(seed)
-  return Array.from({ length: count }, () => {
-    const vector = Float32Array.from({ length: DIMENSIONS }, normal)
-    return vector.map((value) => value / Math.hypot(...vector))
-  })
+  return Array.from({ length: count }, () => unit(Float32Array.from({ length: DIMENSIONS }, normal)))
 }
 
 /** Another photo of the same person. */
 function secondPhotos(faces: Float32Array[], seed: number): Float32Array[] {
   const normal = normals(seed)
-  return faces.map((face) => {
-    const vector = face.map((value) => value + 0.05 * normal())
-    return vector.map((value) => value / Math.hypot(...vector))
-  })
+  return faces.map((face) => unit(face.map((value) => value + 0.05 * normal())))
 }
 
 /** Share of pairs of such faces that score at least t, by Simpson's rule. */

@@ -20,11 +20,15 @@ export interface Population {
   photo(face: Float32Array): Float32Array
 }
 
+export function unit(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector)
+  return vector.map((value) => value / length)
+}
+
 /** @param family share of people who resemble each other, each to a different degree up to the weight */
 export function population(seed: number, family: { share: number; weight: number }): Population {
   const normal = normals(seed)
   const random = seededRandom(seed + 1)
-  const unit = (vector: Float32Array) => vector.map((value) => value / Math.hypot(...vector))
   return {
     face() {
       const vector = Float32Array.from({ length: DIMENSIONS }, normal)

@@ -3,24 +3,14 @@
  * next to those of the pack that is left and of references enrolled afresh. People of the map and people of the trial are never the same.
  */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
-import { readPeople } from '../../tools/evaluation/data-set.js'
-import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
-import { EmbeddingCache } from '../../tools/evaluation/embedding-cache.js'
 import { percentileInterval } from '../../tools/evaluation/intervals.js'
 import { seededRandom } from '../../tools/evaluation/random.js'
-import {
-  anyFace,
-  evaluationDataMissing,
-  removeTemporaryDirs,
-  temporaryDir,
-  writeEvaluationPack,
-} from '../biometrics/fixtures.js'
+import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { embedded, MINUTE_MS, readLfw } from './lfw.js'
 
-const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
 /** Folders of installed packs: the one that is left, instead of the baseline, and the one that comes. */
 const { TEST_PACK, TEST_NEXT_PACK } = process.env
 const FMR = 1e-4
@@ -28,7 +18,6 @@ const FOLDS = 10
 /** Chosen from 0.1, 0.3, 1, 3 and 30: the one that did best on most packs. It favours the translation a little. */
 const RIDGE = 0.3
 const REPLICATES = 1000
-const MINUTE_MS = 60_000
 
 interface Face {
   person: number
@@ -57,21 +46,10 @@ describe.skipIf(evaluationDataMissing())('references of LFW that are translated 
   let faces: Face[]
 
   beforeAll(async () => {
-    const [oldDir, nextDir] = [
-      TEST_PACK ?? join(inject('modelsDir'), 'baseline'),
-      TEST_NEXT_PACK ?? writeEvaluationPack(),
-    ]
-    ;[old, next] = await Promise.all([loadModelPack(oldDir), loadModelPack(nextDir)])
-    const data = await readPeople(LFW)
-    const embedded = async (packDir: string, pack: ModelPack) => {
-      const cache = await EmbeddingCache.open(temporaryDir(), { pack: pack.modelId })
-      const engine = {
-        ...{ packDir, workers: 2, executionProviders: ['cpu'], queueLimit: Number.MAX_SAFE_INTEGER },
-        limits: { ...anyFace, face: 'centre' as const },
-      }
-      return embedPhotos(data, engine, cache, () => {}).finally(() => cache.close())
-    }
-    const [byOld, byNext] = [await embedded(oldDir, old), await embedded(nextDir, next)]
+    old = await loadModelPack(TEST_PACK ?? join(inject('modelsDir'), 'baseline'))
+    next = await loadModelPack(TEST_NEXT_PACK ?? writeEvaluationPack())
+    const data = await readLfw()
+    const [byOld, byNext] = [await embedded(data, old), await embedded(data, next)]
     faces = data.photos.flatMap(({ person }, i) => {
       const [before, after] = [byOld[i]!.embedding, byNext[i]!.embedding]
       return before && after ? [{ person, old: before, next: after }] : []
