@@ -88,11 +88,40 @@ async function besides<T>(env: Record<string, string>, provoke: (world: World) =
   return provoke(await beside.get(key)!)
 }
 
-async function raw(baseUrl: string, method: string, target: string, bytes: string): Promise<Answer> {
-  const response = await exchange(baseUrl, bytes)
+/** Bytes that no client library would send, to the sandbox. @param start method and target, which the signature covers */
+async function raw({ running }: World, start: string, bytes: string): Promise<Answer> {
+  const response = await exchange(running.service.url('sandbox'), bytes)
   if (!response) throw new Error('no response')
+  const [method, target] = start.split(' ') as [string, string]
   return { ...response, request: { method, target } }
 }
+
+const posted = ({ tenant }: World, bytes: number, body = '') =>
+  rawRequest(
+    'POST /v1/enroll',
+    [
+      `Authorization: Bearer ${tenant.sandboxKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${bytes}`,
+    ],
+    body,
+  )
+
+/** A user who is enrolled in the sandbox. */
+async function enrolled({ sandbox, image }: World): Promise<string> {
+  const user_id = newUser()
+  await sandbox.enroll({ user_id, image })
+  return user_id
+}
+
+/** The answer to the second of two enrollments. */
+async function enrolledTwice({ sandbox, image }: World): Promise<ApiResponse> {
+  await sandbox.enroll({ user_id: newUser(), image })
+  return sandbox.enroll({ user_id: newUser(), image })
+}
+
+const captures = { COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }
+const overNode = { COUNTERSIGN_HTTP: 'node' }
 
 let furtherKeys = 0
 async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
@@ -129,27 +158,21 @@ const assertWith =
     claims: Parameters<SoftwareAuthenticator['get']>[1],
     settings: Partial<PasskeySettings> = {},
   ): Provocation =>
-  async ({ running, tenant, sandbox, image }) => {
+  async (world) => {
+    const { running, tenant, sandbox, image } = world
     await usePasskeys(running, tenant)
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
+    const user_id = await enrolled(world)
     const { authenticator } = await registered(sandbox, user_id)
     const passkey_assertion = await asserted(sandbox, user_id, action, authenticator, claims)
     await usePasskeys(running, tenant, settings)
     return sandbox.verify({ user_id, image, action, passkey_assertion })
   }
 
-const beginRegistration = async (
-  { running, tenant, sandbox, image }: World,
-  settings: Partial<PasskeySettings> = {},
-) => {
-  await usePasskeys(running, tenant, settings)
-  const user_id = newUser()
-  await sandbox.enroll({ user_id, image })
-  return {
-    user_id,
-    begin: (fields: object = {}) => sandbox.call('POST', passkeysPath(user_id, '/registration'), fields),
-  }
+const beginRegistration = async (world: World, settings: Partial<PasskeySettings> = {}) => {
+  await usePasskeys(world.running, world.tenant, settings)
+  const user_id = await enrolled(world)
+  const path = passkeysPath(user_id, '/registration')
+  return { user_id, begin: (fields: object = {}) => world.sandbox.call('POST', path, fields) }
 }
 
 const PROVOCATIONS = {
@@ -161,11 +184,8 @@ const PROVOCATIONS = {
     sandbox.verify({ user_id: newUser(), image, action, require_passkey: true }),
   passkey_verdict_required: async (world) =>
     (await beginRegistration(world, { registration: 'verified' })).begin(),
-  passkey_not_found: async ({ sandbox, image }) => {
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    return sandbox.call('DELETE', passkeysPath(user_id, '/pky_0'))
-  },
+  passkey_not_found: async (world) =>
+    world.sandbox.call('DELETE', passkeysPath(await enrolled(world), '/pky_0')),
   passkey_already_registered: async (world) => {
     const { user_id } = await beginRegistration(world)
     const { authenticator } = await registered(world.sandbox, user_id)
@@ -200,11 +220,8 @@ const PROVOCATIONS = {
     const { body } = await world.sandbox.verify({ user_id, action, challenge })
     return begin({ verification_id: body.verification_id })
   },
-  passkey_recovery_not_found: async ({ sandbox, image }) => {
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    return sandbox.call('DELETE', passkeysPath(user_id, '/recovery'))
-  },
+  passkey_recovery_not_found: async (world) =>
+    world.sandbox.call('DELETE', passkeysPath(await enrolled(world), '/recovery')),
   passkey_invalid: assertWith({ signsWrong: true }),
   passkey_became_synced: assertWith({ isSynced: true }, { synced: 'refused' }),
   passkey_challenge_mismatch: assertWith({ challenge: 'AAAA' }),
@@ -249,12 +266,10 @@ const PROVOCATIONS = {
     sandbox.verify({ user_id: newUser(), image, action, require_liveness: 'passive' }),
   capture_page_unavailable: ({ sandbox }) => askForSession(sandbox, { user_id: `${newUser()}+match` }),
   return_url_not_allowed: () =>
-    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, ({ sandbox }) =>
-      askForSession(sandbox, { user_id: `${newUser()}+match` }),
-    ),
+    besides(captures, ({ sandbox }) => askForSession(sandbox, { user_id: `${newUser()}+match` })),
   capture_session_not_found: ({ sandbox }) => sandbox.call('GET', '/v1/capture-sessions/cap_0'),
   capture_proof_invalid: () =>
-    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running }) => {
+    besides(captures, async ({ running }) => {
       const other = await running.tenant()
       await allowReturn(running, other)
       const { body } = await askForSession(other.sandbox, { user_id: 'ada+match', browser: 'same' })
@@ -266,27 +281,20 @@ const PROVOCATIONS = {
   invalid_idempotency_key: ({ sandbox, image }) =>
     sandbox.enroll({ user_id: newUser(), image }, { headers: { 'X-Svc-Idempotency-Key': 'x'.repeat(256) } }),
   malformed_request: () =>
-    besides({ COUNTERSIGN_HTTP: 'node' }, ({ running }) =>
-      raw(running.service.url('sandbox'), 'GET', '/v1/health', 'GET /v1/health HTTP/1.0\r\n\r\n'),
-    ),
+    besides(overNode, (world) => raw(world, 'GET /v1/health', 'GET /v1/health HTTP/1.0\r\n\r\n')),
   request_timeout: () =>
-    apart({ COUNTERSIGN_HTTP: 'node', COUNTERSIGN_HTTP_HEAD_MS: '100' }, ({ running }) =>
-      raw(running.service.url('sandbox'), 'GET', '/v1/health', 'GET /v1/health HTTP/1.1\r\nHost: '),
+    apart({ ...overNode, COUNTERSIGN_HTTP_HEAD_MS: '100' }, (world) =>
+      raw(world, 'GET /v1/health', 'GET /v1/health HTTP/1.1\r\nHost: '),
     ),
   headers_too_large: () =>
-    besides({ COUNTERSIGN_HTTP: 'node' }, ({ running }) =>
-      raw(
-        running.service.url('sandbox'),
-        'GET',
-        '/v1/health',
-        rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`]),
-      ),
+    besides(overNode, (world) =>
+      raw(world, 'GET /v1/health', rawRequest('GET /v1/health', [`X-Large: ${'x'.repeat(4096)}`])),
     ),
   missing_api_key: ({ running }) => running.anonymous('sandbox').health(),
   malformed_api_key: ({ running, tenant }) =>
     apiClient(running.service.url('sandbox'), `${tenant.sandboxKey}x`).health(),
   invalid_api_key: ({ running }) =>
-    besides({ COUNTERSIGN_HTTP: 'node' }, (elsewhere) =>
+    besides(overNode, (elsewhere) =>
       apiClient(running.service.url('sandbox'), elsewhere.tenant.sandboxKey).health(),
     ),
   revoked_api_key: async ({ running }) => {
@@ -326,11 +334,8 @@ const PROVOCATIONS = {
   unknown_endpoint: ({ sandbox }) => sandbox.call('GET', '/v2/health'),
   reference_not_found: ({ sandbox, image }) => sandbox.verify({ user_id: newUser(), image, action }),
   method_not_allowed: ({ sandbox }) => sandbox.call('GET', '/v1/enroll'),
-  already_enrolled: async ({ sandbox, image }) => {
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    return sandbox.enroll({ user_id, image })
-  },
+  already_enrolled: async (world) =>
+    world.sandbox.enroll({ user_id: await enrolled(world), image: world.image }),
   locked_out: () =>
     apart({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, async ({ production }) => {
       const [image, other] = [base64(await face('ada')), base64(await face('grace'))]
@@ -357,27 +362,13 @@ const PROVOCATIONS = {
     const responses = await Promise.all(Array.from({ length: 4 }, () => production.enroll(request, once)))
     return responses.find(({ status }) => status === 409)!
   },
-  reference_model_mismatch: async ({ running, sandbox, image }) => {
-    const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    withDatabase(running, (database) =>
-      database.exec(
-        "UPDATE reference SET model = 'other@7' WHERE rowid = (SELECT max(rowid) FROM reference)",
-      ),
-    )
-    return sandbox.verify({ user_id, image, action })
+  reference_model_mismatch: async (world) => {
+    const user_id = await enrolled(world)
+    const newest = "UPDATE reference SET model = 'other@7' WHERE rowid = (SELECT max(rowid) FROM reference)"
+    withDatabase(world.running, (database) => database.exec(newest))
+    return world.sandbox.verify({ user_id, image: world.image, action })
   },
-  body_too_large: ({ running, tenant }) =>
-    raw(
-      running.service.url('sandbox'),
-      'POST',
-      '/v1/enroll',
-      rawRequest('POST /v1/enroll', [
-        `Authorization: Bearer ${tenant.sandboxKey}`,
-        'Content-Type: application/json',
-        'Content-Length: 9000000',
-      ]),
-    ),
+  body_too_large: (world) => raw(world, 'POST /v1/enroll', posted(world, 9_000_000)),
   unsupported_media_type: ({ sandbox }) =>
     sandbox.call('POST', '/v1/enroll', undefined, { raw: '{}', headers: { 'Content-Type': 'text/xml' } }),
   idempotency_key_reused: async ({ sandbox, image }) => {
@@ -413,20 +404,12 @@ const PROVOCATIONS = {
       return guess()
     }),
   internal_error: () =>
-    besides({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, sandbox }) => {
+    besides(captures, async ({ running, sandbox }) => {
       withDatabase(running, (database) => database.exec("UPDATE tenant SET capture_page = '{'"))
       return askForSession(sandbox, { user_id: `${newUser()}+match` })
     }),
-  sandbox_quota_reached: () =>
-    besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, async ({ sandbox, image }) => {
-      await sandbox.enroll({ user_id: newUser(), image })
-      return sandbox.enroll({ user_id: newUser(), image })
-    }),
-  sandbox_daily_quota_reached: () =>
-    besides({ COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '1' }, async ({ sandbox, image }) => {
-      await sandbox.enroll({ user_id: newUser(), image })
-      return sandbox.enroll({ user_id: newUser(), image })
-    }),
+  sandbox_quota_reached: () => besides({ COUNTERSIGN_SANDBOX_USERS: '1' }, enrolledTwice),
+  sandbox_daily_quota_reached: () => besides({ COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '1' }, enrolledTwice),
   sandbox_storage_low: () =>
     besides(
       { COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) },
@@ -453,37 +436,24 @@ const PROVOCATIONS = {
       withLock(running, () => sandbox.enroll({ user_id: newUser(), image })),
     ),
   shutting_down: () =>
-    apart({}, async ({ running, tenant }) => {
-      const url = running.service.url('sandbox')
-      const head = [`Authorization: Bearer ${tenant.sandboxKey}`, 'Content-Type: application/json']
-      const [held, idle] = [await openSocket(url), await openSocket(url)]
-      held.send(rawRequest('POST /v1/enroll', [...head, 'Content-Length: 2'], '{'))
-      idle.send(rawRequest('GET /v1/health', head))
+    apart({}, async (own) => {
+      const { service } = own.running
+      const health = rawRequest('GET /v1/health', [`Authorization: Bearer ${own.tenant.sandboxKey}`])
+      const [held, idle] = [
+        await openSocket(service.url('sandbox')),
+        await openSocket(service.url('sandbox')),
+      ]
+      held.send(posted(own, 2, '{'))
+      idle.send(health)
       await idle.response()
-      const stopped = running.service.stop()
-      idle.send(rawRequest('GET /v1/health', head))
+      const stopped = service.stop()
+      idle.send(health)
       const response = (await idle.response())!
       held.send('}')
       await stopped
       return { ...response, request: { method: 'GET', target: '/v1/health' } }
     }),
-  deadline_exceeded: () =>
-    besides(IMPATIENT, async ({ running, tenant }) =>
-      raw(
-        running.service.url('sandbox'),
-        'POST',
-        '/v1/enroll',
-        rawRequest(
-          'POST /v1/enroll',
-          [
-            `Authorization: Bearer ${tenant.sandboxKey}`,
-            'Content-Type: application/json',
-            'Content-Length: 10',
-          ],
-          '{',
-        ),
-      ),
-    ),
+  deadline_exceeded: () => besides(IMPATIENT, (own) => raw(own, 'POST /v1/enroll', posted(own, 10, '{'))),
 } satisfies Partial<Record<ErrorCode, Provocation>>
 
 /** Another process holds SQLite's write lock for as long as the store has patience, and longer. */
@@ -499,19 +469,28 @@ async function withLock<T>({ dataDir }: TestService, work: () => Promise<T>): Pr
 }
 
 const RETRIED = new Set<ErrorCode>([
-  'rotation_in_progress',
-  'idempotency_in_progress',
-  'rate_limited',
-  'too_many_wrong_keys',
-  'sandbox_daily_quota_reached',
-  'overloaded',
-  'sandbox_storage_low',
-  'engine_unavailable',
-  'store_unavailable',
-  'shutting_down',
+  ...(['rotation_in_progress', 'idempotency_in_progress', 'rate_limited', 'too_many_wrong_keys'] as const),
+  ...(['sandbox_daily_quota_reached', 'sandbox_storage_low', 'overloaded', 'shutting_down'] as const),
+  ...(['engine_unavailable', 'store_unavailable'] as const),
 ])
+/** The only statuses of a category. */
+const STATUSES: Record<string, number[]> = {
+  biometric_rejected: [422],
+  unavailable: [503, 504],
+  internal: [500],
+  rate_limited: [429],
+  authentication_failed: [401],
+  permission_denied: [403],
+  not_found: [404],
+}
 const header = ({ headers }: Answer, name: string): string | null =>
   headers instanceof Headers ? headers.get(name) : (headers[name] ?? null)
+
+const MEASURED = { component: 'sharpness', value: expect.any(Number), bound: { min: expect.any(Number) } }
+const GUIDED = {
+  guidance: expect.toBeOneOf([...PHOTO_GUIDANCE]),
+  hint: expect.stringMatching(/^\S.+\.$/),
+}
 
 describe('the error registry', () => {
   it('has no error code that is provoked neither by a test here nor by the scenarios of a feature', () => {
@@ -524,16 +503,9 @@ describe('the error registry', () => {
   })
 
   it('gives each category the statuses of the contract', () => {
-    const byCategory = Object.entries(ERRORS).map(([code, { category, status }]) => [code, category, status])
-    for (const [code, category, status] of byCategory) {
+    for (const [code, { category, status }] of Object.entries(ERRORS)) {
       expect(code).toMatch(/^[a-z][a-z_]*$/)
-      if (category === 'biometric_rejected') expect(status).toBe(422)
-      if (category === 'unavailable') expect([503, 504]).toContain(status)
-      if (category === 'internal') expect(status).toBe(500)
-      if (category === 'rate_limited') expect(status).toBe(429)
-      if (category === 'authentication_failed') expect(status).toBe(401)
-      if (category === 'permission_denied') expect(status).toBe(403)
-      if (category === 'not_found') expect(status).toBe(404)
+      expect(STATUSES[category] ?? [status], code).toContain(status)
     }
   })
 
@@ -556,19 +528,8 @@ describe('the error registry', () => {
                 issue: expect.any(String),
                 ...(code === 'insufficient_scope' ? { scope: 'erase' } : {}),
                 ...(code === 'policy_not_met' ? { requirement: 'min_photos' } : {}),
-                ...(code === 'low_quality'
-                  ? {
-                      component: 'sharpness',
-                      value: expect.any(Number),
-                      bound: { min: expect.any(Number) },
-                    }
-                  : {}),
-                ...(category === 'biometric_rejected'
-                  ? {
-                      guidance: expect.toBeOneOf([...PHOTO_GUIDANCE]),
-                      hint: expect.stringMatching(/^\S.+\.$/),
-                    }
-                  : {}),
+                ...(code === 'low_quality' && MEASURED),
+                ...(category === 'biometric_rejected' && GUIDED),
               })),
             }
           : {}),
@@ -639,7 +600,7 @@ describe('what to do', () => {
   })
 
   it('names the allowed origins of the capture page, and the command that allows another', async () => {
-    await apart({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' }, async ({ running, tenant, sandbox }) => {
+    await apart(captures, async ({ running, tenant, sandbox }) => {
       const ask = (return_url: string) => askForSession(sandbox, { user_id: 'ada+match', return_url })
       const before = await ask('https://shop.example/done')
       expect(before.body.message).toContain('https://shop.example: none is allowed yet')

@@ -37,10 +37,10 @@ const notReady = (reason: string) => ({
   status: 503,
   body: expect.objectContaining({ status: 'not_ready', reasons: [reason] }),
 })
-const untilNotReady = () =>
+const until = (expected: number) =>
   poll(
     () => probe('/readyz'),
-    ({ status }) => status === 503,
+    ({ status }) => status === expected,
   )
 
 describe('the engine', () => {
@@ -57,17 +57,14 @@ describe('the engine', () => {
       )
       for (const name of networks) truncateSync(join(models, name), 100)
       process.kill(running.service.engine.health().processId!, 'SIGKILL')
-      expect(await untilNotReady()).toEqual(notReady('engine_down'))
+      expect(await until(503)).toEqual(notReady('engine_down'))
       expect((await probe('/livez')).status).toBe(200)
       const metrics = await scrape(running)
       expect(sampleOf(metrics, 'countersign_ready')).toBe(0)
       expect(sampleOf(metrics, 'countersign_not_ready{reason="engine_down"}')).toBe(1)
       expect(sampleOf(metrics, 'countersign_not_ready{reason="engine_hung"}')).toBe(0)
       cpSync(inject('modelsDir'), models, { recursive: true })
-      await poll(
-        () => probe('/readyz'),
-        ({ status }) => status === 200,
-      )
+      await until(200)
       expect(sampleOf(await scrape(running), 'countersign_ready')).toBe(1)
     },
     LIMIT_MS,
@@ -79,11 +76,8 @@ describe('the engine', () => {
       running = await startService({}, { ownEngine: true })
       const { processId } = running.service.engine.health()
       process.kill(processId!, 'SIGSTOP')
-      expect(await untilNotReady()).toEqual(notReady('engine_hung'))
-      await poll(
-        () => probe('/readyz'),
-        ({ status }) => status === 200,
-      )
+      expect(await until(503)).toEqual(notReady('engine_hung'))
+      await until(200)
     },
     LIMIT_MS,
   )

@@ -12,7 +12,6 @@ import type {
 } from '../../../src/http/listeners/listener.js'
 import { chooseTransport, listen } from '../../../src/http/listeners/transport.js'
 import { packageFile } from '../../../src/lib/package-root.js'
-import { poll } from '../../support/command.js'
 import { exchange, openSocket, rawRequest } from '../../support/raw-socket.js'
 import { BODIES, LIMITS, overTransports } from '../../support/transports.js'
 
@@ -112,11 +111,7 @@ overTransports((name) => {
         await new Promise((resolve) => setTimeout(resolve, 50))
         connection.end()
       }
-      await poll(
-        async () => left.length,
-        (count) => count === 2,
-      )
-      expect(left.sort()).toEqual(['/answer', '/body'])
+      await expect.poll(() => left.toSorted()).toEqual(['/answer', '/body'])
     })
   })
 
@@ -165,10 +160,7 @@ overTransports((name) => {
       const gone = await openSocket(url)
       gone.send(rawRequest('GET /'))
       gone.end()
-      await poll(
-        async () => count,
-        (times) => times === 2,
-      )
+      await expect.poll(() => count).toBe(2)
     })
   })
 
@@ -179,14 +171,12 @@ overTransports((name) => {
       open.send(rawRequest('GET /'))
       expect((await open.response())?.status).toBe(200)
       void listeners.at(-1)!.retire()
-      await poll(
-        () =>
-          openSocket(url).then(
-            (other) => other.end(),
-            ({ code }) => code,
-          ),
-        (code) => code === 'ECONNREFUSED',
-      )
+      const connecting = () =>
+        openSocket(url).then(
+          (other) => other.end(),
+          ({ code }) => code,
+        )
+      await expect.poll(connecting).toBe('ECONNREFUSED')
       open.send(rawRequest('GET /'))
       const last = await open.response()
       expect([last?.status, last?.headers.connection]).toEqual([200, 'close'])
@@ -253,9 +243,7 @@ overTransports((name) => {
       it('closes a connection whose head does not arrive, after the handler has refused it', async () => {
         const url = await serve(
           async ({ malformed }) => ({ status: statusOf(malformed!), headers: {}, body: malformed!.code }),
-          {
-            headMs: 100,
-          },
+          { headMs: 100 },
         )
         const connection = await openSocket(url)
         connection.send('GET / HTTP/1.1\r\nX: ')
@@ -267,10 +255,7 @@ overTransports((name) => {
       it('reports a body that does not arrive to the handler that reads it', async () => {
         const url = await serve(
           async (request) => ok(await whole(request).then(String, ({ code }) => code)),
-          {
-            headMs: 100,
-            requestMs: 200,
-          },
+          { headMs: 100, requestMs: 200 },
         )
         const response = await exchange(url, rawRequest('POST /', ['Content-Length: 5'], 'x'))
         expect(response?.text).toBe('request_timeout')
