@@ -1,13 +1,13 @@
 /** Statistics of benchmarks, the files of their results, and comparisons with earlier results. */
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compare, readResult } from '../../bench/lib/comparison.js'
 import { documentOf, keepPartial, keepResult, loadOf, type SuiteResult } from '../../bench/lib/report.js'
 import { carriedPercentile, leastSamples, shown, summariseLatency } from '../../bench/lib/statistics.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const samples = (count: number) => Array.from({ length: count }, (_, index) => index)
 const result = (perSecond: number): SuiteResult => ({
@@ -50,11 +50,7 @@ describe('a percentile', () => {
 })
 
 describe('results', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
 
   it('partial results are kept until the run has ended', async () => {
     const out = join(folder, 'under-way')

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/app/configuration.js'
 import {
   adminUrl,
@@ -16,13 +15,10 @@ import {
 } from '../../src/config/config.js'
 import { DEPRECATED_SETTINGS } from '../../src/config/deprecated-settings.js'
 import { defaultWorkers } from '../../src/config/worker-limits.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
-let dir: string
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-config-'))
-  writeFileSync(join(dir, 'tls.pem'), '')
-})
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+const dir = temporaryFolder()
+writeFileSync(join(dir, 'tls.pem'), '')
 
 const load = (env: Record<string, string> = {}) =>
   loadConfig(Object.fromEntries(Object.entries(env).map(([name, value]) => [`COUNTERSIGN_${name}`, value])))

@@ -1,14 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../src/config/config.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
-let dir: string
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-file-'))
-})
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
+const dir = temporaryFolder()
 
 function resolveFile(text: string, env: Record<string, string> = {}) {
   const file = join(dir, 'countersign.env')

@@ -1,16 +1,15 @@
 /** The pack that serves where none is named. References work only with the pack that made them, so it never changes automatically. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.js'
 import { DEFAULT_PACK_FILE } from '../../src/config/default-model-pack.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 let modelsDir: string
 beforeEach(() => {
-  modelsDir = mkdtempSync(join(tmpdir(), 'countersign-default-'))
+  modelsDir = temporaryFolder()
 })
-afterEach(() => rmSync(modelsDir, { recursive: true }))
 
 const chosen = (env: Record<string, string> = {}) => {
   const { modelPack, isModelPackSettled } = loadConfig({ COUNTERSIGN_MODELS_DIR: modelsDir, ...env })

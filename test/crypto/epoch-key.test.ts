@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { linkSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   dataKeyWrapping,
   epochKeyId,
@@ -12,6 +11,7 @@ import {
 } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy, type SealingKey, seal } from '../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../src/keys/epoch-folder.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const alone = (key: Buffer): SealingKey => ({ current: key, others: [] })
 const id = 'sub_1'
@@ -56,9 +56,8 @@ describe('a data key of an epoch', () => {
 describe('the folder of epoch keys', () => {
   let path: string
   beforeEach(() => {
-    path = mkdtempSync(join(tmpdir(), 'countersign-epoch-folder-'))
+    path = temporaryFolder()
   })
-  afterEach(() => rmSync(path, { recursive: true, force: true }))
 
   it('each epoch key file is named by the id of its key and readable by its owner only', async () => {
     const made = await new EpochFolder(path).make('database')

@@ -1,16 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -29,17 +19,15 @@ import {
   settleKeys,
 } from '../../src/crypto/service-keys.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 let dir: string
 let file: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-key-'))
+  dir = temporaryFolder()
   file = join(dir, 'made', 'master.key')
 })
-afterEach(() => {
-  vi.unstubAllEnvs()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterEach(() => vi.unstubAllEnvs())
 
 const load = (masterKey?: string) =>
   loadMasterKey({ masterKey, masterKeyCommand: undefined, masterKeyFile: file })

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCsv } from '../../tools/evaluation/csv.js'
 import { readPairs, readPeople } from '../../tools/evaluation/data-set.js'
 import { readGroups } from '../../tools/evaluation/people-groups.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 describe('a table', () => {
   it('reads tables as spreadsheets write them', () => {
@@ -44,9 +44,8 @@ describe('a list of pairs', () => {
 })
 
 describe('a folder of people', () => {
-  let folder: string
+  const folder = temporaryFolder()
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-people-'))
     for (const file of [
       'bo/2.PNG',
       'bo/1.jpg',
@@ -60,7 +59,6 @@ describe('a folder of people', () => {
     }
     await writeFile(join(folder, 'groups.csv'), 'person,sex,age\nal,f,old\nbo,f,\nzed,m,old\n')
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('has a person for each folder with photos, in order', async () => {
     const { people, photos, pairs } = await readPeople(folder)

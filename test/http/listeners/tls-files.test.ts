@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { examineTls } from '../../../src/http/listeners/tls-files.js'
 import { DAY_MS } from '../../../src/lib/clock.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let dir: string
+const dir = temporaryFolder()
 const at = (name: string) => join(dir, name)
 const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' })
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-tls-files-'))
   openssl('req', '-x509', ...KEY, '-days', '90', '-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=ca')
   openssl('req', ...KEY, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost')
   const issuer = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial']
@@ -22,7 +21,6 @@ beforeAll(() => {
   writeFileSync(at('reversed.pem'), `${ca}${server}`)
   writeFileSync(at('junk.pem'), 'junk')
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const examine = (cert: string, key: string, days = 0) =>
   examineTls({ certFile: at(cert), keyFile: at(key) }, Date.now() + days * DAY_MS)

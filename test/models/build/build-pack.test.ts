@@ -1,18 +1,17 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { baselinePackDocument } from '../../../tools/pack-builders/baseline/pack-document.js'
 import { NETWORK_PINS } from '../../../tools/pack-builders/baseline/pins.js'
 import { buildPack } from '../../../tools/pack-builders/build/build-pack.js'
 import { shippedCalibration } from '../../../tools/pack-builders/calibration/shipped.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let outDir: string
 beforeEach(() => {
-  outDir = mkdtempSync(join(tmpdir(), 'countersign-build-pack-'))
+  outDir = temporaryFolder()
   cpSync(join(inject('modelsDir'), 'baseline'), outDir, { recursive: true })
 })
-afterEach(() => rmSync(outDir, { recursive: true }))
 
 const shipped = shippedCalibration('baseline')
 const calibrationInPlace = () => JSON.parse(readFileSync(join(outDir, 'calibration.json'), 'utf8'))

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { downloadFile } from '../../../models/install/download.js'
 import { poll } from '../../support/command.js'
 import { type FilesServer, filesOf, offsetOf, serveFiles } from '../../support/files-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const CONTENT = randomBytes(300_000)
 const sha256 = createHash('sha256').update(CONTENT).digest('hex')
@@ -15,12 +15,11 @@ const whole = filesOf({ '/file': CONTENT })
 let folder: string
 let servers: FilesServer[]
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-download-'))
+  folder = temporaryFolder()
   servers = []
 })
 afterEach(() => {
   for (const server of servers) server.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const path = (name = 'file') => join(folder, name)

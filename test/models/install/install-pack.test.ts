@@ -1,22 +1,21 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { type InstallOptions, installPack } from '../../../models/install/install-pack.js'
 import { openPackSource, type PackSource } from '../../../models/install/pack-source.js'
 import { CodedError } from '../../../src/lib/errors.js'
 import { writeBroughtPack } from '../../support/packs.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let folder: string
 let brought: string
 let source: PackSource
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-install-'))
+  folder = temporaryFolder()
   brought = join(folder, 'brought')
   await writeBroughtPack(brought, inject('modelsDir'))
   source = await openPackSource(brought)
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const modelsDir = () => join(folder, 'models')
 const NETWORKS = ['detector.onnx', 'landmarks.onnx', 'embedder.onnx', 'embedder-int8.onnx']

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DownloadedPack } from '../../../tools/pack-builders/build/catalogue-entry.js'
@@ -9,6 +8,7 @@ import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalo
 import { type PullOptions, pullPack } from '../../../tools/pack-builders/catalogue/pull-pack.js'
 import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../../biometrics/fixtures.js'
 import { type FilesServer, filesOf, serveFiles } from '../../support/files-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const OPENCV_ZOO = findCataloguePack('opencv-zoo') as DownloadedPack
 const [DETECTOR, EMBEDDER] = OPENCV_ZOO.files.map(({ file, download }) => ({
@@ -19,12 +19,11 @@ const [DETECTOR, EMBEDDER] = OPENCV_ZOO.files.map(({ file, download }) => ({
 let modelsDir: string
 let servers: FilesServer[]
 beforeEach(() => {
-  modelsDir = mkdtempSync(join(tmpdir(), 'countersign-pull-'))
+  modelsDir = temporaryFolder()
   servers = []
 })
 afterEach(() => {
   for (const server of servers) server.close()
-  rmSync(modelsDir, { recursive: true, force: true })
 })
 
 async function mirror(listener: RequestListener): Promise<FilesServer> {

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import {
   CALIBRATION_JSON,
   type Calibration,
@@ -12,16 +11,15 @@ import {
 import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
 import { uprightMeasurement } from '../../support/packs.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let dir: string
+const dir = temporaryFolder()
 let manifest: PackManifest
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'countersign-calibration-'))
   const text = await readFile(join(inject('modelsDir'), 'baseline', 'pack.json'), 'utf8')
   await writeFile(join(dir, 'pack.json'), text)
   manifest = JSON.parse(text)
 })
-afterAll(() => rm(dir, { recursive: true, force: true }))
 
 const point = (fmr: number, threshold: number) => ({
   fmr,

@@ -1,19 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { InferenceSession } from 'onnxruntime-node'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { assertRunnable } from '../../../models/pack/runnable-network.js'
 import { foreignNode, outputOfType, withOpset } from '../../support/changed-networks.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-let embedder: Buffer
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-networks-'))
-  embedder = readFileSync(join(inject('modelsDir'), 'baseline', 'embedder.onnx'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder()
+const embedder = readFileSync(join(inject('modelsDir'), 'baseline', 'embedder.onnx'))
 
 /** Returns the error's message. */
 function refusal(bytes: Uint8Array): string {
