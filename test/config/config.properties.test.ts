@@ -39,7 +39,7 @@ describe('a setting', () => {
           expect((error as ConfigError).message).toContain(variable)
         }
       }),
-      2000,
+      1000,
     )
   })
 })
