@@ -1,4 +1,4 @@
-/** One suite of behaviour that the SDKs for TypeScript, Python and Go keep to, against a real service; behaviour/README.md says how. */
+/** The SDKs for Python and Go keep to the behaviour of the one for TypeScript, whose test runs the same scenarios; behaviour/README.md says how. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,8 +6,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
-import { base64, face } from '../support/faces.js'
-import { plain } from '../support/images.js'
 import {
   buildGo,
   canBuildGo,
@@ -17,15 +15,8 @@ import {
   installPython,
   typeChecker,
 } from '../support/language-packages.js'
-import { startService, type TestService } from '../support/service.js'
-import { Driver } from './behaviour/driver.js'
-import { CALLS } from './behaviour/scenarios/calls.js'
-import { CAPTURE_SESSIONS } from './behaviour/scenarios/capture-sessions.js'
-import { PASSKEYS } from './behaviour/scenarios/passkeys.js'
-import { RETRIES } from './behaviour/scenarios/retries.js'
-import { TRUST } from './behaviour/scenarios/trust.js'
-import { newWorld, type Photos } from './behaviour/world.js'
-import { startProxy } from './proxy.js'
+import { type Driver, DriverProcess } from './behaviour/driver.js'
+import { keepsToTheSuite, openStand, type Stand } from './behaviour/suite.js'
 
 const run = promisify(execFile)
 const DRIVERS = packageFile('test', 'client', 'behaviour')
@@ -34,29 +25,15 @@ const BUILD_MS = 240_000
 /** How the packages' own tests start their fake. */
 const COUNTERSIGN_COMMAND = `${process.execPath} ${packageFile('dist', 'src', 'cli', 'main.js')}`
 
-let running: TestService
-let photos: Photos
+let stand: Stand
 let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'countersign-sdk-'))
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    // A busy machine takes its time with twenty frames.
-    COUNTERSIGN_DEADLINE_MS: '60000',
-  })
-  // The clock starts at a whole second, so that times in seconds do not depend on when the test began.
-  running.clock.advance(1000 - (running.clock.now() % 1000))
-  photos = {
-    blank: base64(await plain()),
-    ada: base64(await face('ada')),
-    adaToday: base64(await face('adaToday')),
-    grace: base64(await face('grace')),
-  }
+  stand = await openStand()
 })
 afterAll(async () => {
-  await running?.stop()
+  await stand?.running.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -74,11 +51,6 @@ const python = () => {
 }
 
 const LANGUAGES: Language[] = [
-  {
-    name: 'TypeScript',
-    isThere: true,
-    driver: async () => [process.execPath, [join(DRIVERS, 'driver.mjs')]],
-  },
   {
     name: 'Python',
     isThere: canInstallPython,
@@ -100,21 +72,15 @@ describe.each(LANGUAGES)('the SDK for $name', ({ isThere, driver: start }) => {
   let driver: Driver
 
   beforeAll(async () => {
-    if (isThere) driver = new Driver(...(await start()))
+    if (isThere) driver = new DriverProcess(...(await start()))
   }, BUILD_MS)
   afterAll(() => driver?.stop())
 
-  for (const { title, run: scenario } of [...CALLS, ...RETRIES, ...TRUST, ...CAPTURE_SESSIONS, ...PASSKEYS])
-    it.skipIf(!isThere)(title, async () => {
-      const tenant = await running.tenant()
-      const proxy = await startProxy(running.service.url('sandbox'))
-      try {
-        await scenario(newWorld({ running, tenant, proxy, photos, driver }))
-        expect(driver.complaints).toBe('')
-      } finally {
-        await proxy.stop()
-      }
-    })
+  keepsToTheSuite(
+    () => stand,
+    () => driver,
+    isThere,
+  )
 })
 
 describe('the package for Python', () => {

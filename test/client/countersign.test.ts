@@ -1,3 +1,4 @@
+/** The SDK for TypeScript: the scenarios of every SDK, and what only this one has. */
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -7,32 +8,30 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import {
   ApiError,
-  ConnectionError,
+  type ConnectionError,
   Countersign,
   type CountersignOptions,
-  SignatureError,
-  TimeoutError,
-  UnexpectedResponseError,
+  type TimeoutError,
   type VerifyRequest,
   verifyVerdict,
 } from '../../clients/node/index.js'
-import { face } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { decodeJwt } from '../support/trust.js'
-import { type FaultyProxy, type Returning, startProxy } from './proxy.js'
+import type { TestService, TestTenant } from '../support/service.js'
+import { keepsToTheSuite, openStand, type Stand } from './behaviour/suite.js'
+import { typescriptDriver } from './behaviour/typescript.js'
+import { type FaultyProxy, startProxy } from './proxy.js'
 
+let stand: Stand
 let running: TestService
 let proxy: FaultyProxy
 let tenant: TestTenant
 let ada: Buffer
-let adaToday: Buffer
 
 beforeAll(async () => {
-  running = await startService()
+  stand = await openStand()
+  running = stand.running
   tenant = await running.tenant()
   proxy = await startProxy(running.service.url('sandbox'))
-  ada = await face('ada')
-  adaToday = await face('adaToday')
+  ada = Buffer.from(stand.photos.ada, 'base64')
 })
 afterAll(async () => {
   await proxy?.stop()
@@ -41,6 +40,10 @@ afterAll(async () => {
 afterEach(() => {
   proxy.mischief = (_request, forward) => forward()
   proxy.requests = []
+})
+
+describe('the SDK for TypeScript', () => {
+  keepsToTheSuite(() => stand, typescriptDriver())
 })
 
 function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
@@ -55,86 +58,13 @@ function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
 }
 
 const kidOf = (jwt: string) => decodeProtectedHeader(jwt).kid
-const key = (index: number) => proxy.requests[index]!.headers['x-svc-idempotency-key']
 const caught = (promise: Promise<unknown>) =>
   promise.then(
     () => 'resolved',
     (error: unknown) => error,
   )
 
-/** Signs an answer with a secret of the tester's choice, as somebody in the middle who knows the format would. */
-function signed(answer: Returning, target: string, method: string, secret: string, kid = 'sec_x'): Returning {
-  const timestamp = Math.floor(running.clock.now() / 1000)
-  const input = `v2:sandbox:${timestamp}:${answer.headers['x-request-id']}:${answer.status}:${method}:${target}:${answer.body}`
-  const mac = createHmac('sha256', secret).update(input).digest('hex')
-  return {
-    ...answer,
-    headers: { ...answer.headers, 'x-svc-signature': `t=${timestamp},kid=${kid},v2=${mac}` },
-  }
-}
-
-describe('the five calls', () => {
-  it('enrol, verify, reject and erase a face in production', async () => {
-    const own = await running.tenant()
-    const { key: apiKey } = await running.production(own)
-    const countersign = new Countersign({
-      apiKey,
-      baseUrl: running.service.url('production'),
-      signingSecret: own.secret.secret,
-      tenantId: own.id,
-      acceptEvaluationGrade: true,
-      now: () => running.clock.now(),
-    })
-    expect(countersign.environment).toBe('production')
-    const enrolled = await countersign.enroll({ user_id: 'ada', image: ada })
-    expect(enrolled).toMatchObject({ user_id: 'ada', status: 'enrolled' })
-    const action = { type: 'wire_transfer', amount: '1250.00' }
-    const approved = await countersign.verify({ user_id: 'ada', image: adaToday, action })
-    expect(approved).toMatchObject({ verdict: 'approved', reason: null })
-    const claims = await countersign.verifyVerdict(approved.jwt, { userId: 'ada', action })
-    expect(claims).toMatchObject({ sub: 'ada', env: 'production', action, jti: approved.verification_id })
-    const grace = await face('grace')
-    const rejected = await countersign.verify({ user_id: 'ada', image: grace, action })
-    expect(rejected).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
-    const erased = await countersign.delete('ada')
-    expect(erased).toMatchObject({ status: 'erased', erased: { references: 1 } })
-    expect(await countersign.delete({ user_id: 'ada' })).toEqual(erased)
-    const { response } = await countersign.health()
-    expect(response).toMatchObject({ status: 200, replayed: false })
-  })
-
-  it('refuse the enrolment photo itself at verifyVerdict, and a pack of evaluation grade, unless asked to accept them', async () => {
-    const own = await running.tenant()
-    const { key: apiKey } = await running.production(own)
-    const client = (options: Partial<CountersignOptions>) =>
-      new Countersign({
-        apiKey,
-        baseUrl: running.service.url('production'),
-        signingSecret: own.secret.secret,
-        tenantId: own.id,
-        now: () => running.clock.now(),
-        ...options,
-      })
-    const strict = client({})
-    const demo = client({ acceptEvaluationGrade: true })
-    const action = 'pay'
-    const expected = { userId: 'ada', action }
-    await strict.enroll({ user_id: 'ada', image: ada })
-    const genuine = await strict.verify({ user_id: 'ada', image: adaToday, action })
-    expect(genuine.verdict).toBe('approved')
-    const refused = await caught(strict.verifyVerdict(genuine, expected))
-    expect(refused).toMatchObject({ name: 'VerdictError', code: 'evaluation_grade' })
-    expect((refused as Error).message).toContain('acceptEvaluationGrade: true')
-    await expect(demo.verifyVerdict(genuine, expected)).resolves.toMatchObject({ model_grade: 'evaluation' })
-
-    const replayed = await strict.verify({ user_id: 'ada', image: ada, action })
-    expect(replayed).toMatchObject({ verdict: 'approved', replay: { suspected: true } })
-    const again = await caught(demo.verifyVerdict(replayed, expected))
-    expect(again).toMatchObject({ name: 'VerdictError', code: 'replay_suspected' })
-    expect((again as Error).message).toMatch(/within 24 hours\. Have a new photo taken, or accept replays/)
-    await expect(demo.verifyVerdict(replayed, { ...expected, acceptReplays: true })).resolves.toBeDefined()
-  })
-
+describe('the calls', () => {
   it('take photos as bytes, buffers, blobs, base64 and data URLs alike', async () => {
     const bytes = new Uint8Array(ada)
     const base64 = ada.toString('base64')
@@ -154,52 +84,9 @@ describe('the five calls', () => {
     expect(JSON.parse(proxy.requests.at(-1)!.body.toString()).images).toEqual(Array(5).fill(base64))
   })
 
-  it('pass on idempotency key, request id and nonce', async () => {
-    await sandbox().verify(
-      { user_id: 'u+match', image: ada, action: 'x', nonce: 'mine' },
-      { idempotencyKey: 'key-1', requestId: 'request-1' },
-    )
-    expect(proxy.requests[0]!.headers).toMatchObject({
-      'x-svc-idempotency-key': 'key-1',
-      'x-request-id': 'request-1',
-    })
-    const again = await sandbox().verify(
-      { user_id: 'u+match', image: ada, action: 'x', nonce: 'mine' },
-      { idempotencyKey: 'key-1' },
-    )
-    expect(again.response.replayed).toBe(true)
-    expect(decodeJwt(again.jwt, tenant.secret.secret).claims.nonce).toBe('mine')
-  })
-
-  it('send the same request when they are repeated with the caller’s key and no nonce', async () => {
-    const call = () =>
-      sandbox().verify({ user_id: 'u+match', image: ada, action: 'x' }, { idempotencyKey: 'key-2' })
-    const [first, second] = [await call(), await call()]
-    expect(second).toEqual(first)
-    expect(second.response.replayed).toBe(true)
-  })
-
-  it('throw the service’s errors with their code', async () => {
-    const error = await caught(sandbox().verify({ user_id: 'stranger', image: ada, action: 'x' }))
-    expect(error).toBeInstanceOf(ApiError)
-    expect(error).toMatchObject({
-      code: 'reference_not_found',
-      category: 'not_found',
-      httpStatus: 404,
-      verified: true,
-      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    })
-    const invalid = await caught(sandbox().enroll({ user_id: '', image: ada }))
-    expect(invalid).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
-  })
-
-  it('refuse an action without canonical form before anything is sent', async () => {
+  it('refuse an action without canonical form and report a missing one, before anything is sent', async () => {
     for (const action of [{ amount: Number.NaN }, { note: '\ud800' }])
       await expect(sandbox().verify({ user_id: 'u+match', image: ada, action })).rejects.toThrow(TypeError)
-    expect(proxy.requests).toEqual([])
-  })
-
-  it('report a missing action before anything is sent', async () => {
     const request = { user_id: 'u+match', image: ada } as unknown as VerifyRequest
     await expect(sandbox().verify(request)).rejects.toThrow('action is required')
     expect(proxy.requests).toEqual([])
@@ -226,8 +113,13 @@ describe('an error of the SDK', () => {
 
   it('has no remedy from an older version of the service', async () => {
     const old = { error: 'not_found', code: 'reference_not_found', message: 'Nobody.', request_id: 'req_1' }
-    const answer = { status: 404, headers: { 'x-request-id': 'req_1' }, body: JSON.stringify(old) }
-    proxy.mischief = async () => signed(answer, '/v1/verify', 'POST', tenant.secret.secret, tenant.secret.id)
+    const answer = { status: 404, body: JSON.stringify(old) }
+    const { id, secret } = tenant.secret
+    const timestamp = Math.floor(running.clock.now() / 1000)
+    const input = `v2:sandbox:${timestamp}:req_1:404:POST:/v1/verify:${answer.body}`
+    const mac = createHmac('sha256', secret).update(input).digest('hex')
+    const signed = { 'x-request-id': 'req_1', 'x-svc-signature': `t=${timestamp},kid=${id},v2=${mac}` }
+    proxy.mischief = async () => ({ ...answer, headers: signed })
     const call = sandbox().verify({ user_id: 'u', image: ada, action: 'x' })
     expect(await caught(call)).toMatchObject({
       message: 'Nobody. (reference_not_found, request req_1)',
@@ -270,16 +162,16 @@ describe('an error of the SDK', () => {
   })
 
   it('states the size in MiB and names the largest photo where photos are too large, before anything is sent', async () => {
-    const large = new Uint8Array(15 * 2 ** 20)
+    const large = new Uint8Array(3 * 2 ** 20)
     const small = new Uint8Array(1000)
-    const client = sandbox()
+    const client = sandbox({ maxBodyBytes: 2 ** 21 })
     const refused = await caught(client.verify({ user_id: 'u+match', image: large, action: 'x' }))
     expect(refused).toBeInstanceOf(ApiError)
     expect(refused).toMatchObject({
       code: 'body_too_large',
       httpStatus: 413,
       message:
-        'The body has 20.1 MiB, and the service takes 8 MiB. [image: has 15 MiB, and base64 adds a third] Send a smaller photo: 1280 pixels on the longer side are plenty. Where the service takes more, set maxBodyBytes. (body_too_large, not sent)',
+        'The body has 4.1 MiB, and the service takes 2 MiB. [image: has 3 MiB, and base64 adds a third] Send a smaller photo: 1280 pixels on the longer side are plenty. Where the service takes more, set maxBodyBytes. (body_too_large, not sent)',
       details: [{ path: 'image', guidance: 'image_too_large', hint: GUIDANCE_TEXTS.image_too_large }],
     })
     const frames = [small, large].map((image, index) => ({ step: 0, t_ms: index * 200, image }))
@@ -331,8 +223,8 @@ describe('an error of the SDK', () => {
     )) as ApiError
     expect(refused.guidance).toEqual(['no_face'])
     expect(refused.message).toContain('No face was found in the image. Ask for a new photo')
-    const image = new Uint8Array(15 * 2 ** 20)
-    const unsent = (await caught(sandbox().verify({ user_id: 'u', image, action: 'x' }))) as ApiError
+    const tiny = sandbox({ maxBodyBytes: 1000 })
+    const unsent = (await caught(tiny.verify({ user_id: 'u', image: ada, action: 'x' }))) as ApiError
     expect(unsent.guidance).toEqual(['image_too_large'])
     expect(unsent.docUrl).toBe(`${proxy.url.replace(/v1$/, 'errors')}#body_too_large`)
     const unknown = (await caught(sandbox().getUser('stranger'))) as ApiError
@@ -372,11 +264,7 @@ describe('a wrong clock of this machine', () => {
   const by = (seconds: number, options: Partial<CountersignOptions> = {}) =>
     sandbox({ now: () => running.clock.now() + 1000 * seconds, ...options })
 
-  it.each([-58, -6, 58])('lets verdicts pass where it differs by %i s', async (seconds) => {
-    await expect(stepUp(by(seconds))).resolves.toMatchObject({ verdict: 'approved' })
-  })
-
-  it('is reported and logged with the difference beyond clockToleranceSeconds', async () => {
+  it('is reported and logged with the difference beyond what the options allow', async () => {
     const warnings: object[] = []
     const logger = { debug: () => {}, warn: (facts: object) => void warnings.push(facts) }
     const message = expect.stringMatching(
@@ -384,20 +272,9 @@ describe('a wrong clock of this machine', () => {
     )
     expect(await caught(stepUp(by(-65, { logger })))).toMatchObject({ code: 'not_yet_valid', message })
     expect(warnings).toEqual([{ code: 'not_yet_valid', reason: undefined, error: message }])
-    expect(await caught(stepUp(by(-6, { clockToleranceSeconds: 4 })))).toMatchObject({
-      code: 'not_yet_valid',
-    })
     await expect(stepUp(by(-65, { clockToleranceSeconds: 120 }))).resolves.toMatchObject({ sub: 'u+match' })
-  })
-
-  it('is reported with the difference beyond signatureToleranceSeconds, in either direction', async () => {
-    await expect(by(-400).health()).rejects.toThrow(
-      /It was signed (399|400) s ahead of this machine's clock; 300 s/,
-    )
-    await expect(by(400).health()).rejects.toThrow(/It was signed (399|400|401) s ago; 300 s/)
-    await expect(by(400, { signatureToleranceSeconds: 500 }).health()).resolves.toMatchObject({
-      status: 'ok',
-    })
+    const late = by(400, { signatureToleranceSeconds: 500 })
+    await expect(late.health()).resolves.toMatchObject({ status: 'ok' })
   })
 })
 
@@ -446,28 +323,6 @@ describe('an application', () => {
 })
 
 describe('a rotation', () => {
-  it('leaves answers valid under the old secret, the new one, and both', async () => {
-    const own = await running.tenant()
-    const client = (signingSecret: CountersignOptions['signingSecret']) =>
-      sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
-    const before = client(own.secret.secret)
-    const { signing_secret: next, overlap_seconds } = await before.rotateSigning()
-    expect(overlap_seconds).toBe(1800)
-    expect(await caught(before.rotateSigning())).toMatchObject({ code: 'rotation_in_progress' })
-    const action = 'x'
-    const expected = { userId: 'u+match', action }
-    const after = client(next)
-    const both = client([next, own.secret.secret])
-    for (const backend of [before, after, both]) {
-      const { jwt } = await backend.verify({ user_id: 'u+match', image: ada, action })
-      await expect(backend.verifyVerdict(jwt, expected)).resolves.toMatchObject({ aud: own.id })
-    }
-
-    running.clock.advance(31 * 60_000)
-    expect(await caught(before.health())).toMatchObject({ code: 'signature_invalid' })
-    for (const backend of [after, both]) await expect(backend.health()).resolves.toBeDefined()
-  })
-
   it('can be repeated with force after its new secret was lost, whether secrets have ids or not', async () => {
     for (const form of ['with ids', 'plain'] as const) {
       const own = await running.tenant()
@@ -499,290 +354,21 @@ describe('a rotation', () => {
       await expect(fromElsewhere).resolves.toMatchObject({ verdict: 'approved' })
     }
   })
-
-  it('answers the retry of a lost answer with secret_already_told, and another one with force succeeds', async () => {
-    const own = await running.tenant()
-    const client = (signingSecret: CountersignOptions['signingSecret']) =>
-      sandbox({ apiKey: own.sandboxKey, signingSecret, tenantId: own.id })
-    const before = client(own.secret.secret)
-    proxy.mischief = (_request, forward) => {
-      proxy.mischief = (_again, next) => next()
-      return forward().then(() => null)
-    }
-    expect(await caught(before.rotateSigning())).toMatchObject({
-      name: 'ApiError',
-      code: 'secret_already_told',
-      verified: true,
-      details: [
-        { path: 'signing_secret.id', issue: expect.stringMatching(/^sec_/) },
-        { path: 'previous.id', issue: expect.stringContaining(own.secret.id) },
-      ],
-    })
-    expect(proxy.requests).toHaveLength(2)
-    const { signing_secret } = await before.rotateSigning({ force: true })
-    await expect(client(signing_secret).health()).resolves.toMatchObject({ environment: 'sandbox' })
-  })
-
-  it('needs no restart where the secrets are read before each use', async () => {
-    const own = await running.tenant()
-    let stored: CountersignOptions['signingSecret'] = own.secret.secret
-    const backend = sandbox({
-      apiKey: own.sandboxKey,
-      tenantId: own.id,
-      signingSecret: async () => stored as string,
-    })
-    const { signing_secret } = await backend.rotateSigning()
-    running.clock.advance(31 * 60_000)
-    expect(await caught(backend.health())).toBeInstanceOf(SignatureError)
-    stored = signing_secret
-    await expect(backend.health()).resolves.toMatchObject({ environment: 'sandbox' })
-  })
 })
 
 describe('an answer', () => {
-  const verifyOnce = (client = sandbox()) =>
-    caught(client.verify({ user_id: 'u+match', image: ada, action: { amount: 1 } }))
-
-  for (const [title, change, code] of [
-    [
-      'is refused with a changed body',
-      (answer: Returning) => ({ ...answer, body: `${answer.body}`.replace('approved', 'rejected') }),
-      'signature_invalid',
-    ],
-    ['with another status', (answer: Returning) => ({ ...answer, status: 201 }), 'signature_invalid'],
-    [
-      'is refused with another request id',
-      (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-request-id': 'r' } }),
-      'signature_invalid',
-    ],
-    [
-      'is refused without a signature',
-      ({ headers: { 'x-svc-signature': _, ...headers }, ...answer }: Returning) => ({ ...answer, headers }),
-      'signature_missing',
-    ],
-    [
-      'is refused with a signature of another form',
-      (answer: Returning) => ({ ...answer, headers: { ...answer.headers, 'x-svc-signature': 't=1,v2=00' } }),
-      'signature_malformed',
-    ],
-    [
-      'is refused when somebody else signed it',
-      (answer: Returning) => signed(answer, '/v1/verify', 'POST', 'svc-sec-other', tenant.secret.id),
-      'signature_invalid',
-    ],
-    [
-      'is refused when it was signed for another path',
-      (answer: Returning) => signed(answer, '/v1/enroll', 'POST', tenant.secret.secret),
-      'signature_invalid',
-    ],
-  ] as const)
-    it(title, async () => {
-      proxy.mischief = async (_request, forward) => change(await forward())
-      const error = await verifyOnce()
-      expect(error).toBeInstanceOf(SignatureError)
-      expect(error).toMatchObject({ code })
-      expect(proxy.requests).toHaveLength(1)
-    })
-
-  it('is refused when it was signed more than 300 s ago or ahead, and accepted at 299 s', async () => {
-    const at = (shiftSeconds: number) => sandbox({ now: () => running.clock.now() + shiftSeconds * 1000 })
-    for (const shift of [-302, 302])
-      expect(await caught(at(shift).health())).toMatchObject({ code: 'signature_expired' })
-    for (const shift of [-299, 299]) await expect(at(shift).health()).resolves.toBeDefined()
-  })
-
-  it('is refused when it is well signed and answers another verify', async () => {
-    let kept: Returning | undefined
-    proxy.mischief = async (_request, forward) => {
-      kept ??= await forward()
-      return kept
-    }
-    expect(await verifyOnce()).toBe('resolved')
-    // Within these seconds the same request again has the same answer.
-    running.clock.advance(30_000)
-    expect(await verifyOnce()).toMatchObject({ code: 'response_mismatch' })
-    const other = sandbox().verify({ user_id: 'v+match', image: ada, action: { amount: 1 } })
-    expect(await caught(other)).toMatchObject({ code: 'response_mismatch' })
-  })
-
-  it('is refused when it is well signed and is about another user', async () => {
-    let kept: Returning | undefined
-    proxy.mischief = async (_request, forward) => {
-      kept ??= await forward()
-      return kept
-    }
-    await sandbox().enroll({ user_id: 'first', image: ada })
-    expect(await caught(sandbox().enroll({ user_id: 'second', image: ada }))).toMatchObject({
-      code: 'response_mismatch',
-    })
-  })
-
-  it('is refused when it is an error about a user that the tenant’s secret did not sign', async () => {
-    proxy.mischief = () => ({
-      status: 404,
-      headers: { 'content-type': 'application/json', 'x-request-id': 'r' },
-      body: JSON.stringify({
-        error: 'not_found',
-        code: 'reference_not_found',
-        message: 'm',
-        request_id: 'r',
-      }),
-    })
-    expect(await verifyOnce()).toMatchObject({ code: 'signature_missing' })
-  })
-
-  it('is refused when somebody in the middle has the sandbox answer a call of production', async () => {
-    const own = await running.tenant()
-    const { key: apiKey } = await running.production(own)
-    const client = (options: Partial<CountersignOptions>) =>
-      new Countersign({
-        apiKey,
-        baseUrl: running.service.url('production'),
-        signingSecret: own.secret.secret,
-        tenantId: own.id,
-        maxRetries: 0,
-        now: () => running.clock.now(),
-        ...options,
-      })
-    const honest = client({})
-    await honest.enroll({ user_id: 'gdpr-user', image: ada })
-    const inSandbox = client({ apiKey: own.sandboxKey, baseUrl: running.service.url('sandbox') })
-    await inSandbox.enroll({ user_id: 'gdpr-user', image: ada })
-    const swapped = client({
-      fetch: (input, init) =>
-        fetch(String(input).replace(running.service.url('production'), running.service.url('sandbox')), {
-          ...init,
-          headers: { ...(init!.headers as object), Authorization: `Bearer ${own.sandboxKey}` },
-        }),
-    })
-    const calls: Array<() => Promise<unknown>> = [
-      () => swapped.delete('gdpr-user'),
-      () => swapped.auditPage(),
-      () => swapped.enroll({ user_id: 'newcomer', image: ada }),
-      () => swapped.getUser('nobody-in-the-sandbox'),
-      () => swapped.health(),
-    ]
-    for (const call of calls)
-      expect(await caught(call()), call.toString()).toMatchObject({
-        name: 'SignatureError',
-        code: 'wrong_environment',
-      })
-    expect(await honest.getUser('gdpr-user')).toMatchObject({ user_id: 'gdpr-user' })
-  })
-
   it('is accepted without a signature where verifyResponses is false', async () => {
     proxy.mischief = async (_request, forward) => {
       const { headers, ...answer } = await forward()
       return { ...answer, headers: { 'content-type': headers['content-type']! } }
     }
-    expect(await verifyOnce(sandbox({ verifyResponses: false }))).toBe('resolved')
-  })
-})
-
-describe('a refusal of the API key', () => {
-  it('is thrown although no tenant could sign it, and is marked as not verified', async () => {
-    const unknown = `svc-sbx-${'0'.repeat(49)}`
-    expect(await caught(sandbox({ apiKey: unknown }).health())).toMatchObject({
-      code: 'malformed_api_key',
-      verified: false,
-    })
-    const atProduction = sandbox({ baseUrl: running.service.url('production') })
-    expect(await caught(atProduction.health())).toMatchObject({ code: 'wrong_environment', httpStatus: 403 })
+    const client = sandbox({ verifyResponses: false })
+    const answer = await client.verify({ user_id: 'u+match', image: ada, action: { amount: 1 } })
+    expect(answer.verdict).toBe('approved')
   })
 })
 
 describe('retries', () => {
-  it('use one idempotency key, so that they get an answer that was lost on the way', async () => {
-    let lost: Returning | undefined
-    proxy.mischief = async (_request, forward) => {
-      const answer = await forward()
-      if (lost) return answer
-      lost = answer
-      return null
-    }
-    const enrolled = await sandbox().enroll({ user_id: 'retried', image: ada })
-    expect(enrolled.response.replayed).toBe(true)
-    expect(enrolled).toEqual(JSON.parse(lost!.body.toString()))
-    expect(key(0)).toMatch(/^[0-9a-f-]{36}$/)
-    expect(key(1)).toBe(key(0))
-    await sandbox().verify({ user_id: 'retried', image: ada, action: 'x' })
-    expect(key(2)).not.toBe(key(0))
-  })
-
-  it('leave out guidance, which the next frame asks for anyway', async () => {
-    const { guidance } = await sandbox().guide({ image: ada, step: 'turn_left', user_id: 'u+turn_more' })
-    expect(guidance).toEqual(['turn_more'])
-    proxy.requests = []
-    const error = await caught(sandbox().guide({ image: ada, user_id: 'u+unavailable' }))
-    expect(error).toMatchObject({ code: 'overloaded', httpStatus: 503 })
-    expect(proxy.requests).toHaveLength(1)
-  })
-
-  it('wait as long as Retry-After says, and give up after maxRetries', async () => {
-    const started = performance.now()
-    const error = await caught(
-      sandbox({ maxRetries: 1 }).verify({ user_id: 'u+unavailable', image: ada, action: 'x' }),
-    )
-    expect(error).toMatchObject({ code: 'overloaded', httpStatus: 503, retryAfterSeconds: 1 })
-    expect(proxy.requests).toHaveLength(2)
-    // A lower bound only: the service asked for a second.
-    expect(performance.now() - started).toBeGreaterThanOrEqual(999)
-  })
-
-  it('leave a Retry-After beyond the limit to the caller', async () => {
-    const error = await caught(
-      sandbox({ maxRetryAfterSeconds: 0.5 }).enroll({ user_id: 'u+rate_limited', image: ada }),
-    )
-    expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 })
-    expect(proxy.requests).toHaveLength(1)
-  })
-
-  it('do not happen after too many wrong keys: a wrong key stays wrong', async () => {
-    const refused = {
-      ...{ error: 'rate_limited', code: 'too_many_wrong_keys', message: 'Too many.', request_id: 'req_1' },
-      ...{ remedy: 'Correct the key.', doc_url: 'https://verify.example/errors#too_many_wrong_keys' },
-    }
-    proxy.mischief = () => ({
-      status: 429,
-      // The secret of the instance, which no tenant holds, signs this answer.
-      headers: { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '1' },
-      body: JSON.stringify(refused),
-    })
-    const error = await caught(sandbox().health())
-    expect(error).toMatchObject({ code: 'too_many_wrong_keys', httpStatus: 429, verified: false })
-    expect(error).toMatchObject({ remedy: refused.remedy, docUrl: refused.doc_url, retryAfterSeconds: 1 })
-    expect(proxy.requests).toHaveLength(1)
-  })
-
-  it('happen after a proxy’s 502 and not after its 404', async () => {
-    const page = (status: number) => ({
-      status,
-      headers: { 'content-type': 'text/html' },
-      body: '<h1>Sorry</h1>',
-    })
-    proxy.mischief = (_request, forward) => (proxy.requests.length === 1 ? page(502) : forward())
-    await expect(sandbox().health()).resolves.toMatchObject({ status: 'ok' })
-    proxy.requests = []
-    proxy.mischief = () => page(404)
-    expect(await caught(sandbox().health())).toBeInstanceOf(UnexpectedResponseError)
-    expect(proxy.requests).toHaveLength(1)
-  })
-
-  it('do not happen after a refusal, a forged answer or a redirect', async () => {
-    await caught(sandbox().verify({ user_id: 'stranger', image: ada, action: 'x' }))
-    expect(proxy.requests).toHaveLength(1)
-    proxy.mischief = () => ({ status: 307, headers: { location: running.service.url('sandbox') }, body: '' })
-    expect(await caught(sandbox().health())).toMatchObject({ code: 'unexpected_response', httpStatus: 307 })
-    expect(proxy.requests).toHaveLength(2)
-  })
-
-  it('end with the error of the last attempt: no connection, or no answer in time', async () => {
-    proxy.mischief = () => null
-    expect(await caught(sandbox({ maxRetries: 1 }).health())).toBeInstanceOf(ConnectionError)
-    proxy.mischief = () => new Promise(() => {})
-    expect(await caught(sandbox({ maxRetries: 0, timeoutMs: 50 }).health())).toBeInstanceOf(TimeoutError)
-  })
-
   it('end at once with the caller’s own reason when the caller aborts', async () => {
     const hangUp = new AbortController()
     const reason = new Error('enough')
@@ -839,6 +425,12 @@ describe('options that cannot work', () => {
     expect(await caught(other.verifyVerdict(answer, expected))).toMatchObject({ code: 'signature_invalid' })
     const keyless = { issuer: running.service.url('sandbox'), environment: 'sandbox' } as const
     await expect(verifyVerdict(answer, { ...keyless, ...expected })).rejects.toThrow(TypeError)
+  })
+
+  it('have the environment of the key', () => {
+    const url = 'https://verify.example/v1'
+    expect(sandbox({ apiKey: 'svc-prod-1', baseUrl: url }).environment).toBe('production')
+    expect(sandbox({ apiKey: 'svc-sbx-1', baseUrl: url }).environment).toBe('sandbox')
   })
 
   it('do not include http to this host, and to others with allowInsecureHttp', () => {

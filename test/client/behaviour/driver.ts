@@ -26,7 +26,15 @@ export interface Said {
   error?: { kind: string; code?: string; message: string; [name: string]: any }
 }
 
-export class Driver {
+export interface Driver {
+  say(command: Command): Promise<Said>
+  /** Text that a driver prints only where something went wrong. */
+  readonly complaints: string
+  stop(): Promise<void>
+}
+
+/** A program as a driver. */
+export class DriverProcess implements Driver {
   readonly #process: ChildProcessWithoutNullStreams
   readonly #lines: AsyncIterator<string>
   #complaints = ''
@@ -46,7 +54,7 @@ export class Driver {
     return JSON.parse(value) as Said
   }
 
-  /** The driver's stderr, where a program says what it did not expect. */
+  /** The program's stderr. */
   get complaints(): string {
     return this.#complaints
   }

@@ -138,7 +138,7 @@ export const CALLS: Scenario[] = [
   },
   {
     title: 'names the field that is wrong, a user who is unknown and a key that is wrong',
-    async run({ client, photos, tenant }) {
+    async run({ client, photos, tenant, production }) {
       const sdk = await client()
       const wrong = await sdk.refused('enroll', { user_id: '', image: photos.blank })
       expect(wrong).toMatchObject({ kind: 'api', code: 'invalid_request', status: 400 })
@@ -148,8 +148,10 @@ export const CALLS: Scenario[] = [
       const other = await client({ api_key: `svc-sbx-${'0'.repeat(49)}` })
       const refused = await other.refused('health')
       expect(refused).toMatchObject({ kind: 'api', code: 'malformed_api_key', status: 401, verified: false })
-      const production = await client({ api_key: tenant.sandboxKey.replace('svc-sbx-', 'svc-prod-') })
-      expect((await production.refused('health')).status).toBe(401)
+      const unknown = await client({ api_key: tenant.sandboxKey.replace('svc-sbx-', 'svc-prod-') })
+      expect((await unknown.refused('health')).status).toBe(401)
+      const elsewhere = await production({ api_key: tenant.sandboxKey })
+      expect(await elsewhere.refused('health')).toMatchObject({ code: 'wrong_environment', status: 403 })
     },
   },
   {
@@ -202,6 +204,8 @@ export const CALLS: Scenario[] = [
       const dark = await sdk.call('guide', { user_id: 'u+too_dark', image: photos.blank })
       expect(dark).toMatchObject({ step: 'frontal', guidance: ['too_dark'] })
       expect((await sdk.call('guide', { user_id: 'u+match', image: photos.blank })).guidance).toEqual([])
+      const turned = { user_id: 'u+turn_more', step: 'turn_left', image: photos.blank }
+      expect((await sdk.call('guide', turned)).guidance).toEqual(['turn_more'])
       proxy.requests = []
       const limited = await sdk.refused('guide', { user_id: 'u+rate_limited', image: photos.blank })
       expect(limited).toMatchObject({ kind: 'api', code: 'rate_limited', retry_after_seconds: 1 })

@@ -24,7 +24,10 @@ export const RETRIES: Scenario[] = [
         ['+rate_limited', 'rate_limited', 429],
       ] as const) {
         proxy.requests = []
+        const started = performance.now()
         const error = await sdk.refused('verify', { user_id: `u${suffix}`, image: photos.blank, action })
+        // A lower bound only: before either further try the service asked for a second.
+        expect(performance.now() - started).toBeGreaterThanOrEqual(1998)
         expect(error).toMatchObject({ kind: 'api', code, status, retry_after_seconds: 1, verified: true })
         expect(proxy.requests).toHaveLength(3)
         expect(new Set(proxy.requests.map(({ headers }) => headers[KEY])).size).toBe(1)
@@ -36,8 +39,8 @@ export const RETRIES: Scenario[] = [
     title: 'gets through when the service is back, and says how many tries it took',
     async run({ client, photos, proxy }) {
       const sdk = await client()
-      let left = 2
-      proxy.mischief = (_request, forward) => (left-- > 0 ? elsewhere(503) : forward())
+      const answers = [elsewhere(503), elsewhere(502)]
+      proxy.mischief = (_request, forward) => answers.pop() ?? forward()
       const request = { user_id: 'u+match', image: photos.blank, action }
       const { value, response } = await sdk.said('verify', request)
       expect(value).toMatchObject({ verdict: 'approved' })
@@ -81,7 +84,18 @@ export const RETRIES: Scenario[] = [
       expect(await sdk.refused('health')).toMatchObject({ kind: 'unexpected', status: 404 })
       proxy.mischief = () => elsewhere(302, { location: 'http://127.0.0.1:9/v1/health' })
       expect(await sdk.refused('health')).toMatchObject({ kind: 'unexpected', status: 302 })
-      expect(proxy.requests).toHaveLength(3)
+      const refused = {
+        ...{ error: 'rate_limited', code: 'too_many_wrong_keys', message: 'Too many.', request_id: 'req_1' },
+        ...{ remedy: 'Correct the key.', doc_url: 'https://verify.example/errors#too_many_wrong_keys' },
+      }
+      // The secret of the instance, which no tenant holds, signs this answer.
+      const headers = { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '1' }
+      proxy.mischief = () => ({ status: 429, headers, body: JSON.stringify(refused) })
+      expect(await sdk.refused('health')).toMatchObject({
+        ...{ kind: 'api', code: 'too_many_wrong_keys', status: 429, verified: false },
+        ...{ remedy: refused.remedy, retry_after_seconds: 1 },
+      })
+      expect(proxy.requests).toHaveLength(4)
     },
   },
   {
@@ -99,6 +113,7 @@ export const RETRIES: Scenario[] = [
         response: { attempts: 2, replayed: true, status: 201 },
       })
       expect(new Set(proxy.requests.map(({ headers }) => headers[KEY])).size).toBe(1)
+      expect(proxy.requests[0]!.headers[KEY]).toMatch(/^[0-9a-f-]{36}$/)
       const { body } = await tenant.sandbox.call('GET', '/v1/users/lost')
       expect(body.reference.reference_id).toBe(enrolled.value.reference_id)
     },
@@ -125,8 +140,11 @@ export const RETRIES: Scenario[] = [
       const nobody = await client({ base_url: 'http://127.0.0.1:9/v1', connect_retry_seconds: 0.001 })
       const unreachable = await nobody.refused('health')
       expect(unreachable).toMatchObject({ kind: 'connection', code: 'connection_failed' })
-      proxy.mischief = () => new Promise(() => {})
       const sdk = await client({ timeout_seconds: 0.3, max_retries: 1 })
+      proxy.mischief = () => null
+      expect(await sdk.refused('health')).toMatchObject({ kind: 'connection', code: 'connection_failed' })
+      proxy.requests = []
+      proxy.mischief = () => new Promise(() => {})
       const late = await sdk.refused('health')
       expect(late).toMatchObject({ kind: 'timeout', code: 'timeout', attempts: 2 })
       expect(proxy.requests).toHaveLength(2)

@@ -1,13 +1,36 @@
 /** Whose answers, verdicts and webhooks are believed: signatures, rotation, clocks. */
 import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Returning } from '../../proxy.js'
+import type { TestService } from '../../../support/service.js'
+import type { FaultyProxy, Returning } from '../../proxy.js'
 import type { Scenario, World } from '../world.js'
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
 const user_id = 'u+match'
 const signatureOf = ({ headers }: Returning) => headers['x-svc-signature']!
 const textOf = ({ body }: Returning) => body.toString()
+
+/** Signs an answer as somebody in the middle would who knows the format. */
+function forged(
+  answer: Returning,
+  { clock }: TestService,
+  target: string,
+  { id, secret }: { id: string; secret: string },
+): Partial<Returning> {
+  const timestamp = Math.floor(clock.now() / 1000)
+  const input = `v2:sandbox:${timestamp}:${answer.headers['x-request-id']}:${answer.status}:GET:${target}:${textOf(answer)}`
+  const mac = createHmac('sha256', secret).update(input).digest('hex')
+  return { headers: { ...answer.headers, 'x-svc-signature': `t=${timestamp},kid=${id},v2=${mac}` } }
+}
+
+/** Has the proxy give the first answer to every later request too. */
+function keepFirst(proxy: FaultyProxy): void {
+  let kept: Returning | undefined
+  proxy.mischief = async (_request, forward) => {
+    kept ??= await forward()
+    return kept
+  }
+}
 
 async function approval({ photos }: World, sdk: Awaited<ReturnType<World['client']>>, fields = {}) {
   return sdk.call('verify', { user_id, image: photos.blank, action, ...fields })
@@ -16,36 +39,78 @@ async function approval({ photos }: World, sdk: Awaited<ReturnType<World['client
 export const TRUST: Scenario[] = [
   {
     title: 'believes no answer that was changed, left unsigned, or signed for something else',
-    async run({ client, proxy }) {
-      const sdk = await client({ max_retries: 0 })
-      const changes: Array<[string, (answer: Returning) => Partial<Returning>]> = [
-        ['signature_invalid', (answer) => ({ body: textOf(answer).replace('"ok"', '"OK"') })],
-        ['signature_invalid', () => ({ status: 201 })],
-        ['signature_invalid', ({ headers }) => ({ headers: { ...headers, 'x-request-id': 'another' } })],
+    async run({ client, proxy, photos, running, tenant: { secret } }) {
+      const sdk = await client()
+      const withHeader = ({ headers }: Returning, name: string, value: string) => ({
+        headers: { ...headers, [name]: value },
+      })
+      const changes: Array<[string, string, (answer: Returning) => Partial<Returning>]> = [
+        ['another body', 'signature_invalid', (answer) => ({ body: textOf(answer).replace('"ok"', '"OK"') })],
+        ['another status', 'signature_invalid', () => ({ status: 201 })],
+        ['another id', 'signature_invalid', (answer) => withHeader(answer, 'x-request-id', 'another')],
         [
-          'signature_malformed',
-          (answer) => ({ headers: { ...answer.headers, 'x-svc-signature': `${signatureOf(answer)},` } }),
+          'somebody else’s secret',
+          'signature_invalid',
+          (answer) => forged(answer, running, '/v1/health', { ...secret, secret: 'svc-sec-other' }),
         ],
-        ['signature_missing', ({ headers: { 'x-svc-signature': _signature, ...headers } }) => ({ headers })],
+        ['another path', 'signature_invalid', (answer) => forged(answer, running, '/v1/enroll', secret)],
+        [
+          'a comma',
+          'signature_malformed',
+          (answer) => withHeader(answer, 'x-svc-signature', `${signatureOf(answer)},`),
+        ],
+        [
+          'another form',
+          'signature_malformed',
+          (answer) => withHeader(answer, 'x-svc-signature', 't=1,v2=00'),
+        ],
+        [
+          'no signature',
+          'signature_missing',
+          ({ headers: { 'x-svc-signature': _signature, ...headers } }) => ({ headers }),
+        ],
       ]
-      for (const [code, change] of changes) {
+      for (const [change, code, changed] of changes) {
+        proxy.requests = []
         proxy.mischief = async (_request, forward) => {
           const answer = await forward()
-          return { ...answer, ...change(answer) }
+          return { ...answer, ...changed(answer) }
         }
-        expect(await sdk.refused('health'), code).toMatchObject({ kind: 'signature', code })
+        expect(await sdk.refused('health'), change).toMatchObject({ kind: 'signature', code })
+        expect(proxy.requests, change).toHaveLength(1)
       }
+      // The forgery with the right secret and path is an answer of the service's.
+      proxy.mischief = async (_request, forward) => {
+        const answer = await forward()
+        return { ...answer, ...forged(answer, running, '/v1/health', secret) }
+      }
+      await sdk.call('health')
+
+      const error = { error: 'not_found', code: 'reference_not_found', message: 'm', request_id: 'r' }
+      const headers = { 'content-type': 'application/json', 'x-request-id': 'r' }
+      proxy.mischief = () => ({ status: 404, headers, body: JSON.stringify(error) })
+      const unsigned = await sdk.refused('verify', { user_id, image: photos.blank, action })
+      expect(unsigned).toMatchObject({ kind: 'signature', code: 'signature_missing' })
     },
   },
   {
-    title: 'believes no answer that was kept from earlier, and says by how much',
+    title: 'believes no answer that was kept from earlier or is from later, and says by how much',
     async run({ client, proxy, running }) {
       const sdk = await client()
-      let kept: Returning | undefined
-      proxy.mischief = async (_request, forward) => {
-        kept ??= await forward()
-        return kept
+      for (const [ahead, said] of [
+        [-302, /30[123] s ahead of this machine's clock; 300 s are allowed\. Is the clock right\?/],
+        [302, /30[123] s ago; 300 s are allowed\. Is the clock right\?/],
+      ] as const) {
+        sdk.aheadSeconds = ahead
+        const error = await sdk.refused('health')
+        expect(error).toMatchObject({ kind: 'signature', code: 'signature_expired' })
+        expect(error.message).toMatch(said)
       }
+      for (const ahead of [-299, 299, 0]) {
+        sdk.aheadSeconds = ahead
+        await sdk.call('health')
+      }
+      keepFirst(proxy)
       await sdk.call('health')
       running.clock.advance(301_000)
       const error = await sdk.refused('health')
@@ -54,15 +119,11 @@ export const TRUST: Scenario[] = [
     },
   },
   {
-    title: 'believes no approval of another request, however well it is signed',
+    title: 'believes no answer to another request, however well it is signed',
     async run(world) {
       const { client, proxy, photos, running } = world
       const sdk = await client()
-      let kept: Returning | undefined
-      proxy.mischief = async (_request, forward) => {
-        kept ??= await forward()
-        return kept
-      }
+      keepFirst(proxy)
       await approval(world, sdk)
       // Within these seconds the same request again has the same answer.
       running.clock.advance(30_000)
@@ -70,21 +131,36 @@ export const TRUST: Scenario[] = [
         const error = await sdk.refused('verify', { user_id, action, image: photos.blank, ...other })
         expect(error).toMatchObject({ kind: 'signature', code: 'response_mismatch' })
       }
+      keepFirst(proxy)
+      await sdk.call('enroll', { user_id: 'first', image: photos.blank })
+      const error = await sdk.refused('enroll', { user_id: 'second', image: photos.blank })
+      expect(error).toMatchObject({ kind: 'signature', code: 'response_mismatch' })
     },
   },
   {
     title: 'believes no answer of the sandbox where production was asked',
-    async run({ client, tenant, production, productionKey, proxy }) {
+    async run({ client, tenant, production, productionKey, proxy, photos }) {
       const real = await production()
       expect((await real.call('health')).environment).toBe('production')
+      await real.call('enroll', { user_id, image: photos.ada })
+      await (await client()).call('enroll', { user_id, image: photos.ada })
       // The proxy asks the sandbox with a key of the sandbox.
       const sdk = await client({ api_key: await productionKey() })
       proxy.mischief = (request, forward) => {
         request.headers.authorization = `Bearer ${tenant.sandboxKey}`
         return forward()
       }
-      const error = await sdk.refused('health')
-      expect(error).toMatchObject({ kind: 'signature', code: 'wrong_environment' })
+      for (const [call, request] of [
+        ['health', {}],
+        ['delete', { user_id }],
+        ['audit_page', {}],
+        ['enroll', { user_id: 'newcomer', image: photos.ada }],
+        ['get_user', { user_id: 'nobody-in-the-sandbox' }],
+      ] as const) {
+        const error = await sdk.refused(call, request)
+        expect(error, call).toMatchObject({ kind: 'signature', code: 'wrong_environment' })
+      }
+      expect(await real.call('get_user', { user_id })).toMatchObject({ user_id })
     },
   },
   {
@@ -123,7 +199,7 @@ export const TRUST: Scenario[] = [
     title: 'tolerates a clock that is 20 s off, and says of a greater difference how great it is',
     async run(world) {
       const sdk = await world.client()
-      for (const ahead of [-20, 20, -60]) {
+      for (const ahead of [-20, 20, 58, -60]) {
         sdk.aheadSeconds = ahead
         const { jwt } = await approval(world, sdk)
         await sdk.call('verify_verdict', { token: jwt, user_id, action })
@@ -170,6 +246,7 @@ export const TRUST: Scenario[] = [
       const expected = { token: jwt, user_id: 'u+replayed', action }
       const refused = await sandbox.refused('verify_verdict', expected)
       expect(refused).toMatchObject({ kind: 'verdict', code: 'replay_suspected' })
+      expect(refused.message).toMatch(/within 24 hours\. Have a new photo taken, or accept replays/)
       await sandbox.call('verify_verdict', { ...expected, accept_replays: true })
 
       const strict = await production()
@@ -179,10 +256,13 @@ export const TRUST: Scenario[] = [
       const token = { token: genuine.jwt, user_id: 'ada', action }
       const grade = await strict.refused('verify_verdict', token)
       expect(grade).toMatchObject({ kind: 'verdict', code: 'evaluation_grade' })
+      expect(grade.message).toMatch(/set accept_?evaluation_?grade\b/i)
       const demo = await production({ accept_evaluation_grade: true })
       expect(await demo.call('verify_verdict', token)).toMatchObject({ env: 'production' })
       const grace = await strict.call('verify', { user_id: 'ada', image: photos.grace, action })
       expect(grace).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+      const photo = await strict.call('verify', { user_id: 'ada', image: photos.ada, action })
+      expect(photo).toMatchObject({ verdict: 'approved', replay: { suspected: true } })
     },
   },
   {
@@ -214,6 +294,7 @@ export const TRUST: Scenario[] = [
       expect(await sdk.refused('health')).toMatchObject({ kind: 'signature', code: 'signature_invalid' })
       await sdk.said('secrets', [`${id}:${secret}`])
       await sdk.call('health')
+      await (await client({ signing_secret: [`${id}:${secret}`, old] })).call('health')
     },
   },
   {
@@ -232,7 +313,7 @@ export const TRUST: Scenario[] = [
   },
   {
     title: 'never makes two secrets where the answer to a rotation was lost',
-    async run({ client, proxy }) {
+    async run({ client, proxy, tenant }) {
       const sdk = await client()
       let lost = 0
       proxy.mischief = async (_request, forward) => {
@@ -240,7 +321,17 @@ export const TRUST: Scenario[] = [
         return lost++ === 0 ? null : answer
       }
       const error = await sdk.refused('rotate_signing')
-      expect(error).toMatchObject({ kind: 'api', code: 'secret_already_told' })
+      expect(error).toMatchObject({
+        ...{ kind: 'api', code: 'secret_already_told', verified: true },
+        details: [
+          { path: 'signing_secret.id', issue: expect.stringMatching(/^sec_/) },
+          { path: 'previous.id', issue: expect.stringContaining(tenant.secret.id) },
+        ],
+      })
+      expect(proxy.requests).toHaveLength(2)
+      const { signing_secret } = await sdk.call('rotate_signing', { force: true })
+      await sdk.said('secrets', [`${signing_secret.id}:${signing_secret.secret}`])
+      expect((await sdk.call('health')).environment).toBe('sandbox')
     },
   },
   {

@@ -1,12 +1,8 @@
-/** Drives the TypeScript SDK by the line protocol of README.md. */
-import { createInterface } from 'node:readline'
-import { Countersign, CountersignError } from '../../../dist/clients/node/index.js'
+/** Drives the TypeScript SDK, which needs no program of its own: its commands and answers are those of README.md. */
+import { Countersign, CountersignError, type CountersignOptions } from '../../../clients/node/index.js'
+import type { Command, Driver, Said } from './driver.js'
 
-const clients = new Map()
-const secrets = new Map()
-let now = 0
-
-const KINDS = {
+const KINDS: Record<string, string> = {
   ApiError: 'api',
   ConnectionError: 'connection',
   TimeoutError: 'timeout',
@@ -15,11 +11,16 @@ const KINDS = {
   VerdictError: 'verdict',
 }
 
-const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
-const inCamel = (options = {}) =>
+// biome-ignore lint/suspicious/noExplicitAny: each command has members of its own
+type Members = Record<string, any>
+
+const camel = (name: string) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+// biome-ignore lint/suspicious/noExplicitAny: what a caller in JavaScript may pass
+const inCamel = (options: object = {}): any =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [camel(name), value]))
 
-const COMMANDS = {
+// biome-ignore lint/suspicious/noExplicitAny: the scenarios hold the types
+const COMMANDS: Record<string, (client: Countersign, request: any, options: any) => Promise<unknown>> = {
   enroll: (client, request, options) => client.enroll(request, options),
   add_photos: (client, request, options) => client.addPhotos(request, options),
   assess_photos: (client, request, options) => client.assessPhotos(request, options),
@@ -58,59 +59,54 @@ const COMMANDS = {
   verify_webhook: (client, { headers, body }) => client.verifyWebhook(headers, body),
 }
 
-function newClient({ signing_secret, timeout_seconds, ...options }) {
-  return (name) => {
+export function typescriptDriver(): Driver {
+  const clients = new Map<string, Countersign>()
+  const secrets = new Map<string, CountersignOptions['signingSecret']>()
+  let now = 0
+
+  async function run({ do: what, name, request, options = {} }: Command): Promise<unknown> {
+    if (what === 'secrets') return void secrets.set(name, request as string[])
+    if (what !== 'client') return COMMANDS[what]!(clients.get(name)!, request ?? {}, inCamel(options))
+    const { signing_secret, timeout_seconds, ...others } = options as Members
     secrets.set(name, signing_secret)
-    return new Countersign({
-      ...inCamel(options),
+    const client = new Countersign({
+      ...inCamel(others),
       ...(timeout_seconds === undefined ? {} : { timeoutMs: timeout_seconds * 1000 }),
-      signingSecret: () => secrets.get(name),
+      signingSecret: async () => secrets.get(name) as string[],
       now: () => now * 1000,
     })
+    return void clients.set(name, client)
+  }
+
+  return {
+    async say(command) {
+      now = command.now
+      const said = await run(command).then(
+        (value) => ({ value: value ?? null, ...responseOf(value ?? {}) }),
+        (error) => ({ error: errorOf(error) }),
+      )
+      // In the form in which a program says it.
+      return JSON.parse(JSON.stringify(said)) as Said
+    },
+    complaints: '',
+    stop: async () => {},
   }
 }
 
-async function run({ do: what, name, request, options = {} }) {
-  if (what === 'client') return void clients.set(name, newClient(options)(name))
-  if (what === 'secrets') return void secrets.set(name, request)
-  return COMMANDS[what](clients.get(name), request ?? {}, inCamel(options))
-}
-
-function errorOf(error) {
-  const {
-    code,
-    message,
-    httpStatus: status,
-    requestId,
-    details,
-    remedy,
-    category,
-    reason,
-    attempts,
-    verified,
-  } = error
+function errorOf(error: Members) {
+  const { code, message, httpStatus: status, requestId, details, remedy, category, reason } = error
   return {
     kind: error instanceof CountersignError ? (KINDS[error.name] ?? error.name) : 'argument',
-    ...{ code, message, status, details, remedy, category, reason, attempts, verified },
-    request_id: requestId,
+    ...{ code, message, status, details, remedy, category, reason },
+    ...{ attempts: error.attempts, verified: error.verified, request_id: requestId },
     retry_after_seconds: error.retryAfterSeconds,
   }
 }
 
-function responseOf({ response } = {}) {
+function responseOf({ response }: Members) {
   if (response === undefined) return {}
   const { status, attempts, replayed, requestId, retryAfterSeconds } = response
   return {
     response: { status, attempts, replayed, request_id: requestId, retry_after_seconds: retryAfterSeconds },
   }
-}
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const command = JSON.parse(line)
-  now = command.now
-  const said = await run(command).then(
-    (value) => ({ value: value ?? null, ...responseOf(value ?? {}) }),
-    (error) => ({ error: errorOf(error) }),
-  )
-  process.stdout.write(`${JSON.stringify(said)}\n`)
 }
