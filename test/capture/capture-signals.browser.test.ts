@@ -1,13 +1,14 @@
 /** The signs of a replaced camera, in a real browser, where one is installed (`apt install chromium`). */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM } from '../support/browser.js'
-import { type CameraPages, launchWithCamera, serveCameraPages } from '../support/camera-page.js'
+import {
+  type CameraPages,
+  launchBeforeFilm,
+  launchWithCamera,
+  serveCameraPages,
+} from '../support/camera-page.js'
 import { CaptureVisit } from '../support/capture-visit.js'
-import { writeFaceFilm } from '../support/film.js'
 
 /** Draws into a canvas, so that its stream shows a moving picture. */
 const CANVAS = `
@@ -67,24 +68,19 @@ const labelled = (label: string) =>
   `Object.defineProperty(MediaStreamTrack.prototype, 'label', { get: () => ${JSON.stringify(label)} })`
 
 describe.skipIf(!CHROMIUM)('the signals of a capture in Chromium', { timeout: 90_000 }, () => {
-  let folder: string
   let device: Browser
   let file: Browser
   let pages: CameraPages
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-signals-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
     device = await launchWithCamera(undefined)
-    file = await launchWithCamera(film)
+    file = await launchBeforeFilm()
     pages = await serveCameraPages()
   })
   afterAll(async () => {
     await device?.close()
     await file?.close()
     await pages?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   /** The signals of three seconds, read when the camera is off again. */

@@ -1,6 +1,4 @@
 /** `<countersign-capture>` in a real browser, where one is installed (`apt install chromium`), with a camera that shows a film. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
@@ -9,7 +7,7 @@ import { CHROMIUM, violations } from '../support/browser.js'
 import {
   type CameraPages,
   INSECURE_HOST,
-  launchWithCamera,
+  launchBeforeFilm,
   serveCameraPages,
 } from '../support/camera-page.js'
 import { CaptureVisit, type Visit } from '../support/capture-visit.js'
@@ -57,7 +55,6 @@ const CHALLENGE = {
 const NEVER = 'navigator.mediaDevices.getUserMedia = () => new Promise(() => {})'
 
 describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_000 }, () => {
-  let folder: string
   let browser: Browser
   let pages: CameraPages
   let visited: CaptureVisit
@@ -65,16 +62,14 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
   let complaints: string[]
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-capture-'))
-    const film = join(folder, 'film.y4m')
-    await writeFilm(film, await Promise.all(Array.from({ length: 20 }, (_, index) => picture(index))))
-    browser = await launchWithCamera(film)
+    browser = await launchBeforeFilm(async (film) =>
+      writeFilm(film, await Promise.all(Array.from({ length: 20 }, (_, index) => picture(index)))),
+    )
     pages = await serveCameraPages()
   })
   afterAll(async () => {
     await browser?.close()
     await pages?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
   afterEach(() => visited.close())
 

@@ -1,19 +1,15 @@
 /** docs/examples/capture as a person uses it, through camera, component, the customer's backend and the service's sandbox to a verdict. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, violations } from '../support/browser.js'
-import { launchWithCamera } from '../support/camera-page.js'
+import { launchBeforeFilm } from '../support/camera-page.js'
 import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
-import { FILM, writeFaceFilm } from '../support/film.js'
+import { FILM } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
 
 describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 180_000 }, () => {
   let running: TestService
-  let folder: string
   let browser: Browser
   let backend: CaptureExample
 
@@ -22,10 +18,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     // The example uses the system's clock.
     running.clock.now = Date.now
     const tenant = await running.tenant()
-    folder = await mkdtemp(join(tmpdir(), 'countersign-capture-example-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
-    browser = await launchWithCamera(film)
+    browser = await launchBeforeFilm()
     const baseUrl = running.service.url('sandbox')
     backend = await startCaptureExample(tenant, { baseUrl, apiKey: tenant.sandboxKey })
   })
@@ -33,7 +26,6 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
     await backend?.stop()
     await browser?.close()
     await running?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   /** @returns the page and its error messages */

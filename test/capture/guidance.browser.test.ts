@@ -1,13 +1,11 @@
 /** Guidance, consent, files and speech of the component, in a real browser whose camera sees a face. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FRAME_GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { CHROMIUM, violations } from '../support/browser.js'
-import { type Asked, type CameraPages, launchWithCamera, serveCameraPages } from '../support/camera-page.js'
+import { type Asked, type CameraPages, launchBeforeFilm, serveCameraPages } from '../support/camera-page.js'
 import { CaptureVisit, type Visit } from '../support/capture-visit.js'
 import { face } from '../support/faces.js'
 import { FILM, writeFilm } from '../support/film.js'
@@ -29,23 +27,18 @@ const GUIDED = 'guide-url=/guidance'
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja']
 
 describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => {
-  let folder: string
   let browser: Browser
   let pages: CameraPages
   let visited: CaptureVisit
   let asked: Asked[]
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-guidance-'))
-    const film = join(folder, 'film.y4m')
-    await writeFilm(film, await pictures())
-    browser = await launchWithCamera(film)
+    browser = await launchBeforeFilm(async (film) => writeFilm(film, await pictures()))
     pages = await serveCameraPages()
   })
   afterAll(async () => {
     await browser?.close()
     await pages?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
   beforeEach(() => {
     asked = []

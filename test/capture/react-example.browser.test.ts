@@ -10,9 +10,8 @@ import { build, type PreviewServer, preview } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { CHROMIUM, violations } from '../support/browser.js'
-import { launchWithCamera } from '../support/camera-page.js'
+import { launchBeforeFilm } from '../support/camera-page.js'
 import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
-import { writeFaceFilm } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
 
 const { COUNTERSIGN_TEST_REACT: realReact } = process.env
@@ -40,9 +39,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     running.clock.now = Date.now
     const tenant = await running.tenant()
     folder = await mkdtemp(join(tmpdir(), 'countersign-react-example-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
-    browser = await launchWithCamera(film)
+    browser = await launchBeforeFilm()
     backend = await startCaptureExample(tenant, {
       baseUrl: running.service.url('sandbox'),
       apiKey: tenant.sandboxKey,

@@ -1,7 +1,5 @@
 /** The SDKs for Python and Go keep to the behaviour of the one for TypeScript, whose test runs the same scenarios; behaviour/README.md says how. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,9 +10,10 @@ import {
   canInstallPython,
   cryptographyFolder,
   go,
-  installPython,
+  pythonBelow,
   typeChecker,
 } from '../support/language-packages.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { type Driver, DriverProcess } from './behaviour/driver.js'
 import { keepsToTheSuite, openStand, type Stand } from './behaviour/suite.js'
 
@@ -26,28 +25,19 @@ const BUILD_MS = 240_000
 const COUNTERSIGN_COMMAND = `${process.execPath} ${packageFile('dist', 'src', 'cli', 'main.js')}`
 
 let stand: Stand
-let folder: string
+const folder = temporaryFolder()
+const python = pythonBelow(folder)
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-sdk-'))
   stand = await openStand()
 })
-afterAll(async () => {
-  await stand?.running.stop()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => stand?.running.stop())
 
 interface Language {
   name: string
   isThere: boolean
   /** Program and arguments of its driver. */
   driver(): Promise<[string, string[]]>
-}
-
-let installed: Promise<string> | undefined
-const python = () => {
-  installed ??= mkdtemp(join(folder, 'python-')).then(async (made) => (await installPython(made)).python)
-  return installed
 }
 
 const LANGUAGES: Language[] = [
@@ -64,7 +54,7 @@ const LANGUAGES: Language[] = [
   {
     name: 'Go',
     isThere: canBuildGo,
-    driver: async () => [await buildGo(join(DRIVERS, 'go'), await mkdtemp(join(folder, 'go-'))), []],
+    driver: async () => [await buildGo(join(DRIVERS, 'go'), folder), []],
   },
 ]
 

@@ -1,45 +1,35 @@
 /** `countersign-client`, the SDK as a package of its own: packed, installed by npm into an empty folder, compiled and run. */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
+import { compile } from '../support/compiler.js'
+import { linkPackages, npm, npmPack, type Packed } from '../support/npm-pack.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const MAX_UNPACKED_BYTES = 500_000
 /** Sizes that docs/guides/capture.md states. */
 const MAX_CAPTURE_BYTES = 46_000
 const MAX_CAPTURE_GZIP_BYTES = 17_000
 
-interface Packed {
-  filename: string
-  unpackedSize: number
-  files: Array<{ path: string }>
-}
-
-let folder: string
+const folder = temporaryFolder()
 let packed: Packed
 const manifest = () =>
   JSON.parse(readFileSync(join(folder, 'node_modules/countersign-client/package.json'), 'utf8'))
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-client-'))
   const source = execFileSync(process.execPath, [packageFile('scripts', 'pack-client.mjs')], {
     encoding: 'utf8',
   }).trim()
-  const npm = (cwd: string, ...args: string[]) =>
-    execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const report = JSON.parse(npm(source, 'pack', '--json', '--pack-destination', folder))
-  // npm 12 reports by package name, earlier ones as a list.
-  packed = (Array.isArray(report) ? report : Object.values(report))[0]
+  packed = npmPack(source, folder)
   await writeFile(join(folder, 'package.json'), '{"name":"app","type":"module"}')
   // jose from this installation, so that nothing is fetched.
   const jose = packageFile('node_modules', 'jose')
   npm(folder, 'install', '--offline', '--no-audit', '--no-fund', `./${packed.filename}`, `file:${jose}`)
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 it('is under 500 kB, and holds code, types, readme and licence', () => {
   expect(packed.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
@@ -96,26 +86,14 @@ export const protect = onExpress({ verifier: countersign, user: () => 'u', actio
 console.log(new FakeCountersign().client().environment, [onExpress, onFastify, onHono].map((it) => typeof it).join())
 `
 
-const compile = (file: string) =>
-  spawnSync(
-    packageFile('node_modules', '.bin', 'tsc'),
-    [
-      ...['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', '--ignoreConfig'],
-      ...['--target', 'ES2023', '--lib', 'ES2024,DOM', '--module', 'NodeNext', '--rootDir', folder],
-      file,
-    ],
-    { encoding: 'utf8', cwd: folder },
-  ).stdout
+const compiled = (file: string) =>
+  compile([file], ['--exactOptionalPropertyTypes', '--module', 'NodeNext', '--rootDir', folder], folder)
 
 it('compiles under strict NodeNext, where types follow verdict and action, and runs', async () => {
   // The frameworks are the application's own.
-  for (const name of ['express', '@types/express', 'fastify', 'hono']) {
-    const path = join(folder, 'node_modules', name)
-    mkdirSync(dirname(path), { recursive: true })
-    symlinkSync(packageFile('node_modules', name), path)
-  }
+  linkPackages(folder, ['express', '@types/express', 'fastify', 'hono'])
   await writeFile(join(folder, 'app.ts'), APP)
-  expect(compile('app.ts')).toBe('')
+  expect(compiled('app.ts')).toBe('')
   const said = execFileSync(process.execPath, ['app.js'], { cwd: folder, encoding: 'utf8' })
   expect(said).toBe('sandbox function,function,function\n')
 })
@@ -136,7 +114,7 @@ it.each([
   ['a claim that the action lacks', 'claims.action.amount', 'claims.action.amuont', 'amuont'],
 ])('has types by which the compiler refuses %s', async (_mistake, right, wrong, complaint) => {
   await writeFile(join(folder, 'wrong.ts'), APP.replace(right, wrong))
-  expect(compile('wrong.ts')).toContain(complaint)
+  expect(compiled('wrong.ts')).toContain(complaint)
 })
 
 describe('the capture component in it', () => {
@@ -170,9 +148,9 @@ export const listen = (capture: CountersignCapture) =>
 console.log(typeof Class)
 `
     await writeFile(join(folder, 'page.ts'), page)
-    expect(compile('page.ts')).toBe('')
+    expect(compiled('page.ts')).toBe('')
     expect(execFileSync(process.execPath, ['page.js'], { cwd: folder, encoding: 'utf8' })).toBe('function\n')
     await writeFile(join(folder, 'wrong-page.ts'), page.replace('detail.recoverable', 'detail.recovers'))
-    expect(compile('wrong-page.ts')).toContain('recovers')
+    expect(compiled('wrong-page.ts')).toContain('recovers')
   })
 })

@@ -15,6 +15,7 @@ import {
   type VerifyRequest,
   verifyVerdict,
 } from '../../clients/node/index.js'
+import { sandboxSdk } from '../support/sdk.js'
 import type { TestService, TestTenant } from '../support/service.js'
 import { keepsToTheSuite, openStand, type Stand } from './behaviour/suite.js'
 import { typescriptDriver } from './behaviour/typescript.js'
@@ -47,14 +48,7 @@ describe('the SDK for TypeScript', () => {
 })
 
 function sandbox(options: Partial<CountersignOptions> = {}): Countersign {
-  return new Countersign({
-    apiKey: tenant.sandboxKey,
-    baseUrl: proxy.url,
-    signingSecret: tenant.secret.secret,
-    tenantId: tenant.id,
-    now: () => running.clock.now(),
-    ...options,
-  })
+  return sandboxSdk(running, tenant, { baseUrl: proxy.url, ...options })
 }
 
 const kidOf = (jwt: string) => decodeProtectedHeader(jwt).kid

@@ -1,14 +1,15 @@
 /** The examples in other languages, run as a reader would: against the vectors, and against a real service. */
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
+import { exampleEnv } from '../support/capture-example.js'
 import { face } from '../support/faces.js'
-import { canInstallPython, GO_ENV, installPython } from '../support/language-packages.js'
+import { canInstallPython, GO_ENV, pythonBelow } from '../support/language-packages.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
 const run = promisify(execFile)
@@ -20,21 +21,18 @@ const BUILD_MS = 120_000
 
 let running: TestService
 let tenant: TestTenant
-let folder: string
+const folder = temporaryFolder()
+const python = pythonBelow(folder)
 /** Three to enrol, and the one to verify. */
 let photos: [string, string, string, string]
 let env: NodeJS.ProcessEnv
-/** The Python of a virtual environment which has the package. */
-let python: string
-const { now } = Date
 
 beforeAll(async () => {
   running = await startService()
   // The examples look at the system's clock.
-  running.clock.now = now
+  running.clock.now = Date.now
   tenant = await running.tenant()
   const { key } = await running.production(tenant)
-  folder = await mkdtemp(join(tmpdir(), 'countersign-examples-'))
   const enrolled = ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg'] as const
   photos = [
     join(folder, enrolled[0]),
@@ -44,28 +42,13 @@ beforeAll(async () => {
   ]
   for (const file of enrolled) await writeFile(join(folder, file), await face('ada'))
   await writeFile(photos[3], await face('adaToday'))
-  env = {
-    ...GO_ENV,
-    CS_BASE_URL: running.service.url('production'),
-    CS_API_KEY: key,
-    CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-    CS_TENANT_ID: tenant.id,
-    CS_ACCEPT_EVALUATION: 'true',
-    PYTHONDONTWRITEBYTECODE: '1',
-  }
-  if (canInstallPython) {
-    const made = join(folder, 'python')
-    await mkdir(made)
-    python = (await installPython(made)).python
-  }
+  env = { ...exampleEnv(tenant, { baseUrl: running.service.url('production'), apiKey: key }), ...GO_ENV }
+  if (canInstallPython) await python()
 }, BUILD_MS)
-afterAll(async () => {
-  await running?.stop()
-  if (folder) await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => running?.stop())
 
 const lines = async (program: string, args: string[], language: string, change: NodeJS.ProcessEnv = {}) => {
-  const { stdout } = await run(program === 'python' ? python : program, args, {
+  const { stdout } = await run(program === 'python' ? await python() : program, args, {
     cwd: join(EXAMPLES, language.split(',')[0]!),
     env: { ...env, ...change },
   })

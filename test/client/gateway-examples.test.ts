@@ -1,7 +1,5 @@
 /** The examples that check public verdicts, run as a stranger would: with the issuer's address, against a real service. */
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,9 +8,9 @@ import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { buildGo, canBuildGo } from '../support/language-packages.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const run = promisify(execFile)
-const { now } = Date
 const ACTION = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
 /** The first Python of the path, and the system's where the first one lacks the packages. */
 const python = ['python3', '/usr/bin/python3'].find(
@@ -29,7 +27,7 @@ let verdict: { jwt: string; jwt_public: string }
 beforeAll(async () => {
   running = await startService()
   // The examples look at the system's clock.
-  running.clock.now = now
+  running.clock.now = Date.now
   tenant = await running.tenant()
   const image = base64(await plain())
   verdict = (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: ACTION })).body
@@ -59,6 +57,7 @@ describe.each(PROGRAMS)('the example with $name', ({ program, file }) => {
   })
 })
 
+const folder = temporaryFolder()
 const GATEWAY = packageFile('docs', 'examples', 'gateway')
 const SDKS = [
   { name: 'TypeScript', command: () => [process.execPath, join(GATEWAY, 'verify.mjs')] },
@@ -66,13 +65,7 @@ const SDKS = [
   {
     name: 'Go',
     command:
-      canBuildGo &&
-      (async () => [
-        await buildGo(
-          packageFile('docs', 'examples', 'go', 'public'),
-          await mkdtemp(join(tmpdir(), 'countersign-public-')),
-        ),
-      ]),
+      canBuildGo && (async () => [await buildGo(packageFile('docs', 'examples', 'go', 'public'), folder)]),
   },
 ]
 

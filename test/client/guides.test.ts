@@ -2,8 +2,7 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,10 +10,13 @@ import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { Countersign, type CountersignOptions } from '../../clients/node/index.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { exampleEnv } from '../support/capture-example.js'
 import { answerTo } from '../support/challenges.js'
+import { compile } from '../support/compiler.js'
 import { face } from '../support/faces.js'
 import { blurredFace, plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
 const GUIDES = packageFile('docs', 'guides')
@@ -87,16 +89,9 @@ describe('the JavaScript of the examples', () => {
       /\/.*\.m?js$/.test(name),
     )
     expect(files.length).toBeGreaterThan(4)
-    const { stdout } = spawnSync(
-      packageFile('node_modules', '.bin', 'tsc'),
-      [
-        ...['--noEmit', '--strict', '--allowJs', '--checkJs', '--skipLibCheck', '--ignoreConfig'],
-        ...['--target', 'ES2023', '--lib', 'ES2024,DOM', '--types', 'node', '--module', 'NodeNext'],
-        ...files.map((name) => join(EXAMPLES, name)),
-      ],
-      { encoding: 'utf8' },
-    )
-    expect(stdout).toBe('')
+    const options = ['--noEmit', '--allowJs', '--checkJs', '--types', 'node', '--module', 'NodeNext']
+    const paths = files.map((name) => join(EXAMPLES, name))
+    expect(compile(paths, options)).toBe('')
   })
 })
 
@@ -106,8 +101,9 @@ describe('the code of the guides', () => {
   /** Addresses of the application of the guide, over production and over the sandbox. */
   let bank: string
   let sandboxBank: string
-  let folder: string
+  const folder = temporaryFolder()
   let production: NodeJS.ProcessEnv
+  let sandbox: NodeJS.ProcessEnv
   const apps: ChildProcess[] = []
   let aheadMs = 0
 
@@ -117,16 +113,8 @@ describe('the code of the guides', () => {
     running.clock.now = () => Date.now() + aheadMs
     tenant = await running.tenant()
     const { key } = await running.production(tenant)
-    folder = await mkdtemp(join(tmpdir(), 'countersign-guides-'))
-    production = {
-      ...process.env,
-      CS_BASE_URL: running.service.url('production'),
-      CS_API_KEY: key,
-      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-      CS_TENANT_ID: tenant.id,
-      CS_ACCEPT_EVALUATION: 'true',
-      PORT: '0',
-    }
+    production = exampleEnv(tenant, { baseUrl: running.service.url('production'), apiKey: key })
+    sandbox = exampleEnv(tenant, { baseUrl: running.service.url('sandbox'), apiKey: tenant.sandboxKey })
   })
   afterAll(async () => {
     for (const app of apps.filter(({ exitCode }) => exitCode === null)) {
@@ -134,7 +122,6 @@ describe('the code of the guides', () => {
       await once(app, 'exit')
     }
     await running?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   async function startBank(env: NodeJS.ProcessEnv): Promise<string> {
@@ -147,13 +134,10 @@ describe('the code of the guides', () => {
   it('README: its program prints in the sandbox what README shows', async () => {
     const photo = join(folder, 'ada.jpg')
     writeFileSync(photo, await face('ada'))
-    const env = {
-      ...production,
-      CS_BASE_URL: running.service.url('sandbox'),
-      CS_API_KEY: tenant.sandboxKey,
-    }
     const script = join(EXAMPLES, 'node', 'transfer.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], { env })
+    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], {
+      env: sandbox,
+    })
     const readme = readFileSync(packageFile('README.md'), 'utf8')
     const [, shown] = /^node transfer\.mjs .*\n```\n[\s\S]*?```\n([\s\S]*?)```/m.exec(readme)!
     expect(stdout).toBe(shown)
@@ -162,13 +146,10 @@ describe('the code of the guides', () => {
   it('quick start: runs in the sandbox with a user of any name', async () => {
     const photo = join(folder, 'ada.jpg')
     writeFileSync(photo, await face('ada'))
-    const env = {
-      ...production,
-      CS_BASE_URL: running.service.url('sandbox'),
-      CS_API_KEY: tenant.sandboxKey,
-    }
     const script = join(EXAMPLES, 'node', 'step-up.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], { env })
+    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], {
+      env: sandbox,
+    })
     expect(stdout).toBe('enroll enrolled\nverify approved\nverdict approved 1250.00\ndelete erased\n')
   })
 
@@ -244,11 +225,7 @@ describe('the code of the guides', () => {
   })
 
   it('step-up: a verdict made only of photos carries no transfer out, and neither does a capture that was seen before', async () => {
-    sandboxBank = await startBank({
-      ...production,
-      CS_BASE_URL: running.service.url('sandbox'),
-      CS_API_KEY: tenant.sandboxKey,
-    })
+    sandboxBank = await startBank(sandbox)
     // @ts-expect-error plain JavaScript for the browser
     const { transfer } = await import('../../docs/examples/express/page.mjs')
     const image = urlOf(await face('ada'))

@@ -1,49 +1,35 @@
 /** The further examples in Python and Go: capture sessions, webhooks, challenges, users and the audit log. */
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
-import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
+import { type CaptureExample, exampleEnv, startCaptureExample } from '../support/capture-example.js'
 import { base64, face } from '../support/faces.js'
-import { buildGo, canBuildGo, canInstallPython, installPython } from '../support/language-packages.js'
+import { buildGo, canBuildGo, canInstallPython, pythonBelow } from '../support/language-packages.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { keepsToTheHostedPage } from './hosted-bank.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
 const BUILD_MS = 240_000
 const run = promisify(execFile)
 
-let folder: string
-let python: Promise<string> | undefined
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-examples-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-const pythonWithThePackage = async () => {
-  python ??= mkdtemp(join(folder, 'python-')).then(async (made) => (await installPython(made)).python)
-  return python
-}
+const folder = temporaryFolder()
+const python = pythonBelow(folder)
 
 const LANGUAGES = [
   {
     language: 'Python',
     isThere: canInstallPython,
-    command: async (example: string) => [
-      await pythonWithThePackage(),
-      join(EXAMPLES, 'python', `${example}.py`),
-    ],
+    command: async (example: string) => [await python(), join(EXAMPLES, 'python', `${example}.py`)],
   },
   {
     language: 'Go',
     isThere: canBuildGo,
-    command: async (example: string) => [
-      await buildGo(join(EXAMPLES, 'go', example), await mkdtemp(join(folder, 'go-'))),
-    ],
+    command: async (example: string) => [await buildGo(join(EXAMPLES, 'go', example), folder)],
   },
 ]
 
@@ -76,15 +62,12 @@ describe.each(LANGUAGES)('in $language,', ({ isThere, command }) => {
     key: string,
   ) => {
     const [program = '', ...first] = await command(example)
-    const env = {
-      ...process.env,
-      CS_BASE_URL: running.service.url(environment),
-      CS_API_KEY: key,
-      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-      CS_TENANT_ID: tenant.id,
-      PYTHONDONTWRITEBYTECODE: '1',
-    }
-    return (await run(program, [...first, ...args], { env })).stdout.trim().split('\n')
+    const baseUrl = running.service.url(environment)
+    return (
+      await run(program, [...first, ...args], { env: exampleEnv(tenant, { baseUrl, apiKey: key }) })
+    ).stdout
+      .trim()
+      .split('\n')
   }
 
   it.skipIf(!isThere)(

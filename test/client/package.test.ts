@@ -1,46 +1,30 @@
 /** The package as it is published: what is in it, and that an application can use the SDK from it. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
+import { compile } from '../support/compiler.js'
+import { linkPackages, npmPack } from '../support/npm-pack.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const manifest = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
-let folder: string
-let installed: string
+const folder = temporaryFolder()
 let files: string[]
 
 beforeAll(async () => {
   if (!existsSync(packageFile('dist', 'clients', 'node', 'index.js')))
     throw new Error('dist is missing; build first: npm run build')
-  folder = await mkdtemp(join(tmpdir(), 'countersign-consumer-'))
-  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: packageFile(),
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const report = JSON.parse(packed)
-  // npm 12 reports by package name, earlier ones as a list.
-  const [entry] = Array.isArray(report)
-    ? report
-    : Object.values<{ filename: string; files: Array<{ path: string }> }>(report)
-  files = entry!.files.map(({ path }: { path: string }) => path)
-  installed = join(folder, 'node_modules', 'countersign')
+  const packed = npmPack(packageFile(), folder)
+  files = packed.files.map(({ path }) => path)
+  const installed = join(folder, 'node_modules', 'countersign')
   await mkdir(installed, { recursive: true })
-  execFileSync('tar', ['-xzf', join(folder, entry!.filename), '-C', installed, '--strip-components', '1'])
-  for (const name of ['jose', 'hono', 'express', '@types/express', 'fastify']) await link(name)
+  execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', installed, '--strip-components', '1'])
+  // The packages that npm would install with it.
+  linkPackages(folder, ['jose', 'hono', 'express', '@types/express', 'fastify'])
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-/** The packages that npm would install with it, from this package's own dependencies: nothing is fetched. */
-async function link(name: string): Promise<void> {
-  const path = join(folder, 'node_modules', name)
-  await mkdir(dirname(path), { recursive: true })
-  await symlink(packageFile('node_modules', name), path)
-}
 
 describe('the package', () => {
   it('holds every file that its manifest points to', () => {
@@ -93,31 +77,14 @@ console.log(countersign.environment, used.join())
 `
 
 describe('an application that installed it', () => {
-  const compile = (code: string, module: string, resolution: string) =>
-    spawnSync(
-      packageFile('node_modules', '.bin', 'tsc'),
+  const compiled = (code: string, module: string, resolution: string) =>
+    compile(
+      [code],
       [
-        ...[
-          '--strict',
-          '--exactOptionalPropertyTypes',
-          '--skipLibCheck',
-          '--ignoreConfig',
-          '--outDir',
-          join(folder, 'out'),
-        ],
-        ...[
-          '--target',
-          'ES2023',
-          '--lib',
-          'ES2024,DOM',
-          '--module',
-          module,
-          '--moduleResolution',
-          resolution,
-        ],
-        ...['--rootDir', folder, code],
+        ...['--exactOptionalPropertyTypes', '--outDir', join(folder, 'out'), '--rootDir', folder],
+        ...['--module', module, '--moduleResolution', resolution],
       ],
-      { encoding: 'utf8', cwd: folder },
+      folder,
     )
 
   it.each([
@@ -126,7 +93,7 @@ describe('an application that installed it', () => {
   ])('compiles against its types and runs (%s, %s)', async (module, resolution) => {
     const file = join(folder, 'app.ts')
     await writeFile(file, CONSUMER)
-    expect(compile(file, module, resolution).stdout).toBe('')
+    expect(compiled(file, module, resolution)).toBe('')
     const said = execFileSync(process.execPath, [join(folder, 'out', 'app.js')], { encoding: 'utf8' })
     expect(said).toBe('sandbox function,function,function,function,function\n')
   })
@@ -134,7 +101,7 @@ describe('an application that installed it', () => {
   it('gets a compiler error for a mistake', async () => {
     const file = join(folder, 'wrong.ts')
     await writeFile(file, CONSUMER.replace('action: { amount: 1 }', 'acton: 1'))
-    expect(compile(file, 'NodeNext', 'NodeNext').stdout).toContain('acton')
+    expect(compiled(file, 'NodeNext', 'NodeNext')).toContain('acton')
   })
 
   it('can import only the SDK', () => {

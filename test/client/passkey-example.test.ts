@@ -1,6 +1,6 @@
 /** The example of the guide to passkeys, against the sandbox, with an authenticator in software. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ApiError, Countersign } from '../../clients/node/index.js'
+import { ApiError, type Countersign } from '../../clients/node/index.js'
 // @ts-expect-error plain JavaScript with comments as types
 import { registerPasskey, transfer } from '../../docs/examples/passkeys/passkeys.mjs'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
@@ -8,6 +8,7 @@ import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { ORIGIN, usePasskeys } from '../support/passkeys.js'
+import { sandboxSdk } from '../support/sdk.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService
@@ -17,13 +18,7 @@ beforeAll(async () => {
   running = await startService()
   const tenant = await running.tenant()
   await usePasskeys(running, tenant, { registration: 'verified' })
-  countersign = new Countersign({
-    apiKey: tenant.sandboxKey,
-    baseUrl: running.service.url('sandbox'),
-    signingSecret: tenant.secret,
-    tenantId: tenant.id,
-    now: () => running.clock.now(),
-  })
+  countersign = sandboxSdk(running, tenant)
   image = base64(await plain())
 })
 afterAll(() => running?.stop())

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SANDBOX_OUTCOMES } from '../../src/contract/sandbox-rules.js'
 import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
 import { answerTo } from '../support/challenges.js'
-import { face } from '../support/faces.js'
+import { base64 } from '../support/faces.js'
+import { plain } from '../support/images.js'
 import { leaksIn } from '../support/sent-to-browsers.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   // The samples look at the system's clock.
   running.clock.now = Date.now
   tenant = await running.tenant()
-  image = `data:image/jpeg;base64,${(await face('ada')).toString('base64')}`
+  image = `data:image/png;base64,${base64(await plain())}`
 })
 afterAll(() => running?.stop())
 

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stepUp as expressStepUp } from '../../clients/node/express.js'
 import { stepUp as fastifyStepUp, verdictOf } from '../../clients/node/fastify.js'
 import { stepUp as honoStepUp } from '../../clients/node/hono.js'
-import { Countersign, createStepUp } from '../../clients/node/index.js'
+import { type Countersign, createStepUp } from '../../clients/node/index.js'
 import { plain } from '../support/images.js'
+import { sandboxSdk } from '../support/sdk.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService
@@ -113,15 +114,8 @@ function post(
 
 beforeAll(async () => {
   running = await startService()
-  const tenant = await running.tenant()
   photo = await plain()
-  countersign = new Countersign({
-    apiKey: tenant.sandboxKey,
-    baseUrl: running.service.url('sandbox'),
-    signingSecret: tenant.secret.secret,
-    tenantId: tenant.id,
-    now: () => running.clock.now(),
-  })
+  countersign = sandboxSdk(running, await running.tenant())
 })
 afterAll(() => running?.stop())
 

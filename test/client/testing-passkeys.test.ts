@@ -1,6 +1,6 @@
 /** Passkeys, policy and public keys of the service in memory against the real one: the same answers, field by field. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Countersign, type PasskeyList } from '../../clients/node/index.js'
+import type { Countersign, PasskeyList } from '../../clients/node/index.js'
 import {
   FakeCountersign,
   type FakePasskeySettings,
@@ -16,6 +16,7 @@ import { shape, told } from '../support/fake-comparison.js'
 import { plain } from '../support/images.js'
 import { usePasskeys } from '../support/passkeys.js'
 import { setPolicy } from '../support/policies.js'
+import { sandboxSdk } from '../support/sdk.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 let running: TestService
@@ -51,13 +52,7 @@ async function both(
     ...(passkeys ? { passkeys } : {}),
     ...(policy ? { policy } : {}),
   })
-  const real = new Countersign({
-    apiKey: tenant.sandboxKey,
-    baseUrl: running.service.url('sandbox'),
-    signingSecret: tenant.secret,
-    maxRetries: 0,
-    now: () => running.clock.now(),
-  })
+  const real = sandboxSdk(running, tenant, { maxRetries: 0 })
   const noted = async (client: Countersign, secret: string, advance: Side['advance']) => {
     const notes: unknown[] = []
     const note = async <T extends object>(call: Promise<T>): Promise<T> => {

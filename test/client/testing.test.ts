@@ -2,13 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
-import { Countersign, type CountersignOptions, type VerificationRequest } from '../../clients/node/index.js'
+import type { Countersign, CountersignOptions, VerificationRequest } from '../../clients/node/index.js'
 import { FAKE_FIELDS, FAKE_HINTS } from '../../clients/node/testing/service-texts.js'
 import { FAKE_OUTCOMES, FakeCountersign } from '../../clients/node/testing.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SANDBOX_EFFECTS } from '../../src/verification/sandbox/sandbox-outcomes.js'
 import { shape, told } from '../support/fake-comparison.js'
 import { plain } from '../support/images.js'
+import { sandboxSdk } from '../support/sdk.js'
 import { startService, type TestService } from '../support/service.js'
 
 let running: TestService
@@ -72,13 +73,7 @@ describe('the service in memory', () => {
     async (suffix) => {
       const tenant = await running.tenant()
       const fake = new FakeCountersign()
-      const real = new Countersign({
-        apiKey: tenant.sandboxKey,
-        baseUrl: running.service.url('sandbox'),
-        signingSecret: tenant.secret,
-        maxRetries: 0,
-        now: () => running.clock.now(),
-      })
+      const real = sandboxSdk(running, tenant, { maxRetries: 0 })
       const user_id = `user${suffix}`
       const verifiedAndFound = async (client: Countersign, known: VerificationRequest) => {
         const { verification_id } = await client.verify({ user_id, image, action, nonce: 'n' })
@@ -121,13 +116,7 @@ describe('the service in memory', () => {
   )
 
   it('answers a query of the audit log, which the sandbox does not write, as the sandbox does', async () => {
-    const tenant = await running.tenant()
-    const real = new Countersign({
-      apiKey: tenant.sandboxKey,
-      baseUrl: running.service.url('sandbox'),
-      signingSecret: tenant.secret,
-      now: () => running.clock.now(),
-    })
+    const real = sandboxSdk(running, await running.tenant())
     for (const request of [
       {},
       { after: '7', limit: 3, event: 'verify' },
@@ -137,13 +126,7 @@ describe('the service in memory', () => {
   })
 
   it('answers health and rotation as the sandbox does', async () => {
-    const tenant = await running.tenant()
-    const real = new Countersign({
-      apiKey: tenant.sandboxKey,
-      baseUrl: running.service.url('sandbox'),
-      signingSecret: tenant.secret,
-      now: () => running.clock.now(),
-    })
+    const real = sandboxSdk(running, await running.tenant())
     const fake = new FakeCountersign().client()
     const [faked, { checks, ...health }] = [await fake.health(), await real.health()]
     // Which model and which server it has, and whether that server is the first choice, is the installation's own.

@@ -1,3 +1,4 @@
+/** The check of a verdict beyond the vectors (vectors.test.ts) and the scenarios of every SDK (behaviour/). */
 import { createHash, createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -73,13 +74,6 @@ function forge(
 }
 
 describe('a verdict', () => {
-  it('allows its action, once', async () => {
-    const jwt = await verdictJwt()
-    const claims = await check(jwt, { nonce: 'n-1', issuer: running.service.url('sandbox') })
-    expect(claims).toMatchObject({ sub: 'ada+match', verdict: 'approved', action: ACTION, nonce: 'n-1' })
-    expect(await code(check(jwt))).toBe('already_used')
-  })
-
   it('is used by one of many that try it at the same time', async () => {
     const jwt = await verdictJwt()
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => code(check(jwt))))
@@ -89,57 +83,6 @@ describe('a verdict', () => {
   it('is valid for any order of the action’s fields', async () => {
     const action = { amount: '1250.00', type: 'wire_transfer' }
     expect(await code(check(await verdictJwt(), { action }))).toBe('approved')
-  })
-
-  for (const [expected, options] of Object.entries<Partial<VerdictExpectations & VerdictTrust>>({
-    wrong_action: { action: { ...ACTION, amount: '1250.01' } },
-    wrong_user: { userId: 'eve+match' },
-    wrong_nonce: { nonce: 'n-2' },
-    wrong_audience: { audience: 'ten_other' },
-    wrong_issuer: { issuer: 'https://example.test/v1' },
-    wrong_environment: { environment: undefined },
-    wrong_context: { acr: ['urn:countersign:acr:other'] },
-    signature_invalid: { signingSecret: 'svc-sec-other' },
-  }))
-    it(`is refused with ${expected}, and stays unused`, async () => {
-      const jwt = await verdictJwt()
-      expect(await code(check(jwt, options))).toBe(expected)
-      expect(await code(check(jwt))).toBe('approved')
-    })
-
-  it('is refused with another authentication context, and the error lists the accepted ones', async () => {
-    const acr = ['urn:countersign:acr:face-active', 'urn:countersign:acr:face-active-pad']
-    await expect(check(await verdictJwt(), { acr })).rejects.toThrow(
-      "The verdict's acr is urn:countersign:acr:face; accepted are urn:countersign:acr:face-active, urn:countersign:acr:face-active-pad.",
-    )
-  })
-
-  it('is refused with the reason when it is a rejection', async () => {
-    const jwt = await verdictJwt({ user_id: 'ada+no_match' })
-    await expect(check(jwt, { userId: 'ada+no_match' })).rejects.toMatchObject({
-      code: 'not_approved',
-      reason: 'no_match',
-    })
-  })
-
-  it('is refused where its photo was seen before, unless replays are accepted', async () => {
-    const jwt = await verdictJwt({ user_id: 'ada+replayed' })
-    const expected = { userId: 'ada+replayed' }
-    expect(await code(check(jwt, expected))).toBe('replay_suspected')
-    expect(await code(check(jwt, { ...expected, acceptReplays: false }))).toBe('replay_suspected')
-    expect(await code(check(jwt, { ...expected, acceptReplays: true }))).toBe('approved')
-  })
-
-  it('is refused in production unless its pack is of production grade, or lesser grades are accepted', async () => {
-    const of = async (model_grade?: string) =>
-      forge(await verdictJwt(), {}, { env: 'production', model_grade }, tenant.secret.secret)
-    const environment = 'production' as const
-    for (const grade of ['evaluation', 'ungrouped', 'other', undefined]) {
-      const jwt = await of(grade)
-      expect(await code(check(jwt, { environment }))).toBe('evaluation_grade')
-      expect(await code(check(jwt, { environment, acceptEvaluationGrade: true }))).toBe('approved')
-    }
-    expect(await code(check(await of('production'), { environment }))).toBe('approved')
   })
 
   it('expires, is not valid early, and can be too old for the action', async () => {
@@ -153,7 +96,7 @@ describe('a verdict', () => {
 
   it('is accepted by a machine whose clock is 59 s behind or ahead', async () => {
     const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
-    for (const difference of [-59, 59, 300 + 59])
+    for (const difference of [-59, 300 + 59])
       expect(await code(check(await verdictJwt(), at(difference))), String(difference)).toBe('approved')
   })
 
@@ -219,22 +162,12 @@ describe('a verdict', () => {
     const jwt = await verdictJwt({ user_id: 'ada+no_match' })
     const { secret } = tenant.secret
     const approval = { verdict: 'approved', sub: 'ada+match' }
-    const [header, , signature] = jwt.split('.')
-    const claims = forge(jwt, {}, approval, secret).split('.')[1]
-    const unsigned = forge(jwt, { alg: 'none' }, approval, '').split('.')
     const forgeries = {
-      'changed claims under the old signature': [`${header}.${claims}.${signature}`, 'signature_invalid'],
-      'another secret': [forge(jwt, {}, approval, 'svc-sec-other'), 'signature_invalid'],
       'the empty secret': [forge(jwt, {}, approval, ''), 'signature_invalid'],
-      'no signature': [`${unsigned[0]}.${unsigned[1]}.`, 'malformed'],
       'another algorithm': [forge(jwt, { alg: 'HS512' }, approval, secret), 'malformed'],
-      'another type of token': [forge(jwt, { typ: 'JWT' }, approval, secret), 'malformed'],
-      'a critical header': [forge(jwt, { crit: ['x'], x: 1 }, approval, secret), 'malformed'],
-      'no expiry': [forge(jwt, {}, { ...approval, exp: undefined }, secret), 'malformed'],
       'no id': [forge(jwt, {}, { ...approval, jti: undefined }, secret), 'malformed'],
       'no verdict': [forge(jwt, {}, { sub: 'ada+match', verdict: undefined }, secret), 'malformed'],
       'another verdict': [forge(jwt, {}, { sub: 'ada+match', verdict: 'yes' }, secret), 'not_approved'],
-      nonsense: ['nonsense', 'malformed'],
       nothing: ['', 'malformed'],
     }
     for (const [title, [token, expected]] of Object.entries(forgeries))

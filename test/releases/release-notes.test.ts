@@ -1,14 +1,14 @@
 /** `npm run release-notes`: both packages as they are published, and their notes. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'countersign-release-'))
+const folder = temporaryFolder()
 const make = (name: string) =>
   execFileSync(
     process.execPath,
@@ -22,7 +22,6 @@ let notes: string
 beforeAll(() => {
   notes = make('once')
 }, 120_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 it('name the SHA-512 and the files of both packages, as the statement does', () => {
   expect(readdirSync(join(folder, 'once')).sort()).toEqual([...PACKAGES, 'provenance.json'].sort())

@@ -1,10 +1,13 @@
 /** The capture component on a page of its own, under a strict content security policy, before a fake camera. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { packageFile } from '../../src/lib/package-root.js'
 import { CHROMIUM } from './browser.js'
+import { writeFaceFilm } from './film.js'
 
 /** A name that is not loopback to the browser, which therefore calls pages of it insecure. */
 export const INSECURE_HOST = 'insecure.test'
@@ -31,6 +34,19 @@ function page(attributes: string): string {
 
 /** A name that is not loopback, as the name of a page that a phone opens. */
 export const REACHABLE_HOST = 'capture.test'
+
+/** A browser whose camera sees the film that is written, by default that of one face. The film goes with the browser. */
+export async function launchBeforeFilm(
+  write: (file: string) => Promise<void> = writeFaceFilm,
+  trusted?: string,
+): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-film-'))
+  const film = join(folder, 'film.y4m')
+  await write(film)
+  const browser = await launchWithCamera(film, trusted)
+  browser.once('disconnected', () => rmSync(folder, { recursive: true, force: true }))
+  return browser
+}
 
 /**
  * @param film the Y4M that the camera sees; undefined for the moving picture that Chromium's fake device draws

@@ -12,6 +12,24 @@ export interface CaptureExample {
   stop(): Promise<void>
 }
 
+/** The environment by which an example finds the service. @param baseUrl of its production or sandbox @param apiKey of the same */
+export function exampleEnv(
+  tenant: TestTenant,
+  { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
+): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    CS_BASE_URL: baseUrl,
+    CS_API_KEY: apiKey,
+    CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
+    CS_TENANT_ID: tenant.id,
+    CS_ACCEPT_EVALUATION: 'true',
+    CS_ENVIRONMENT: apiKey.startsWith('svc-sbx-') ? 'sandbox' : 'production',
+    PORT: '0',
+    PYTHONDONTWRITEBYTECODE: '1',
+  }
+}
+
 /**
  * @param baseUrl of the service's production or sandbox
  * @param apiKey of the same
@@ -28,19 +46,7 @@ export async function startCaptureExample(
   }: { baseUrl: string; apiKey: string; example?: string; command?: string[] },
 ): Promise<CaptureExample> {
   const [program = '', ...args] = command
-  const backend = spawn(program, args, {
-    env: {
-      ...process.env,
-      CS_BASE_URL: baseUrl,
-      CS_API_KEY: apiKey,
-      CS_SIGNING_SECRETS: `${tenant.secret.id}:${tenant.secret.secret}`,
-      CS_TENANT_ID: tenant.id,
-      CS_ACCEPT_EVALUATION: 'true',
-      CS_ENVIRONMENT: apiKey.startsWith('svc-sbx-') ? 'sandbox' : 'production',
-      PORT: '0',
-      PYTHONDONTWRITEBYTECODE: '1',
-    },
-  })
+  const backend = spawn(program, args, { env: exampleEnv(tenant, { baseUrl, apiKey }) })
   backend.stderr.setEncoding('utf8').on('data', (text) => process.stderr.write(text))
   const [line] = await once(backend.stdout, 'data')
   let said = ''

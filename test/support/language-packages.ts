@@ -1,6 +1,6 @@
 /** The SDK packages of other languages, built and installed without a network, as an application would install them. */
 import { execFile, spawnSync } from 'node:child_process'
-import { cp, mkdir, readdir } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -69,6 +69,15 @@ export async function installPython(folder: string): Promise<PythonPackage> {
   return { python, wheel, sdist }
 }
 
+/** Installs the package at the first call, in a folder below this one. @returns gives its interpreter */
+export function pythonBelow(folder: string): () => Promise<string> {
+  let installed: Promise<string> | undefined
+  return () => {
+    installed ??= mkdtemp(join(folder, 'python-')).then(async (made) => (await installPython(made)).python)
+    return installed
+  }
+}
+
 /** Nothing is fetched, and nothing is written but the cache. */
 export const GO_ENV = {
   ...process.env,
@@ -78,9 +87,9 @@ export const GO_ENV = {
   GOTOOLCHAIN: 'local',
 }
 
-/** Builds the program in a folder of the checkout. @returns its path */
+/** Builds the program in a folder of the checkout. @param folder one below it is made @returns the program's path */
 export async function buildGo(source: string, folder: string): Promise<string> {
-  const program = join(folder, 'program')
+  const program = join(await mkdtemp(join(folder, 'go-')), 'program')
   await run('go', ['build', '-o', program, '.'], { cwd: source, env: GO_ENV })
   return program
 }

@@ -64,12 +64,15 @@ export const CAPTURE_SESSIONS: Scenario[] = [
       Object.assign(expected, { proof })
       const other = await sdk.refused('verify_verdict', { ...expected, capture_session_id: 'cap_other' })
       expect(other).toMatchObject({ kind: 'verdict', code: 'wrong_capture_session' })
+      for (const [code, change] of [
+        ['wrong_user', { user_id: 'eve+match' }],
+        ['wrong_action', { action: { ...action, amount: '9.00' } }],
+      ] as const)
+        expect((await sdk.refused('verify_verdict', { ...expected, ...change })).code).toBe(code)
       const { capture_session_id: _kept, ...unbound } = expected
       expect(await sdk.refused('verify_verdict', unbound)).toMatchObject({ kind: 'argument' })
       expect(await sdk.call('verify_verdict', expected)).toMatchObject({
-        capture_session: session_id,
-        capture_binding: 'same',
-        sub: user_id,
+        ...{ capture_session: session_id, capture_binding: 'same', sub: user_id, action },
       })
       expect((await sdk.refused('verify_verdict', expected)).code).toBe('already_used')
     },
