@@ -1,5 +1,6 @@
 /** Mixed load on an installation: tenants whose callers enroll, verify, erase, rotate and replay, and the checks of the answers. */
 import Database from 'better-sqlite3'
+import { Random as SeededRandom } from '../hostile/random.js'
 import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { Caller, type CrowdTenant, type Findings, type Random } from './caller.js'
@@ -34,7 +35,8 @@ export class Crowd {
     image: string,
     { seed, excused = [] }: CrowdOptions,
   ) {
-    this.random = mulberry32(seed)
+    const seeded = new SeededRandom(seed)
+    this.random = () => seeded.next()
     for (const [index, tenant] of tenants.entries()) {
       const caller = (name: string, kind: 'users' | 'rotation') =>
         new Caller(
@@ -152,16 +154,5 @@ export async function createTenant(
     id: created.tenant_id,
     key: production_key,
     secrets: { [id]: secret, [instance.id]: instance.secret },
-  }
-}
-
-/** A small seeded generator, with which a campaign can be repeated (Tommy Ettinger's mulberry32, public domain). */
-function mulberry32(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

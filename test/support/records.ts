@@ -28,152 +28,128 @@ export const AT = 1_790_000_000_000
 
 export const bytes = (text: string) => Buffer.from(text)
 
-export function tenant(name = 'a', changes: Partial<TenantRecord> = {}): TenantRecord {
-  return {
-    id: `ten_${name}`,
-    name,
-    createdAt: AT,
-    ratePerSecond: 1,
-    burst: 1,
-    fmr: null,
-    requireLiveness: null,
-    replaceVerdictMinutes: null,
-    capturePage: null,
-    policyHash: null,
-    sandboxPolicyHash: null,
-    passkeys: null,
-    models: null,
-    driftSince: null,
-    productionIssuedAt: null,
-    productionRevealedAt: null,
-    suspendedAt: null,
-    deletedAt: null,
-    ...changes,
-  }
-}
+/** The maker of a row that is complete, and differs from the usual one where a test says so. */
+const row =
+  <Row>(usual: (name: string) => Row) =>
+  (name: string, changes: Partial<Row> = {}): Row => ({ ...usual(name), ...changes })
+/** The same, for rows that most tests have one of. */
+const named =
+  <Row>(first: string, usual: (name: string) => Row) =>
+  (name = first, changes: Partial<Row> = {}): Row => ({ ...usual(name), ...changes })
 
-export function apiKey(id: string, changes: Partial<ApiKeyRecord> = {}): ApiKeyRecord {
-  return {
-    id,
-    tenantId: 'ten_a',
-    type: 'sandbox',
-    hash: bytes(`hash of ${id}`),
-    hint: 'abcd',
-    name: null,
-    scopes: null,
-    networks: null,
-    certificate: null,
-    createdAt: AT,
-    validUntil: null,
-    revokedAt: null,
-    ...changes,
-  }
-}
+export const tenant = named<TenantRecord>('a', (name) => ({
+  id: `ten_${name}`,
+  name,
+  createdAt: AT,
+  ratePerSecond: 1,
+  burst: 1,
+  fmr: null,
+  requireLiveness: null,
+  replaceVerdictMinutes: null,
+  capturePage: null,
+  policyHash: null,
+  sandboxPolicyHash: null,
+  passkeys: null,
+  models: null,
+  driftSince: null,
+  productionIssuedAt: null,
+  productionRevealedAt: null,
+  suspendedAt: null,
+  deletedAt: null,
+}))
 
-export function signingSecret(id: string, changes: Partial<SigningSecretRecord> = {}): SigningSecretRecord {
-  return {
-    id,
-    tenantId: 'ten_a',
-    sealed: bytes(`sealed ${id}`),
-    createdAt: AT,
-    validUntil: null,
-    ...changes,
-  }
-}
+export const apiKey = row<ApiKeyRecord>((id) => ({
+  id,
+  tenantId: 'ten_a',
+  type: 'sandbox',
+  hash: bytes(`hash of ${id}`),
+  hint: 'abcd',
+  name: null,
+  scopes: null,
+  networks: null,
+  certificate: null,
+  createdAt: AT,
+  validUntil: null,
+  revokedAt: null,
+}))
 
-export function verdictKey(id: string, changes: Partial<VerdictKeyRecord> = {}): VerdictKeyRecord {
-  return {
-    id,
-    environment: 'production',
-    sealed: bytes(`sealed ${id}`),
-    publishedAt: AT,
-    signsFrom: AT,
-    goneAt: null,
-    ...changes,
-  }
-}
+export const signingSecret = row<SigningSecretRecord>((id) => ({
+  id,
+  tenantId: 'ten_a',
+  sealed: bytes(`sealed ${id}`),
+  createdAt: AT,
+  validUntil: null,
+}))
 
-export function subject(name = 'ada', changes: Partial<SubjectRecord> = {}): SubjectRecord {
-  return {
-    id: `sub_${name}`,
-    tenantId: 'ten_a',
-    environment: 'production',
-    blindIndex: bytes(name),
-    wrappedKey: bytes(`wrapped key of ${name}`),
-    createdAt: AT,
-    failures: 0,
-    lockedUntil: null,
-    disabledAt: null,
-    replaceVerdict: null,
-    replaceVerdictAt: null,
-    passkeyRecovery: null,
-    passkeyRecoveryAt: null,
-    revokedPasskey: null,
-    ...changes,
-  }
-}
+export const verdictKey = row<VerdictKeyRecord>((id) => ({
+  id,
+  environment: 'production',
+  sealed: bytes(`sealed ${id}`),
+  publishedAt: AT,
+  signsFrom: AT,
+  goneAt: null,
+}))
 
-export function reference(name = 'ada', changes: Partial<ReferenceRecord> = {}): ReferenceRecord {
-  return {
-    id: `ref_${name}`,
-    subjectId: `sub_${name}`,
-    model: 'm@1',
-    sealed: bytes(`sealed reference of ${name}`),
-    createdAt: AT,
-    ...changes,
-  }
-}
+export const subject = named<SubjectRecord>('ada', (name) => ({
+  id: `sub_${name}`,
+  tenantId: 'ten_a',
+  environment: 'production',
+  blindIndex: bytes(name),
+  wrappedKey: bytes(`wrapped key of ${name}`),
+  createdAt: AT,
+  failures: 0,
+  lockedUntil: null,
+  disabledAt: null,
+  replaceVerdict: null,
+  replaceVerdictAt: null,
+  passkeyRecovery: null,
+  passkeyRecoveryAt: null,
+  revokedPasskey: null,
+}))
 
-export function followingReference(
-  name = 'ada',
-  changes: Partial<FollowingReferenceRecord> = {},
-): FollowingReferenceRecord {
-  return {
-    id: `fol_${name}`,
-    referenceId: `ref_${name}`,
-    model: 'm@2',
-    sealed: bytes(`sealed template of ${name}`),
-    createdAt: AT,
-    ...changes,
-  }
-}
+export const reference = named<ReferenceRecord>('ada', (name) => ({
+  id: `ref_${name}`,
+  subjectId: `sub_${name}`,
+  model: 'm@1',
+  sealed: bytes(`sealed reference of ${name}`),
+  createdAt: AT,
+}))
 
-export function agedReference(name = 'ada', changes: Partial<AgedReferenceRecord> = {}): AgedReferenceRecord {
-  return {
-    id: `aged_${name}`,
-    referenceId: `ref_${name}`,
-    model: 'm@1',
-    sealed: bytes(`sealed aged template of ${name}`),
-    createdAt: AT,
-    ...changes,
-  }
-}
+export const followingReference = named<FollowingReferenceRecord>('ada', (name) => ({
+  id: `fol_${name}`,
+  referenceId: `ref_${name}`,
+  model: 'm@2',
+  sealed: bytes(`sealed template of ${name}`),
+  createdAt: AT,
+}))
 
-export function capture(digest: string, changes: Partial<CaptureRecord> = {}): CaptureRecord {
-  return {
-    subjectId: 'sub_ada',
-    digest: bytes(digest),
-    sealed: bytes(`sealed ${digest}`),
-    seenAt: AT,
-    ...changes,
-  }
-}
+export const agedReference = named<AgedReferenceRecord>('ada', (name) => ({
+  id: `aged_${name}`,
+  referenceId: `ref_${name}`,
+  model: 'm@1',
+  sealed: bytes(`sealed aged template of ${name}`),
+  createdAt: AT,
+}))
 
-export function challenge(id: string, changes: Partial<ChallengeRecord> = {}): ChallengeRecord {
-  return {
-    id,
-    tenantId: 'ten_a',
-    environment: 'production',
-    blindIndex: bytes('ada'),
-    binding: bytes('binding'),
-    steps: 'left right',
-    display: null,
-    createdAt: AT,
-    expiresAt: AT + 10,
-    usedAt: null,
-    ...changes,
-  }
-}
+export const capture = row<CaptureRecord>((digest) => ({
+  subjectId: 'sub_ada',
+  digest: bytes(digest),
+  sealed: bytes(`sealed ${digest}`),
+  seenAt: AT,
+}))
+
+export const challenge = row<ChallengeRecord>((id) => ({
+  id,
+  tenantId: 'ten_a',
+  environment: 'production',
+  blindIndex: bytes('ada'),
+  binding: bytes('binding'),
+  steps: 'left right',
+  display: null,
+  createdAt: AT,
+  expiresAt: AT + 10,
+  usedAt: null,
+}))
 
 /** A stored response that is kept for ten milliseconds. */
 export function keptResponse(scope: string, changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
@@ -191,19 +167,16 @@ export function keptResponse(scope: string, changes: Partial<IdempotencyRecord> 
   }
 }
 
-export function erasure(name = 'ada', changes: Partial<ErasureRecord> = {}): ErasureRecord {
-  return {
-    blindIndex: bytes(name),
-    erasureId: `era_${name}`,
-    erasedAt: AT,
-    references: 1,
-    captures: 2,
-    passkeys: 4,
-    idempotencyRecords: 3,
-    expiresAt: AT + 10,
-    ...changes,
-  }
-}
+export const erasure = named<ErasureRecord>('ada', (name) => ({
+  blindIndex: bytes(name),
+  erasureId: `era_${name}`,
+  erasedAt: AT,
+  references: 1,
+  captures: 2,
+  passkeys: 4,
+  idempotencyRecords: 3,
+  expiresAt: AT + 10,
+}))
 
 export function auditEntry(sequence: number, changes: Partial<AuditRecord> = {}): AuditRecord {
   return {
@@ -215,56 +188,47 @@ export function auditEntry(sequence: number, changes: Partial<AuditRecord> = {})
   }
 }
 
-export function operator(name: string, changes: Partial<PersonRecord> = {}): PersonRecord {
-  return {
-    id: `op_${name}`,
-    tenantId: null,
-    origin: 'invited',
-    name,
-    role: 'admin',
-    passwordHash: `hash of ${name}`,
-    createdAt: AT,
-    lastSignInAt: null,
-    lastSignInBy: null,
-    ...changes,
-  }
-}
+export const operator = row<PersonRecord>((name) => ({
+  id: `op_${name}`,
+  tenantId: null,
+  origin: 'invited',
+  name,
+  role: 'admin',
+  passwordHash: `hash of ${name}`,
+  createdAt: AT,
+  lastSignInAt: null,
+  lastSignInBy: null,
+}))
 
 /** A tenant's. */
-export function session(hash: string, changes: Partial<SessionRecord> = {}): SessionRecord {
-  return {
-    hash: bytes(hash),
-    tenantId: 'ten_a',
-    personId: null,
-    expiresAt: AT + 10,
-    endsAt: AT + 20,
-    createdAt: AT,
-    lastUsedAt: AT,
-    authenticatedAt: AT,
-    secondFactorAt: null,
-    method: 'link',
-    address: '192.0.2.1',
-    browser: 'a browser',
-    ...changes,
-  }
-}
+export const session = row<SessionRecord>((hash) => ({
+  hash: bytes(hash),
+  tenantId: 'ten_a',
+  personId: null,
+  expiresAt: AT + 10,
+  endsAt: AT + 20,
+  createdAt: AT,
+  lastUsedAt: AT,
+  authenticatedAt: AT,
+  secondFactorAt: null,
+  method: 'link',
+  address: '192.0.2.1',
+  browser: 'a browser',
+}))
 
-export function endpoint(id: string, changes: Partial<WebhookEndpointRecord> = {}): WebhookEndpointRecord {
-  return {
-    id,
-    tenantId: 'ten_a',
-    environment: 'production',
-    url: 'https://hooks.example/a',
-    events: '',
-    createdAt: AT,
-    dropped: 0,
-    lastSuccessAt: null,
-    lastFailureAt: null,
-    lastFailure: null,
-    failures: 0,
-    ...changes,
-  }
-}
+export const endpoint = row<WebhookEndpointRecord>((id) => ({
+  id,
+  tenantId: 'ten_a',
+  environment: 'production',
+  url: 'https://hooks.example/a',
+  events: '',
+  createdAt: AT,
+  dropped: 0,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  lastFailure: null,
+  failures: 0,
+}))
 
 /** Due at once. */
 export function delivery(
@@ -342,33 +306,27 @@ export async function hasCapture(
   return (await store.captureHistory(subjectId, [digest], since, 1)).hasDigest
 }
 
-export function captureSession(
-  name: string,
-  changes: Partial<CaptureSessionRecord> = {},
-): CaptureSessionRecord {
-  return {
-    id: `cap_${name}`,
-    tenantId: 'ten_a',
-    environment: 'production',
-    keyId: 'key_a',
-    blindIndex: bytes(name),
-    purpose: 'verify',
-    sealed: bytes('sealed'),
-    link: bytes('link'),
-    browser: null,
-    phoneLink: null,
-    phoneBrowser: null,
-    consentVersion: null,
-    consentedAt: null,
-    attempts: 0,
-    answered: null,
-    binding: 'any',
-    proof: null,
-    status: 'open',
-    createdAt: AT,
-    expiresAt: AT + 1000,
-    expiryReportedAt: null,
-    disownedAt: null,
-    ...changes,
-  }
-}
+export const captureSession = row<CaptureSessionRecord>((name) => ({
+  id: `cap_${name}`,
+  tenantId: 'ten_a',
+  environment: 'production',
+  keyId: 'key_a',
+  blindIndex: bytes(name),
+  purpose: 'verify',
+  sealed: bytes('sealed'),
+  link: bytes('link'),
+  browser: null,
+  phoneLink: null,
+  phoneBrowser: null,
+  consentVersion: null,
+  consentedAt: null,
+  attempts: 0,
+  answered: null,
+  binding: 'any',
+  proof: null,
+  status: 'open',
+  createdAt: AT,
+  expiresAt: AT + 1000,
+  expiryReportedAt: null,
+  disownedAt: null,
+}))
