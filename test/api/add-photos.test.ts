@@ -1,34 +1,18 @@
 /** Tests of photos that are added to an enrolled user, and of photos that are only assessed. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiClient } from '../support/client.js'
+import { describe, expect, it } from 'vitest'
 import { countRows } from '../support/database.js'
-import { base64, face, landscape } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { base64, landscape, photosOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let ada: string
-let adaToday: string
-let grace: string
-
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
-  grace = base64(await face('grace'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const [ada, adaToday, grace] = await photosOf('ada', 'adaToday', 'grace')
 
 const score = async (user_id: string, image: string) =>
   (await production.verify({ user_id, image, action: 'x' })).body.score as number
 
-async function lastEntry() {
-  const head = await running.service.core.store.read.auditHead(tenant.id)
-  return JSON.parse(head!.entry)
-}
+const lastEntry = async () => (await tenant.audit()).at(-1)
 
 describe('a photo that is added', () => {
   it('adds a photo to a reference as if it had been there from the start', async () => {

@@ -1,13 +1,12 @@
 /** The report of a browser about a capture: in the answer, the audit log and the metrics, and never in the verdict. */
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import { answerTo } from '../support/challenges.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
+import { base64, face, photoOf } from '../support/faces.js'
 import { sampleOf, scrape } from '../support/metrics.js'
 import { setPolicy } from '../support/policies.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
 const SIGNALS = [{ code: 'virtual_camera', source: 'client' }]
@@ -17,19 +16,10 @@ interface Facts {
   capture_integrity?: unknown
 }
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let ada: string
-let again: string
-
-beforeAll(async () => {
-  running = await startService({})
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ;[ada, again] = [base64(await face('ada')), base64(await face('adaToday'))]
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({})
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const [ada, again] = [await photoOf('ada'), await photoOf('adaToday')]
 
 it('an enrollment and a verify answer and record the signals, and neither decides by them', async () => {
   const enrolled = await production.enroll({ user_id: 'ada', image: ada, capture_integrity: report })
@@ -107,7 +97,7 @@ describe('a rule that asks for a person’s look at signals', () => {
 
   beforeAll(async () => {
     await production.enroll({ user_id, image: ada })
-    await production.enroll({ user_id: 'second', image: base64(await face('grace')) })
+    await production.enroll({ user_id: 'second', image: await photoOf('grace') })
   })
   beforeEach(() => setRule({ integrity: 'review' }))
   afterAll(() => setRule(null))
@@ -158,21 +148,20 @@ describe('a rule that asks for a person’s look at signals', () => {
       await setRule({ integrity: 'review' })
       return sleep(ms, signal)
     }
-    try {
-      const slow = { user_id: 'u+match+slow', image: ada, action: 'x' }
-      expect(unmetOf(await tenant.sandbox.verify(slow))).toEqual([['integrity', 'capture_integrity']])
-      await setRule(null)
-      const noticed = await tenant.sandbox.verify({ ...slow, capture_integrity: report })
-      expect(noticed.body.reason).toBe('review_required')
-    } finally {
+    onTestFinished(() => {
       clock.sleep = sleep
-    }
+    })
+    const slow = { user_id: 'u+match+slow', image: ada, action: 'x' }
+    expect(unmetOf(await tenant.sandbox.verify(slow))).toEqual([['integrity', 'capture_integrity']])
+    await setRule(null)
+    const noticed = await tenant.sandbox.verify({ ...slow, capture_integrity: report })
+    expect(noticed.body.reason).toBe('review_required')
   })
 
   it('neither counts the capture as a failed attempt nor ends a series of them', async () => {
     const rejections = async () =>
       (await production.call('GET', `/v1/users/${user_id}`)).body.lockout.rejections
-    const stranger = base64(await face('grace'))
+    const stranger = await photoOf('grace')
     const { body } = await verify({ image: stranger, capture_integrity: { signals: [] } })
     expect(body.reason).toBe('no_match')
     const before = await rejections()

@@ -1,9 +1,9 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { TemplateVault } from '../../src/users/template-vault.js'
-import type { ApiClient } from '../support/client.js'
+import { expectInvalid, expectRefusal } from '../support/answers.js'
 import { countRows, keptBytes } from '../support/database.js'
-import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { base64, face, groupPhoto, landscape, photoOf, photosOf } from '../support/faces.js'
 import {
   blurredFace,
   distantFace,
@@ -12,25 +12,14 @@ import {
   unreadableFiles,
   upsideDownFace,
 } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let ada: string
-let adaToday: string
-let grace: string
 const action = 'sign in'
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
-  grace = base64(await face('grace'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const [ada, adaToday, grace] = await photosOf('ada', 'adaToday', 'grace')
 
 describe('a first enrolment', () => {
   it('answers a first enrollment with 201, the reference and its quality', async () => {
@@ -115,13 +104,12 @@ describe('a first enrolment', () => {
       .withMetadata({ orientation: 8 })
       .jpeg()
       .toBuffer()
-    const response = await production.enroll({ user_id: 'sideways', image: base64(sideways) })
-    expect(response.status).toBe(201)
+    expect((await production.enroll({ user_id: 'sideways', image: base64(sideways) })).status).toBe(201)
   })
 
   it('stores no image and no embedding in the clear', async () => {
     const digits = (await face('mary')).subarray(500, 532)
-    await production.enroll({ user_id: 'mary-private', image: base64(await face('mary')) })
+    await production.enroll({ user_id: 'mary-private', image: await photoOf('mary') })
     for (const [name, bytes] of await keptBytes(running)) {
       expect(bytes.includes(digits), name).toBe(false)
       expect(bytes.includes('mary-private'), name).toBe(false)
@@ -147,10 +135,8 @@ describe('a first enrolment', () => {
 
 describe('several images', () => {
   it('combines several images into one reference that matches each of them', async () => {
-    const enrolled = await production.enroll({ user_id: 'fused', images: [ada, adaToday] })
-    expect(enrolled.status).toBe(201)
-    const alone = await production.enroll({ user_id: 'alone', image: ada })
-    expect(alone.status).toBe(201)
+    expect((await production.enroll({ user_id: 'fused', images: [ada, adaToday] })).status).toBe(201)
+    expect((await production.enroll({ user_id: 'alone', image: ada })).status).toBe(201)
     const score = async (user_id: string, image: string) =>
       (await production.verify({ user_id, image, action })).body.score as number
     expect(await score('fused', adaToday)).toBeGreaterThan(await score('alone', adaToday))
@@ -205,8 +191,7 @@ describe('a user who is enrolled already', () => {
   })
 
   it('replaces a reference on demand: the old face no longer matches, the new one does', async () => {
-    const replaced = await production.enroll({ user_id: 'taken', image: grace, replace: true })
-    expect(replaced.status).toBe(201)
+    expect((await production.enroll({ user_id: 'taken', image: grace, replace: true })).status).toBe(201)
     const old = await production.verify({ user_id: 'taken', image: adaToday, action })
     expect(old.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
     const verified = await production.verify({ user_id: 'taken', image: grace, action })
@@ -234,16 +219,14 @@ describe('a user who is enrolled already', () => {
   })
 
   it('takes `replace` for a user who is not enrolled yet', async () => {
-    const response = await production.enroll({ user_id: 'fresh', image: ada, replace: true })
-    expect(response.status).toBe(201)
+    expect((await production.enroll({ user_id: 'fresh', image: ada, replace: true })).status).toBe(201)
   })
 })
 
 describe('consent', () => {
   it('records consent with the reference, and in the audit log only that it was given', async () => {
     const consent = { id: 'consent-42', agreed_at: '2026-01-31T12:00:00Z' }
-    const response = await production.enroll({ user_id: 'consenting', image: ada, consent })
-    expect(response.status).toBe(201)
+    expect((await production.enroll({ user_id: 'consenting', image: ada, consent })).status).toBe(201)
     const { store, keys } = running.service.core
     const vault = new TemplateVault(keys, running.clock)
     const blindIndex = vault.blindIndex(tenant.id, 'production', 'consenting')
@@ -290,8 +273,7 @@ describe('an unusable image', () => {
     const response = await refusal(pngHeader(5001, 5000))
     expect(response.status).toBe(422)
     expect(response.body).toMatchObject({ error: 'biometric_rejected', code: 'image_too_large' })
-    const justOver = await refusal(pngHeader(25_000_001, 1))
-    expect(justOver.body.code).toBe('image_too_large')
+    expect((await refusal(pngHeader(25_000_001, 1))).body.code).toBe('image_too_large')
   })
 
   const CASES: Record<string, () => Buffer | Promise<Buffer>> = {
@@ -304,9 +286,7 @@ describe('an unusable image', () => {
   }
   for (const [code, make] of Object.entries(CASES))
     it(`refuses an unusable image as ${code}`, async () => {
-      const response = await refusal(await make())
-      expect(response.status).toBe(422)
-      expect(response.body).toMatchObject({ error: 'biometric_rejected', code })
+      await expectRefusal(refusal(await make()), 422, code, { error: 'biometric_rejected' })
     })
 
   it('names a refused image `image` in the details when it was sent as `image`', async () => {
@@ -316,8 +296,7 @@ describe('an unusable image', () => {
 
   it('enrolls nobody from an unusable image', async () => {
     await refusal(await landscape())
-    const verified = await production.verify({ user_id: 'unusable', image: ada, action })
-    expect(verified.status).toBe(404)
+    expect((await production.verify({ user_id: 'unusable', image: ada, action })).status).toBe(404)
   })
 })
 
@@ -348,15 +327,11 @@ describe('user_id', () => {
     'an object': {},
   }))
     it(`refuses as user_id: ${what}`, async () => {
-      const response = await attempt(id)
-      expect(response.status).toBe(400)
-      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+      await expectInvalid(attempt(id), 'user_id')
     })
 
   it('refuses a user_id with a lone surrogate', async () => {
     const raw = `{"user_id":"a\\ud800","image":${JSON.stringify(ada)}}`
-    const response = await production.call('POST', '/v1/enroll', undefined, { raw })
-    expect(response.status).toBe(400)
-    expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path: 'user_id' }] })
+    await expectInvalid(production.call('POST', '/v1/enroll', undefined, { raw }), 'user_id')
   })
 })

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ApiError, Countersign, type ResponseEvent } from '../../clients/node/index.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
+import { expectSigned } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { validSignatures } from '../support/trust.js'
+import { photosOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
 const ATTEMPTS = 2
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient & { key: string }
-let ada: string
-let joan: string
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ada = base64(await face('ada'))
-  joan = base64(await face('joan'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const [ada, joan] = await photosOf('ada', 'joan')
 
 const look = (user: string, client: ApiClient = production) =>
   client.call('GET', `/v1/users/${encodeURIComponent(user)}`)
@@ -61,9 +51,7 @@ describe('a user who is looked up', () => {
       lockout: { status: 'none', ends_at: null, rejections: 0 },
       passkeys: 0,
     })
-    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
-      tenant.secret.id,
-    ])
+    expectSigned(response, tenant)
   })
 
   it('keeps the day of the first enrollment over a second one', async () => {
@@ -131,9 +119,7 @@ describe('the user in the path', () => {
       expect((await production.enroll({ user_id: user, image: ada })).status).toBe(201)
       const response = await look(user)
       expect(response.body.user_id).toBe(user)
-      expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
-        tenant.secret.id,
-      ])
+      expectSigned(response, tenant)
       expect((await sdk().getUser(user)).user_id).toBe(user)
     },
   )
@@ -149,9 +135,7 @@ describe('the user in the path', () => {
   ])('refuses %s as the user in the path', async (segment, status, code) => {
     const response = await production.call('GET', `/v1/users/${segment}`)
     expect(response).toMatchObject({ status, body: { code } })
-    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
-      tenant.secret.id,
-    ])
+    expectSigned(response, tenant)
   })
 
   it('refuses other methods at the address of a user', async () => {
@@ -186,9 +170,7 @@ describe('the user in the path', () => {
 
 describe('a user who is unlocked', () => {
   const unlock = async (user: string) => {
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    return operations.users.unlock(await tenancy.find(tenant.id), COMMAND_LINE, user)
+    return running.operations.users.unlock(await tenant.record(), COMMAND_LINE, user)
   }
 
   it('lets an unlocked user verify at once with all attempts, and audits who unlocked the user', async () => {
@@ -199,10 +181,7 @@ describe('a user who is unlocked', () => {
     expect(await unlock('l1')).toBe(ATTEMPTS)
     await guess('l1', ATTEMPTS - 1)
     expect((await verify()).body.verdict).toBe('approved')
-    const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)
-    expect(
-      entries.map(({ entry }) => JSON.parse(entry)).filter(({ event }) => event === 'user_unlocked'),
-    ).toEqual([
+    expect(await tenant.audit('user_unlocked')).toEqual([
       expect.objectContaining({
         actor: 'operator',
         request_id: null,

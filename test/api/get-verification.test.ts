@@ -1,35 +1,28 @@
 /** Tests of the look-up of a verification, on both APIs: what is shown, to whom, and until when. */
 
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { canonicalJson } from '../../src/contract/canonical-json.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { SANDBOX_VERIFICATIONS } from '../../src/verification/verification-book.js'
+import { expectRefusal, expectSigned } from '../support/answers.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { decodeJwt, validSignatures } from '../support/trust.js'
+import { photosOf } from '../support/faces.js'
+import { serviceOfFile, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
 
 const ACTION = { type: 'wire_transfer', amount: '1250.00', to: 'DE89370400440532013000' }
 const NOT_FOUND = { status: 404, body: { error: 'not_found', code: 'verification_not_found' } }
 
-let running: TestService
 let tenant: TestTenant
 let production: ApiClient & { key: string }
-let ada: string
-let joan: string
 let users = 0
 
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ada = base64(await face('ada'))
-  joan = base64(await face('joan'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+tenant = await running.tenant()
+production = await running.production(tenant)
+const [ada, joan] = await photosOf('ada', 'joan')
 
 const hashOf = (action: unknown) => createHash('sha256').update(canonicalJson(action)).digest('hex')
 const look = (id: string, query: Record<string, string> = {}, client: ApiClient = production) =>
@@ -72,9 +65,7 @@ for (const environment of ['production', 'sandbox'] as const)
       expect(response.status).toBe(200)
       expect(response.body).toEqual(expected(answer))
       expect(response.text).not.toContain(answer.jwt.split('.')[2])
-      expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
-        tenant.secret.id,
-      ])
+      expectSigned(response, tenant)
     })
 
     it('shows a rejection with its reason', async () => {
@@ -168,12 +159,11 @@ for (const environment of ['production', 'sandbox'] as const)
 
     it('needs a key with the scope verify or read, and costs no audit entry', async () => {
       const { id } = await verified({ client: client(), suffix })
-      const { tenancy, store } = running.service.core
-      const operations = operationsOf(running.service)
+      const { store } = running.service.core
       const keyed = async (scopes: Array<'verify' | 'read' | 'audit' | 'erase' | 'enroll'>) => {
-        const record = await tenancy.find(tenant.id)
         const grants = { name: `look-${++users}`, scopes, networks: null }
-        const { key } = await operations.keys.create(record, COMMAND_LINE, environment, grants)
+        const { keys } = running.operations
+        const { key } = await keys.create(await tenant.record(), COMMAND_LINE, environment, grants)
         return apiClient(running.service.url(environment), key)
       }
       const [verifying, reading, neither] = await Promise.all([
@@ -184,8 +174,7 @@ for (const environment of ['production', 'sandbox'] as const)
       const before = (await store.read.auditHead(tenant.id))?.sequence
       expect((await look(id, {}, verifying)).status).toBe(200)
       expect((await look(id, {}, reading)).status).toBe(200)
-      const { status, body } = await look(id, {}, neither)
-      expect([status, body.code]).toEqual([403, 'insufficient_scope'])
+      await expectRefusal(look(id, {}, neither), 403, 'insufficient_scope')
       expect((await store.read.auditHead(tenant.id))?.sequence).toBe(before)
     })
 
@@ -203,7 +192,7 @@ for (const environment of ['production', 'sandbox'] as const)
 describe('a verification in production', () => {
   it('is found after a restore of the database only where the caller names the user', async () => {
     const { user_id, answer, id } = await verified()
-    await operationsOf(running.service).tenants.noteRestored(COMMAND_LINE)
+    await running.operations.tenants.noteRestored(COMMAND_LINE)
     expect(await look(id)).toMatchObject(NOT_FOUND)
     expect((await look(id, { user_id })).body).toEqual({ ...expected(answer), user_id })
     const later = await verified()
@@ -262,7 +251,6 @@ describe('a verification in the sandbox', () => {
 
   it('answers with the scripted refusal of the user who is named', async () => {
     const { id } = await verified({ client: tenant.sandbox, suffix: '+match' })
-    const { status, body } = await look(id, { user_id: 'x+unavailable' }, tenant.sandbox)
-    expect([status, body.code]).toEqual([503, 'overloaded'])
+    await expectRefusal(look(id, { user_id: 'x+unavailable' }, tenant.sandbox), 503, 'overloaded')
   })
 })

@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type AuditEntry, Countersign } from '../../clients/node/index.js'
+import { expectSigned } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { validSignatures } from '../support/trust.js'
+import { photoOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
 const MANY = 5200
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient & { key: string }
-let client: Countersign
 
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant({ ratePerSecond: 10_000 })
-  production = await running.production(tenant)
-  client = new Countersign({
-    apiKey: production.key,
-    baseUrl: running.service.url('production'),
-    signingSecret: tenant.secret,
-    now: () => running.clock.now(),
-  })
-  const image = base64(await face('ada'))
-  await production.enroll({ user_id: 'ada', image })
-  await production.verify({ user_id: 'ada', image, action: 'x' })
-  await production.erase('ada')
+const running = await serviceOfFile()
+const tenant = await running.tenant({ ratePerSecond: 10_000 })
+const production = await running.production(tenant)
+const client = new Countersign({
+  apiKey: production.key,
+  baseUrl: running.service.url('production'),
+  signingSecret: tenant.secret,
+  now: () => running.clock.now(),
 })
-afterAll(() => running?.stop())
+const image = await photoOf('ada')
+await production.enroll({ user_id: 'ada', image })
+await production.verify({ user_id: 'ada', image, action: 'x' })
+await production.erase('ada')
 
 const list = (query: string, from: ApiClient = production) =>
   from.call('GET', query ? `/v1/audit?${query}` : '/v1/audit')
@@ -34,7 +27,7 @@ const list = (query: string, from: ApiClient = production) =>
 it('lists the audit log oldest first, with the facts of each entry apart', async () => {
   const response = await list('')
   expect(response.status).toBe(200)
-  expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([tenant.secret.id])
+  expectSigned(response, tenant)
   const { data, has_more, next_cursor } = response.body
   expect(data.map(({ event }: AuditEntry) => event)).toEqual(['enroll', 'verify', 'delete'])
   expect({ has_more, next_cursor }).toEqual({ has_more: false, next_cursor: '3' })
@@ -128,7 +121,7 @@ it('lists no audit entry of another tenant, and none in the sandbox', async () =
 
 it('reads only the caller’s own audit log by any cursor, a made-up one as well', async () => {
   const other = await running.production(await running.tenant())
-  await other.enroll({ user_id: 'ada', image: base64(await face('grace')) })
+  await other.enroll({ user_id: 'ada', image: await photoOf('grace') })
   const own = (await list('', other)).body
   expect(own.data.map(({ event }: AuditEntry) => event)).toEqual(['enroll'])
   for (const forged of ['0', '00', '000'])

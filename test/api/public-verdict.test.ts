@@ -1,23 +1,18 @@
 /** Tests of the token under the issuer's key, and of the documents by which a verifier finds that key. */
 import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ANNOUNCED_MS, RETIRED_KEPT_MS } from '../../src/keys/verdict-key-rotation.js'
 import { HOUR_MS } from '../../src/lib/clock.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
-let running: TestService
 let tenant: TestTenant
-let image: string
 
-beforeAll(async () => {
-  running = await startService()
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const image = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
 })
@@ -179,13 +174,7 @@ describe('a rotation of the keys', () => {
 
   it('stands in the audit log of every tenant', async () => {
     const { id } = await rotate('production', true)
-    const entries = await running.service.core.store.read.auditEntriesOfEvent(
-      tenant.id,
-      'verdict_key_rotated',
-      0,
-      10,
-    )
-    expect(entries.map(({ entry }) => JSON.parse(entry))).toMatchObject([
+    expect(await tenant.audit('verdict_key_rotated')).toMatchObject([
       { environment: 'production', kid: id, emergency: true, actor: 'operator' },
     ])
   })

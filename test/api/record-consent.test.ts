@@ -1,34 +1,34 @@
 /** A consent that is recorded without a photo: whom it is for, what stays as it was, and what a policy makes of it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { FakeCountersign } from '../../clients/node/testing.js'
 import { DAY_MS } from '../../src/lib/clock.js'
+import { expectRefusal } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
+import { photoOf } from '../support/faces.js'
 import { setPolicy } from '../support/policies.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
 const TERMS = { id: 'terms-2', agreed_at: '2026-11-23T12:00:00Z' }
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let ada: string
-let adaToday: string
 let users = 0
 
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ;[ada, adaToday] = [base64(await face('ada')), base64(await face('adaToday'))]
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const [ada, adaToday] = [await photoOf('ada'), await photoOf('adaToday')]
 
-const record = (user_id: string, body: object = { consent: TERMS }, client = production, headers = {}) =>
-  client.call('POST', `/v1/users/${user_id}/consent`, body, { headers })
-const look = async (user_id: string, client = production) =>
+const record = (
+  user_id: string,
+  body: object = { consent: TERMS },
+  client: ApiClient = production,
+  headers = {},
+) => client.call('POST', `/v1/users/${user_id}/consent`, body, { headers })
+const look = async (user_id: string, client: ApiClient = production) =>
   (await client.call('GET', `/v1/users/${user_id}`)).body
-async function enrolled(client = production, consent: object | undefined = { ...TERMS, id: 'terms-1' }) {
+async function enrolled(
+  client: ApiClient = production,
+  consent: object | undefined = { ...TERMS, id: 'terms-1' },
+) {
   const user_id = `agreeing-${++users}`
   expect((await client.enroll({ user_id, image: ada, consent })).status).toBe(201)
   return user_id
@@ -59,8 +59,7 @@ describe.each(['production', 'sandbox'] as const)('a consent that is recorded in
   })
 
   it('is refused for a user who is not enrolled, and without a consent', async () => {
-    const unknown = await record('nobody', undefined, client())
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'reference_not_found'])
+    await expectRefusal(record('nobody', undefined, client()), 404, 'reference_not_found')
     const user_id = await enrolled(client())
     for (const wrong of [
       {},
@@ -80,18 +79,15 @@ describe('a recorded consent', () => {
     const rules = [{ name: 'agreed', require: { consent_id: TERMS.id, max_reference_age_days: 30 } }]
     const environments = ['production'] as const
     await setPolicy(running, tenant.id, { rules }, environments)
-    try {
-      const verify = () => production.verify({ user_id, image: adaToday, action: 'x' })
-      expect((await verify()).body.details).toMatchObject([{ requirement: 'consent_id' }])
-      await record(user_id)
-      expect((await verify()).body.verdict).toBe('approved')
-      // A consent makes no reference younger.
-      running.clock.advance(30 * DAY_MS)
-      await record(user_id)
-      expect((await verify()).body.details).toMatchObject([{ requirement: 'max_reference_age_days' }])
-    } finally {
-      await setPolicy(running, tenant.id, null, environments)
-    }
+    onTestFinished(async () => void (await setPolicy(running, tenant.id, null, environments)))
+    const verify = () => production.verify({ user_id, image: adaToday, action: 'x' })
+    expect((await verify()).body.details).toMatchObject([{ requirement: 'consent_id' }])
+    await record(user_id)
+    expect((await verify()).body.verdict).toBe('approved')
+    // A consent makes no reference younger.
+    running.clock.advance(30 * DAY_MS)
+    await record(user_id)
+    expect((await verify()).body.details).toMatchObject([{ requirement: 'max_reference_age_days' }])
   })
 
   it('is in the audit log under the pseudonym of the user, without the id of the consent', async () => {

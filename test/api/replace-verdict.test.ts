@@ -1,39 +1,23 @@
 /** Tests of contracts that ask for a verdict before a reference is replaced: its user, its action, its age, and its single use. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { photosOf } from '../support/faces.js'
+import { serviceOfFile, WITH_PAGE } from '../support/service.js'
 
 const MINUTES = 10
 const AGREED = { type: 'replace_reference', ticket: '4711' }
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let ada: string
-let adaToday: string
-let grace: string
 let users = 0
 let user: string
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_LOCKOUT_ATTEMPTS: '2',
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-  })
-  ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
-  grace = base64(await face('grace'))
-  tenant = await running.tenant({ ratePerSecond: 1000, replaceVerdictMinutes: MINUTES })
-  production = await running.production(tenant)
-  await allowReturn(running, tenant)
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ ...WITH_PAGE, COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+const [ada, adaToday, grace] = await photosOf('ada', 'adaToday', 'grace')
+const tenant = await running.tenant({ ratePerSecond: 1000, replaceVerdictMinutes: MINUTES })
+const production = await running.production(tenant)
+await allowReturn(running, tenant)
 
 beforeEach(async () => {
   user = `replaced-${++users}`
@@ -67,8 +51,7 @@ describe('replacing a reference where the contract asks for a verdict', () => {
     const verification_id = await agree()
     expect((await replace({ verification_id })).status).toBe(201)
     expect(await isStillAda()).toBe(false)
-    const again = await replace({ verification_id, image: ada })
-    expect(again.body.code).toBe('replace_verdict_required')
+    expect((await replace({ verification_id, image: ada })).body.code).toBe('replace_verdict_required')
   })
 
   it('replaces a reference once among parallel requests with the same verdict', async () => {
@@ -124,8 +107,7 @@ describe('replacing a reference where the contract asks for a verdict', () => {
   it('audits the verdict of a replacement', async () => {
     const verification_id = await agree()
     await replace({ verification_id })
-    const { body } = await production.call('GET', '/v1/audit?event=enroll&limit=200')
-    expect(body.data.at(-1).facts).toMatchObject({ replaced: true, verification_id })
+    expect((await tenant.audit('enroll')).at(-1)).toMatchObject({ replaced: true, verification_id })
   })
 
   it('asks for the verdict of a replacement in the sandbox, too', async () => {
@@ -144,12 +126,10 @@ it('enrolls a new user without a verdict, also with `replace`', async () => {
 })
 
 it('asks for no verdict where the contract does not', async () => {
-  const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
-  const record = await tenancy.find(tenant.id)
+  const record = await tenant.record()
   const contract = { ratePerSecond: record.ratePerSecond, fmr: record.fmr, requireLiveness: null }
   const set = (replaceVerdictMinutes: number | null) =>
-    operations.tenants.setContract(record, COMMAND_LINE, { ...contract, replaceVerdictMinutes })
+    running.operations.tenants.setContract(record, COMMAND_LINE, { ...contract, replaceVerdictMinutes })
   await set(null)
   expect((await replace()).status).toBe(201)
   await set(MINUTES)

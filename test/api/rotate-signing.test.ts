@@ -1,23 +1,19 @@
 import { networkInterfaces } from 'node:os'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
+import { expectRefusal, expectSigned } from '../support/answers.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { keptBytes } from '../support/database.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, startService, type TestTenant } from '../support/service.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
 
-let running: TestService
 let tenant: TestTenant
-let image: string
 const OVERLAP_MS = 30 * MINUTE_MS
 
-beforeAll(async () => {
-  running = await startService()
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const image = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
 })
@@ -64,17 +60,13 @@ describe('a rotation', () => {
       [{ force: 'yes' }, 'force'],
       [{ forced: true }, 'forced'],
     ] as const) {
-      const response = await tenant.sandbox.rotate(body)
-      expect(response.status).toBe(400)
-      expect(response.body).toMatchObject({ code: 'invalid_request', details: [{ path }] })
+      await expectRefusal(tenant.sandbox.rotate(body), 400, 'invalid_request', { details: [{ path }] })
     }
   })
 
   it('signs the answer to a rotation so that a holder of the old secret can check it', async () => {
     const response = await tenant.sandbox.rotate()
-    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
-      tenant.secret.id,
-    ])
+    expectSigned(response, tenant)
   })
 
   it('rotates once when requests come in parallel', async () => {

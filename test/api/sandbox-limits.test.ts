@@ -1,26 +1,21 @@
 /** Tests of the sandbox's limits: its users are counted and expire, its records are counted, and the disk keeps room for production. */
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RetentionJob } from '../../src/jobs/retention.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
+import { base64, photoOf } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile, serviceOfTest } from '../support/service.js'
 
 const action = 'sign in'
-let running: TestService
-let image: string
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    COUNTERSIGN_SANDBOX_USERS: '3',
-    COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '20',
-  })
-  image = base64(await plain())
+const running = await serviceOfFile({
+  COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+  COUNTERSIGN_SANDBOX_USERS: '3',
+  COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '20',
 })
-afterAll(() => running?.stop())
+const image = base64(await plain())
 
 describe('users of the sandbox', () => {
   it('limits the sandbox users of a tenant, until one is erased', async () => {
@@ -41,7 +36,7 @@ describe('users of the sandbox', () => {
   it('erases sandbox users after thirty days without use, and production users never', async () => {
     const tenant = await running.tenant()
     const production = await running.production(tenant)
-    await production.enroll({ user_id: 'kept', image: base64(await face('ada')) })
+    await production.enroll({ user_id: 'kept', image: await photoOf('ada') })
     await tenant.sandbox.enroll({ user_id: 'used', image, replace: true })
     await tenant.sandbox.enroll({ user_id: 'unused', image, replace: true })
     const { store } = running.service.core
@@ -85,19 +80,14 @@ describe('records of the sandbox', () => {
 
 describe('a disk with less free space than the reserve', () => {
   it('refuses writes of the sandbox and takes those of production while the disk has less free space than the reserve', async () => {
-    const full = await startService({
+    const full = await serviceOfTest({
       COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER),
     })
-    try {
-      const tenant = await full.tenant()
-      const { status, body, headers } = await tenant.sandbox.enroll({ user_id: 'ada', image })
-      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'sandbox_storage_low', '60'])
-      expect((await tenant.sandbox.erase('ada')).body.code).toBe('reference_not_found')
-      const production = await full.production(tenant)
-      const enrolled = await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
-      expect(enrolled.status).toBe(201)
-    } finally {
-      await full.stop()
-    }
+    const tenant = await full.tenant()
+    const { status, body, headers } = await tenant.sandbox.enroll({ user_id: 'ada', image })
+    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'sandbox_storage_low', '60'])
+    expect((await tenant.sandbox.erase('ada')).body.code).toBe('reference_not_found')
+    const production = await full.production(tenant)
+    expect((await production.enroll({ user_id: 'ada', image: await photoOf('ada') })).status).toBe(201)
   })
 })

@@ -1,38 +1,25 @@
 /** Tests of requests with several images: they show one person, and make one decision and one attempt. */
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { faceCrop, people } from '../biometrics/fixtures.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face, landscape } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { base64, face, landscape, photoOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let ada: string
-let adaToday: string
-let adaTilted: string
-let grace: string
-let nobody: string
-
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2', COUNTERSIGN_FMR: '1e-2' })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  const today = await face('adaToday')
-  ada = base64(await face('ada'))
-  adaToday = base64(today)
-  adaTilted = base64(
-    await sharp(await face('ada'))
-      .rotate(-9, { background: '#606060' })
-      .modulate({ brightness: 1.15 })
-      .jpeg({ quality: 60 })
-      .toBuffer(),
-  )
-  grace = base64(await face('grace'))
-  nobody = base64(await landscape())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2', COUNTERSIGN_FMR: '1e-2' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const today = await face('adaToday')
+const ada = await photoOf('ada')
+const adaToday = base64(today)
+const adaTilted = base64(
+  await sharp(await face('ada'))
+    .rotate(-9, { background: '#606060' })
+    .modulate({ brightness: 1.15 })
+    .jpeg({ quality: 60 })
+    .toBuffer(),
+)
+const grace = await photoOf('grace')
+const nobody = base64(await landscape())
 
 /** Degrees that turn the picture upright against the tilt of her head. */
 const UPRIGHT_DEGREES = -20

@@ -1,19 +1,15 @@
 /** A log that somebody changed in the database: what callers and operators of a running service see. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { base64, face } from '../support/faces.js'
-import { startService, type TestService } from '../support/service.js'
+import { expect, it } from 'vitest'
+import { photoOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
 
 it('a broken audit log is reported in the log, the metric and the tenant’s own audit log, and users are still verified', async () => {
   const { service, database } = running
   const tenant = await running.tenant()
   const production = await running.production(tenant)
-  const image = base64(await face('ada'))
+  const image = await photoOf('ada')
   const verify = () => production.verify({ user_id: 'ada', image, action: 'login' })
   expect((await production.enroll({ user_id: 'ada', image })).status).toBe(201)
   expect((await verify()).status).toBe(200)

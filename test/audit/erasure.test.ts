@@ -1,21 +1,12 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { describe, expect, it } from 'vitest'
+import { photoOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let photo: string
-
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  photo = base64(await face('ada'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const photo = await photoOf('ada')
 
 async function entries(): Promise<Array<Record<string, unknown>>> {
   const all = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)

@@ -9,7 +9,6 @@ import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { VERSION } from '../../src/lib/version.js'
 import { examplePath } from '../support/descriptions.js'
 import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 import { remarks } from './remarks/own.js'
@@ -94,10 +93,9 @@ it('prints its rows by its command, which help and completion know', async () =>
 })
 
 it('shows its rows in the export of their user, and counts none in a look-up, since they are no credentials', async () => {
-  const { tenancy } = running.service.core
-  const { exports } = operationsOf(running.service)
+  const { exports } = running.operations
   const address = { environment: 'sandbox' as const, userId: user }
-  expect(await exports.run(await tenancy.find(tenant.name), COMMAND_LINE, address)).toMatchObject({
+  expect(await exports.run(await tenant.record(), COMMAND_LINE, address)).toMatchObject({
     remarks: [{ text: 'pays on Mondays' }, { text: 'pays on Mondays' }],
     passkeys: [],
   })

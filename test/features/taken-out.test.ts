@@ -6,10 +6,11 @@ import type { ListedFeature } from '../../src/features/feature.js'
 import { descriptionsOf } from '../../src/features/feature-parts.js'
 import { FEATURES, loadFeatures } from '../../src/features/index.js'
 import { callbackReader } from '../../src/features/openid/openid-tables.js'
+import { expectSigned } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
-import { startService, type TestService } from '../support/service.js'
-import { decodeJwt, validSignatures } from '../support/trust.js'
+import { serviceOfTest, type TestService } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
 
 const loaded = await loadFeatures()
 const action = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
@@ -28,7 +29,7 @@ async function expectTheLaw(running: TestService): Promise<void> {
   expect((await production.enroll({ user_id: 'ada', image: photo }, kept)).text).toBe(enrolled.text)
   const verified = await production.verify({ user_id: 'ada', image: base64(await face('adaToday')), action })
   expect(verified.body).toMatchObject({ verdict: 'approved', reason: null })
-  expect(validSignatures(verified, { [tenant.secret.id]: tenant.secret.secret })).toEqual([tenant.secret.id])
+  expectSigned(verified, tenant)
   expect(decodeJwt(verified.body.jwt, tenant.secret.secret)).toMatchObject({
     valid: true,
     claims: { sub: 'ada', action, verdict: 'approved' },
@@ -66,22 +67,18 @@ describe('a service with some of its features', () => {
     ]),
   ]
   it.each(lists)('%s keeps the law, and knows no endpoint that went', async (_, features) => {
-    const running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' }, { features })
-    try {
-      await expectTheLaw(running)
-      const tenant = await running.tenant()
-      const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
-      for (const feature of FEATURES)
-        for (const { method, path } of descriptionsOf(await feature.load(), loaded)) {
-          const isThere = features.includes(feature)
-          expect(path in document.paths, path).toBe(isThere)
-          const json = method === 'POST' ? {} : undefined
-          const { body } = await tenant.sandbox.call(method, pathOf(path), json)
-          expect(body.code === 'unknown_endpoint', path).toBe(!isThere)
-        }
-    } finally {
-      await running.stop()
-    }
+    const running = await serviceOfTest({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' }, { features })
+    await expectTheLaw(running)
+    const tenant = await running.tenant()
+    const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
+    for (const feature of FEATURES)
+      for (const { method, path } of (await feature.load()).descriptions ?? []) {
+        const isThere = features.includes(feature)
+        expect(path in document.paths, path).toBe(isThere)
+        const json = method === 'POST' ? {} : undefined
+        const { body } = await tenant.sandbox.call(method, pathOf(path), json)
+        expect(body.code === 'unknown_endpoint', path).toBe(!isThere)
+      }
   })
 
   const withListener = loaded.flatMap(({ listener }) => listener ?? [])
@@ -90,20 +87,16 @@ describe('a service with some of its features', () => {
   )
   it.each(withListener)('opens no listener “%s” without its feature, and the others serve', async (gone) => {
     const features = FEATURES.filter((_, index) => loaded[index]!.listener !== gone)
-    const running = await startService(addresses, { features })
-    try {
-      const { service } = running
-      for (const listener of withListener) {
-        const isThere = listener !== gone
-        expect(listener in service.addresses, listener).toBe(isThere)
-        const origin = service.origin(listener)
-        expect(origin !== null, listener).toBe(isThere)
-        if (origin !== null) expect((await fetch(origin)).status, listener).toBe(404)
-      }
-      expect((await (await running.production(await running.tenant())).health()).status).toBe(200)
-    } finally {
-      await running.stop()
+    const running = await serviceOfTest(addresses, { features })
+    const { service } = running
+    for (const listener of withListener) {
+      const isThere = listener !== gone
+      expect(listener in service.addresses, listener).toBe(isThere)
+      const origin = service.origin(listener)
+      expect(origin !== null, listener).toBe(isThere)
+      if (origin !== null) expect((await fetch(origin)).status, listener).toBe(404)
     }
+    expect((await (await running.production(await running.tenant())).health()).status).toBe(200)
   })
 
   const needing = FEATURES.flatMap(({ name, needs = [] }) => needs.map((needed) => [name, needed] as const))
@@ -120,12 +113,8 @@ describe('a service with some of its features', () => {
 
   it('reads callbacks of the OpenID provider also where no capture sessions are, for which they wait', async () => {
     const features = FEATURES.filter(({ name }) => name !== 'capture-sessions')
-    const running = await startService({}, { features })
-    try {
-      const { read } = running.service.core.store
-      expect(await read.statements(callbackReader).due(running.clock.now(), 1)).toEqual([])
-    } finally {
-      await running.stop()
-    }
+    const running = await serviceOfTest({}, { features })
+    const { read } = running.service.core.store
+    expect(await read.statements(callbackReader).due(running.clock.now(), 1)).toEqual([])
   })
 })

@@ -1,12 +1,12 @@
 /** Tests random sequences of requests, erasures, restarts and hours: the service must answer each one as the model does. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ApiResponse, apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { Advance, Restart } from '../support/model-commands.js'
 import { checkAsync } from '../support/properties.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import {
   type Environment,
   IdempotencyModel,
@@ -15,17 +15,12 @@ import {
   WINDOW_MS,
 } from './idempotency-model.js'
 
-let running: TestService
-let image: Record<Environment, string>
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s',
-    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
-    COUNTERSIGN_WRONG_KEY_LIMIT: '0',
-  })
-  image = { production: base64(await face('ada', 300)), sandbox: base64(await plain()) }
+const running = await serviceOfFile({
+  COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s',
+  COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+  COUNTERSIGN_WRONG_KEY_LIMIT: '0',
 })
-afterAll(() => running?.stop())
+const image = { production: base64(await face('ada', 300)), sandbox: base64(await plain()) }
 
 /** A service with two unused tenants. */
 class Installation {

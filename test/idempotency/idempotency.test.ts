@@ -1,38 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Idempotency, type IdempotentRequest } from '../../src/idempotency/idempotency.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
-import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
+import { expectRefusal } from '../support/answers.js'
+import { type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { countRows, keptBytes } from '../support/database.js'
-import { base64, face, landscape } from '../support/faces.js'
+import { base64, landscape, photoOf } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { exchange, openSocket, rawRequest } from '../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, startService } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
 
-let running: TestService
-let tenant: TestTenant
-let sandbox: ApiClient
-let production: ApiClient & { key: string }
-let image: string
-let photo: string
 const action = { type: 'transfer' }
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s',
-    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
-    COUNTERSIGN_MAX_BODY_BYTES: '400000',
-  })
-  tenant = await running.tenant()
-  sandbox = tenant.sandbox
-  production = await running.production(tenant)
-  image = base64(await plain())
-  photo = base64(await face('ada'))
+const running = await serviceOfFile({
+  COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s',
+  COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+  COUNTERSIGN_MAX_BODY_BYTES: '400000',
 })
-afterAll(() => running?.stop())
+const tenant = await running.tenant()
+const sandbox = tenant.sandbox
+const production = await running.production(tenant)
+const image = base64(await plain())
+const photo = await photoOf('ada')
 
 const keyed = (key: string = randomUUID()) => ({ headers: { 'X-Svc-Idempotency-Key': key } })
 const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempotent-replay') === 'true'
@@ -361,15 +353,13 @@ describe('what was not executed is not kept', () => {
 
   it('keeps no answer to a request that was not executed: 429', async () => {
     const key = randomUUID()
-    const response = await sandbox.enroll({ user_id: 'a+rate_limited', image }, keyed(key))
-    expect(response.status).toBe(429)
+    expect((await sandbox.enroll({ user_id: 'a+rate_limited', image }, keyed(key))).status).toBe(429)
     await assertExecutesAgain(key)
   })
 
   it('keeps no answer to a request that was not executed: 503', async () => {
     const key = randomUUID()
-    const response = await sandbox.enroll({ user_id: 'a+unavailable', image }, keyed(key))
-    expect(response.status).toBe(503)
+    expect((await sandbox.enroll({ user_id: 'a+unavailable', image }, keyed(key))).status).toBe(503)
     await assertExecutesAgain(key)
   })
 
@@ -386,8 +376,7 @@ describe('what was not executed is not kept', () => {
       database.query('UPDATE reference SET sealed = $1 WHERE id = $2', [sealed, id])
     const key = randomUUID()
     await put(Buffer.alloc(1))
-    const broken = await sandbox.verify({ user_id, image, action }, keyed(key))
-    expect([broken.status, broken.body.code]).toEqual([500, 'internal_error'])
+    await expectRefusal(sandbox.verify({ user_id, image, action }, keyed(key)), 500, 'internal_error')
     await put(kept)
     const mended = await sandbox.verify({ user_id, image, action }, keyed(key))
     expect([mended.status, isReplay(mended)]).toEqual([200, false])
@@ -465,11 +454,9 @@ describe('the scope of a key', () => {
     const once = keyed()
     const user_id = newUser()
     await sandbox.enroll({ user_id, image })
-    const erased = await sandbox.erase(user_id, once)
-    expect(erased.status).toBe(200)
+    expect((await sandbox.erase(user_id, once)).status).toBe(200)
     expect(isReplay(await sandbox.erase(user_id, once))).toBe(false)
-    const other = await sandbox.erase(newUser(), once)
-    expect(other.status).toBe(404)
+    expect((await sandbox.erase(newUser(), once)).status).toBe(404)
   })
 })
 

@@ -37,7 +37,7 @@ export function exampleEnv(
  * @param command program and arguments of an example in another language
  */
 export async function startCaptureExample(
-  tenant: TestTenant,
+  tenant: Pick<TestTenant, 'id' | 'secret'>,
   {
     baseUrl,
     apiKey,

@@ -44,6 +44,25 @@ export function askForSession(client: ApiClient, fields: Record<string, unknown>
   })
 }
 
+let people = 0
+/** The id of a person whom nobody has named yet. @param suffix says what the sandbox answers */
+export const newPerson = (suffix = '+match') => `person-${++people}${suffix}`
+
+/** A session of a new person, unless the fields name one, and its visitor, who has not come yet. */
+export async function newSession(client: ApiClient, fields: Record<string, unknown> = {}) {
+  const { status, body } = await askForSession(client, { user_id: newPerson(), ...fields })
+  if (status !== 201) throw new Error(`The session was refused: ${body.code}`)
+  return { id: body.session_id as string, visitor: new Visitor(body.url), asked: body }
+}
+
+/** The session as its backend sees it. */
+export async function lookAt(client: ApiClient, id: string, proof?: string) {
+  return (await client.call('GET', `/v1/capture-sessions/${id}${proof ? `?proof=${proof}` : ''}`)).body
+}
+
+/** The proof with which the browser comes back. */
+export const proofIn = (address: string) => new URL(address).searchParams.get('capture_proof')
+
 /** One browser, which keeps its cookies. */
 export class Visitor {
   private readonly cookies = new Map<string, string>()
@@ -132,6 +151,13 @@ export class Visitor {
   /** To the text that the page showed. */
   agree(shown: { version?: string; sha256?: string } = {}) {
     return this.post('consent', { agree: true, ...this.shown, ...shown })
+  }
+
+  /** Opens the page and agrees. @returns the page */
+  async enter() {
+    const page = await this.open()
+    await this.agree()
+    return page
   }
 
   challenge() {

@@ -81,6 +81,18 @@ export const REPHOTOGRAPHED: Record<string, (image: Buffer) => Promise<Buffer>> 
   'scaled to 900 pixels': (image) => sharp(image).resize(900).jpeg().toBuffer(),
 }
 
+/** A photo as a request carries it. */
+export async function photoOf(name: FaceName, side?: number): Promise<string> {
+  return base64(await face(name, side))
+}
+
+/** Several of them, in order. */
+export function photosOf<Names extends FaceName[]>(
+  ...names: Names
+): Promise<{ [Name in keyof Names]: string }> {
+  return Promise.all(names.map((name) => photoOf(name))) as Promise<{ [Name in keyof Names]: string }>
+}
+
 export function base64(image: Uint8Array): string {
   return Buffer.from(image).toString('base64')
 }

@@ -34,22 +34,25 @@ export class OpenIdApplication {
     tenant: Pick<TestTenant, 'id'>,
     settings: Partial<NewOpenIdClient> & { environment?: Environment } = {},
   ): Promise<OpenIdApplication> {
-    const { environment = 'sandbox', ...more } = settings
-    const { tenancy } = running.service.core
-    const client = await openIdOperations(running).add(
-      await tenancy.find(tenant.id),
-      COMMAND_LINE,
-      environment,
-      {
-        name: `portal-${randomBytes(4).toString('hex')}`,
-        redirectUris: [REDIRECT],
-        acr: 'urn:countersign:acr:face-active',
-        jwks: null,
-        ...more,
-      },
-    )
-    const path = environment === 'sandbox' ? '/sandbox' : ''
-    return new OpenIdApplication(`${running.service.origin('openid')}${path}`, client)
+    const path = settings.environment === 'production' ? '' : '/sandbox'
+    const issuer = `${running.service.origin('openid')}${path}`
+    return new OpenIdApplication(issuer, await OpenIdApplication.add(running, tenant, settings))
+  }
+
+  /** The registration itself, for whom another program is the application. */
+  static async add(
+    running: TestService,
+    { id }: Pick<TestTenant, 'id'>,
+    { environment = 'sandbox', ...settings }: Partial<NewOpenIdClient> & { environment?: Environment } = {},
+  ): Promise<OpenIdClient> {
+    const tenant = await running.service.core.tenancy.find(id)
+    return openIdOperations(running).add(tenant, COMMAND_LINE, environment, {
+      name: `portal-${randomBytes(4).toString('hex')}`,
+      redirectUris: [REDIRECT],
+      acr: 'urn:countersign:acr:face-active',
+      jwks: null,
+      ...settings,
+    })
   }
 
   /** Pushes a request. @param more parameters in addition to those of a right request; undefined leaves one out */

@@ -14,7 +14,7 @@ export const ORIGIN = 'https://app.bank.example'
 /** Turns passkeys on for a tenant, without asking for a verdict before a registration. */
 export async function usePasskeys(
   { service }: TestService,
-  { name }: TestTenant,
+  { name }: Pick<TestTenant, 'name'>,
   changes: Partial<PasskeySettings> = {},
 ): Promise<void> {
   const { tenancy } = service.core

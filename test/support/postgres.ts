@@ -27,6 +27,11 @@ export function isOnPostgres(): boolean {
   return process.env.COUNTERSIGN_TEST_STORE === 'postgres'
 }
 
+/** Whether this is that project on a machine that lacks a server, where every test shows as skipped. */
+export function isSkipped(): boolean {
+  return isOnPostgres() && !findPostgres()
+}
+
 /** An empty one. */
 export async function createDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()

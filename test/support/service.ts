@@ -6,15 +6,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { inject } from 'vitest'
+import { afterAll, inject, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/app/configuration.js'
 import { Service } from '../../src/app/service.js'
+import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import type { Environment } from '../../src/config/config.js'
 import type { ListedFeature } from '../../src/features/feature.js'
 import { ManualClock } from '../../src/lib/clock.js'
+import type { TenantRecord } from '../../src/storage/records.js'
 import { type ApiClient, apiClient } from './client.js'
 import { postgresDatabase, type ServiceDatabase, sqliteDatabase } from './database.js'
+import { operationsOf } from './operations.js'
 import { OPERATOR_HASH } from './operator.js'
-import { createDatabase, isOnPostgres } from './postgres.js'
+import { createDatabase, isOnPostgres, isSkipped } from './postgres.js'
 import { withSharedEngine } from './shared-engine.js'
 
 export interface TestTenant {
@@ -23,10 +27,23 @@ export interface TestTenant {
   sandboxKey: string
   secret: { id: string; secret: string }
   sandbox: ApiClient
+  /** Its row as it is now. */
+  record(): Promise<TenantRecord>
+  /** The entries of its audit log, oldest first. @param event only those of this event */
+  audit(event?: string): Promise<AnyObject[]>
+  /** An endpoint for these webhooks, or for all. Nobody listens there: a delivery that was tried stays in the outbox with its body. */
+  subscribe(environment: Environment, ...events: string[]): Promise<void>
+  /** The webhooks that were put, oldest first. @param type only those whose type begins so */
+  told(type?: string): Promise<AnyObject[]>
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into entries and bodies freely
+type AnyObject = any
 
 export interface TestService {
   readonly service: Service
+  /** All operations on the installation, as its command line has them. */
+  readonly operations: ReturnType<typeof operationsOf>
   clock: ManualClock
   dataDir: string
   readonly database: ServiceDatabase
@@ -39,13 +56,44 @@ export interface TestService {
     replaceVerdictMinutes?: number
   }): Promise<TestTenant>
   /** A client with a production key of the tenant, issued and revealed if need be. */
-  production(tenant: TestTenant): Promise<ApiClient & { key: string }>
+  production(tenant: Pick<TestTenant, 'id'> & Partial<TestTenant>): Promise<ApiClient & { key: string }>
   /** A client without any key. */
   anonymous(environment: 'production' | 'sandbox'): ApiClient
   /** Stops the service and starts another on the same data, at other addresses: clients from before reach nobody. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
+
+/** Settings with which the hosted page is served, and the sandbox is as quick as a test asks. */
+export const WITH_PAGE = {
+  COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+  COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
+}
+/** The same on a busy machine, which needs a long time for twenty frames. */
+export const WITH_PATIENT_PAGE = { ...WITH_PAGE, COUNTERSIGN_DEADLINE_MS: '60000' }
+/** The OpenID provider as well. */
+export const WITH_OPENID = { ...WITH_PAGE, COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0' }
+
+/** A service for the tests of a whole file, which waits for it at its top: it stops after the last of them. */
+export async function serviceOfFile(...parameters: Parameters<typeof startService>): Promise<TestService> {
+  if (isSkipped()) return NOBODY
+  const running = await startService(...parameters)
+  afterAll(() => running.stop())
+  return running
+}
+
+/** A service for the rest of a test, which is over when the test is. */
+export async function serviceOfTest(...parameters: Parameters<typeof startService>): Promise<TestService> {
+  const running = await startService(...parameters)
+  onTestFinished(() => running.stop())
+  return running
+}
+
+/** Stands for a service where the tests of the file show as skipped: asked for anything, it answers with itself. */
+const NOBODY: TestService = new Proxy(() => {}, {
+  get: (_, name) => (name === 'then' ? undefined : NOBODY),
+  apply: () => NOBODY,
+}) as never
 
 /**
  * @param ownEngine the engine's process is not the one that this worker's other services have
@@ -98,6 +146,9 @@ export async function startService(
     get service() {
       return service
     },
+    get operations() {
+      return operationsOf(service)
+    },
     clock,
     dataDir,
     database: postgres ? postgresDatabase(postgres) : sqliteDatabase(dataDir),
@@ -111,6 +162,7 @@ export async function startService(
         sandboxKey: created.sandboxKey,
         secret: { id, secret },
         sandbox: apiClient(service.url('sandbox'), created.sandboxKey),
+        ...viewsOf(() => service, created.tenant.id),
       }
     },
     async production(tenant) {
@@ -131,6 +183,35 @@ export async function startService(
       await service.stop()
       await postgres?.drop()
       await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A tenant as the service's own code knows it. */
+function viewsOf(
+  running: () => Service,
+  id: string,
+): Pick<TestTenant, 'record' | 'audit' | 'subscribe' | 'told'> {
+  const record = () => running().core.tenancy.find(id)
+  return {
+    record,
+    async audit(event) {
+      const entries = await running().core.store.read.auditEntries(id, 0, 10_000)
+      const parsed: AnyObject[] = entries.map(({ entry }) => JSON.parse(entry))
+      return parsed.filter((entry) => event === undefined || entry.event === event)
+    },
+    async subscribe(environment, ...events) {
+      const endpoint = { url: 'http://127.0.0.1:9/', environment, events: events as never }
+      await operationsOf(running()).webhooks.add(await record(), COMMAND_LINE, endpoint)
+    },
+    async told(type = '') {
+      const { store, outbox } = running().core
+      const deliveries = (await store.read.webhookDeliveries(id, 1000)).reverse()
+      const wanted = deliveries.filter((delivery) => delivery.type.startsWith(type))
+      const bodies = await Promise.all(wanted.map((delivery) => outbox.body(store.read, delivery)))
+      return wanted.map(({ type }, i) =>
+        JSON.parse(bodies[i]?.toString() ?? JSON.stringify({ type, data: null })),
+      )
     },
   }
 }

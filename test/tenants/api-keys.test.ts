@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../src/lib/clock.js'
+import { expectRefusal } from '../support/answers.js'
 import { apiClient } from '../support/client.js'
 import { countRows, keptBytes } from '../support/database.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, type TestTenant } from '../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
 
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
 beforeEach(async () => {
   tenant = await running.tenant()
 })
@@ -110,8 +107,7 @@ describe('a revoked key', () => {
     const record = await tenancy.find(tenant.id)
     expect((await production.health()).status).toBe(200)
     await store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'production'))
-    const response = await production.health()
-    expect([response.status, response.body.code]).toEqual([401, 'revoked_api_key'])
+    await expectRefusal(production.health(), 401, 'revoked_api_key')
     expect((await tenant.sandbox.health()).status).toBe(200)
     await expect(
       store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'production')),
@@ -122,8 +118,7 @@ describe('a revoked key', () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(tenant.id)
     await store.transaction('installation', (tx) => tenancy.revokeKeys(tx, record, 'sandbox'))
-    const response = await at('production', tenant.sandboxKey).health()
-    expect([response.status, response.body.code]).toEqual([401, 'revoked_api_key'])
+    await expectRefusal(at('production', tenant.sandboxKey).health(), 401, 'revoked_api_key')
   })
 })
 
@@ -131,8 +126,7 @@ describe('a reissue', () => {
   it('a reissue without grace revokes the old key at once', async () => {
     const key = await reissue('sandbox', 0)
     expect((await at('sandbox', key).health()).status).toBe(200)
-    const old = await tenant.sandbox.health()
-    expect([old.status, old.body.code]).toEqual([401, 'revoked_api_key'])
+    await expectRefusal(tenant.sandbox.health(), 401, 'revoked_api_key')
   })
 
   it('a reissue with grace keeps both keys valid until it ends, to the millisecond', async () => {
@@ -141,8 +135,7 @@ describe('a reissue', () => {
     expect((await tenant.sandbox.health()).status).toBe(200)
     expect((await at('sandbox', key).health()).status).toBe(200)
     running.clock.advance(1)
-    const old = await tenant.sandbox.health()
-    expect([old.status, old.body.code]).toEqual([401, 'revoked_api_key'])
+    await expectRefusal(tenant.sandbox.health(), 401, 'revoked_api_key')
     expect((await at('sandbox', key).health()).status).toBe(200)
   })
 
@@ -170,9 +163,7 @@ describe('a key at the other environment', () => {
   it('a key in the other environment gets 403 wrong_environment, both ways', async () => {
     const production = await running.production(tenant)
     for (const client of [at('production', tenant.sandboxKey), at('sandbox', production.key)]) {
-      const response = await client.health()
-      expect(response.status).toBe(403)
-      expect(response.body).toMatchObject({ error: 'permission_denied', code: 'wrong_environment' })
+      await expectRefusal(client.health(), 403, 'wrong_environment', { error: 'permission_denied' })
     }
   })
 })

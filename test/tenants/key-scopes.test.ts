@@ -1,39 +1,30 @@
 /** Further API keys: what each scope allows and refuses at every endpoint, from which networks a key is taken, and how it ends. */
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import type { KeyGrants } from '../../src/tenants/key-grants.js'
 import { SCOPES, type Scope } from '../../src/tenants/key-scopes.js'
+import { expectRefusal } from '../support/answers.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { allowReturn, askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
 import { DESCRIPTIONS, exampleBody, examplePath } from '../support/descriptions.js'
-import { base64, face } from '../support/faces.js'
+import { photoOf } from '../support/faces.js'
 import { operationsOf } from '../support/operations.js'
 import { ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, WITH_PAGE } from '../support/service.js'
 
 type Environment = 'production' | 'sandbox'
 
-let running: TestService
-let tenant: TestTenant
-let full: ApiClient & { key: string }
-let image: string
 let made = 0
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
-  })
-  image = base64(await face('ada'))
-  tenant = await running.tenant()
-  full = await running.production(tenant)
-  await allowReturn(running, tenant)
-})
+const running = await serviceOfFile({ ...WITH_PAGE, COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8' })
+const image = await photoOf('ada')
+const tenant = await running.tenant()
+const full = await running.production(tenant)
+await allowReturn(running, tenant)
 // A tenant may have 50 named keys of an environment, and there are more tests than that.
 afterEach(async () => {
   const { operations, record } = await keys()
@@ -44,7 +35,6 @@ afterEach(async () => {
         if (error.code !== 'no_active_key') throw error
       })
 })
-afterAll(() => running?.stop())
 
 /** Enrolls a further user, who has no passkey. */
 async function another(): Promise<string> {
@@ -339,14 +329,13 @@ describe('a key with scopes', () => {
     const payments = await create({ scopes: ['verify', 'enroll'] }, 'production')
     await full.enroll({ user_id: 'victim', image })
     const before = (await full.call('GET', '/v1/users/victim')).body
-    const thief = base64(await face('grace'))
+    const thief = await photoOf('grace')
     const attempt = { user_id: 'victim', image: thief, replace: true }
     const headers = { 'X-Svc-Idempotency-Key': 'attempt' }
     for (let i = 0; i < 2; i++)
       expect((await payments.enroll(attempt, { headers })).body.code).toBe('insufficient_scope')
     expect((await full.call('GET', '/v1/users/victim')).body).toEqual(before)
-    const verdict = await payments.verify({ user_id: 'victim', image: thief, action })
-    expect(verdict.body.verdict).toBe('rejected')
+    expect((await payments.verify({ user_id: 'victim', image: thief, action })).body.verdict).toBe('rejected')
   })
 
   it('an idempotent replay of another key’s call needs the scope of the call', async () => {
@@ -366,8 +355,7 @@ describe('a key with networks', () => {
     for (const inside of ['10.1.255.1', '192.0.2.7', '2001:db8:1::9'])
       expect((await key.health(from(inside))).status).toBe(200)
     for (const outside of ['10.2.0.1', '192.0.2.8', '2001:db9::1', '127.0.0.1']) {
-      const { status, body } = await key.health(from(outside))
-      expect([status, body.code]).toEqual([403, 'network_not_allowed'])
+      await expectRefusal(key.health(from(outside)), 403, 'network_not_allowed')
     }
   })
 

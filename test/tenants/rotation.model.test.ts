@@ -1,6 +1,6 @@
 /** Random timelines of rotations, seen by backends that hold any of the secrets there ever were. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MemoryReplayStore, verifyVerdict } from '../../clients/node/index.js'
 import { assertResponseSignature } from '../../clients/node/response-signature.js'
 import { type ApiResponse, apiClient } from '../support/client.js'
@@ -8,17 +8,12 @@ import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { Advance, Restart } from '../support/model-commands.js'
 import { checkAsync } from '../support/properties.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
 import { OVERLAP_MS, RotationModel, type Secret, WINDOW_MS } from './rotation-model.js'
 
-let running: TestService
-let image: string
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
+const image = base64(await plain())
 
 /** A tenant that may rotate; its verdicts are the sandbox's, which need no face. */
 class Tenant {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
@@ -12,36 +12,30 @@ import { tenantModels } from '../../src/tenants/tenant-models.js'
 import type { ApiClient } from '../support/client.js'
 import { base64, type FaceName, face } from '../support/faces.js'
 import { scrape } from '../support/metrics.js'
-import { operationsOf } from '../support/operations.js'
 import { writeShiftedPack } from '../support/packs.js'
 import { setPolicy } from '../support/policies.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, type TestTenant } from '../support/service.js'
 
 const OLD = 'baseline@1.0.0'
 const NEW = 'shifted@1.0.0'
 const action = 'log in'
-let folder: string
-let running: TestService
 let tenant: TestTenant
 let api: ApiClient
 const photo: Partial<Record<FaceName, string>> = {}
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
-  await writeShiftedPack(folder, inject('modelsDir'))
-  running = await startService(
-    {
-      COUNTERSIGN_FOLLOWING_PACKS: folder,
-      COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
-      COUNTERSIGN_REPLAY_POLICY: 'report',
-    },
-    { ownEngine: true },
-  )
-  for (const name of ['ada', 'adaToday', 'adaElsewhere', 'grace'] as const)
-    photo[name] = base64(await face(name))
-})
+const folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+await writeShiftedPack(folder, inject('modelsDir'))
+const running = await serviceOfFile(
+  {
+    COUNTERSIGN_FOLLOWING_PACKS: folder,
+    COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
+    COUNTERSIGN_REPLAY_POLICY: 'report',
+  },
+  { ownEngine: true },
+)
+for (const name of ['ada', 'adaToday', 'adaElsewhere', 'grace'] as const)
+  photo[name] = base64(await face(name))
 afterAll(async () => {
-  await running.stop()
   await rm(folder, { recursive: true, force: true })
 })
 beforeEach(async () => {
@@ -51,24 +45,27 @@ beforeEach(async () => {
   api = await running.production(tenant)
 })
 
-const operations = () => operationsOf(running.service)
 const store = () => running.service.core.store
 /** Lowest score of which a template is made, at a tenth of the tenants' rate. */
 const strictBound = () => strictThreshold(running.service.engine.pack, 1e-4)!.threshold
-const record = async () => (await store().read.tenantById(tenant.id))!
 const begin = (changes = {}) =>
-  operations().models.begin(COMMAND_LINE, {
+  running.operations.models.begin(COMMAND_LINE, {
     ...{ from: OLD, to: NEW, strictFmr: null, atCoverage: null, atTime: null },
     ...changes,
   })
 const decide = async (by: 'from' | 'to', isForced = false) =>
-  operations().models.decide(await record(), COMMAND_LINE, by, { isForced })
+  running.operations.models.decide(await tenant.record(), COMMAND_LINE, by, { isForced })
 /** Ends the change with every tenant at the model of this one. */
 async function finish(by: 'from' | 'to' = 'to') {
-  await operations().models.decide(null, COMMAND_LINE, by, { isForced: true })
-  const migration = await operations().models.finish(COMMAND_LINE)
+  await running.operations.models.decide(null, COMMAND_LINE, by, { isForced: true })
+  const migration = await running.operations.models.finish(COMMAND_LINE)
   running.clock.advance(2 * MINUTE_MS)
-  return operations().modelSweep.sweep(migration)
+  return running.operations.modelSweep.sweep(migration)
+}
+/** Begins a change that ends with the test, at the old model. */
+async function during(changes = {}) {
+  await begin(changes)
+  onTestFinished(async () => void (await finish('from')))
 }
 const subjectOf = async (userId: string) => {
   const { vault } = running.service.core
@@ -87,92 +84,68 @@ const enroll = async (user_id: string, name: FaceName = 'ada', more = {}) =>
   (await api.enroll({ user_id, image: photo[name], ...more })).status
 const verify = async (user_id: string, name: FaceName = 'adaToday') =>
   (await api.verify({ user_id, image: photo[name], action })).body
-const lastVerify = async () => {
-  const [entry] = await store().read.recentAuditEntriesOfEvent(
-    tenant.id,
-    'verify',
-    Number.MAX_SAFE_INTEGER,
-    1,
-  )
-  return JSON.parse(entry!.entry)
-}
+const lastVerify = async () => (await tenant.audit('verify')).at(-1)
 
 describe('templates of the new pack', () => {
   it('are added by a strong verify, in its transaction, and named in its audit entry', async () => {
     expect(await enroll('ada')).toBe(201)
     expect(await modelsOf('ada')).toEqual([OLD])
-    await begin()
-    try {
-      const { jwt, ...verdict } = await verify('ada')
-      expect(verdict).toMatchObject({ verdict: 'approved', model: OLD })
-      expect(await modelsOf('ada')).toEqual([OLD, NEW])
-      expect((await lastVerify()).reference_followed).toBe(NEW)
-      await verify('ada')
-      expect(await lastVerify()).not.toHaveProperty('reference_followed')
-    } finally {
-      await finish('from')
-    }
+    await during()
+    const { jwt, ...verdict } = await verify('ada')
+    expect(verdict).toMatchObject({ verdict: 'approved', model: OLD })
+    expect(await modelsOf('ada')).toEqual([OLD, NEW])
+    expect((await lastVerify()).reference_followed).toBe(NEW)
+    await verify('ada')
+    expect(await lastVerify()).not.toHaveProperty('reference_followed')
   })
 
   it('are added by no rejected verify, and by no match below the strict bound', async () => {
     for (const name of ['stranger', 'weak']) expect(await enroll(name)).toBe(201)
-    await begin({ strictFmr: 1e-12 })
-    try {
-      expect((await verify('stranger', 'grace')).verdict).toBe('rejected')
-      expect((await verify('weak')).verdict).toBe('approved')
-      for (const name of ['stranger', 'weak']) expect(await modelsOf(name)).toEqual([OLD])
-    } finally {
-      await finish('from')
-    }
+    await during({ strictFmr: 1e-12 })
+    expect((await verify('stranger', 'grace')).verdict).toBe('rejected')
+    expect((await verify('weak')).verdict).toBe('approved')
+    for (const name of ['stranger', 'weak']) expect(await modelsOf(name)).toEqual([OLD])
   })
 
   it('are added by no replay and no capture with signals', async () => {
     for (const name of ['replay', 'signals']) expect(await enroll(name)).toBe(201)
-    await begin()
-    try {
-      expect(await verify('replay', 'ada')).toMatchObject({
-        verdict: 'approved',
-        replay: { suspected: true },
-      })
-      const capture_integrity = { signals: ['virtual_camera'] }
-      const reported = await api.verify({
-        user_id: 'signals',
-        image: photo.adaToday,
-        action,
-        capture_integrity,
-      })
-      expect(reported.body).toMatchObject({ verdict: 'approved' })
-      expect(reported.body.capture_integrity.signals).not.toEqual([])
-      for (const name of ['replay', 'signals']) expect([name, await modelsOf(name)]).toEqual([name, [OLD]])
-    } finally {
-      await finish('from')
-    }
+    await during()
+    expect(await verify('replay', 'ada')).toMatchObject({
+      verdict: 'approved',
+      replay: { suspected: true },
+    })
+    const capture_integrity = { signals: ['virtual_camera'] }
+    const reported = await api.verify({
+      user_id: 'signals',
+      image: photo.adaToday,
+      action,
+      capture_integrity,
+    })
+    expect(reported.body).toMatchObject({ verdict: 'approved' })
+    expect(reported.body.capture_integrity.signals).not.toEqual([])
+    for (const name of ['replay', 'signals']) expect([name, await modelsOf(name)]).toEqual([name, [OLD]])
   })
 
   it('are added by no capture that an enrollment would refuse, however well it matches', async () => {
     expect(await enroll('ada')).toBe(201)
-    await begin()
-    try {
-      for (const [blur, models] of [
-        [4.5, [OLD]],
-        [2, [OLD, NEW]],
-      ] as const) {
-        running.clock.advance(2 * DAY_MS)
-        const image = base64(
-          await sharp(await face('ada'))
-            .blur(blur)
-            .jpeg()
-            .toBuffer(),
-        )
-        const assessed = await api.enroll({ user_id: 'anybody', image, dry_run: true })
-        expect(assessed.body.quality.passed).toBe(models.length === 2)
-        const { body } = await api.verify({ user_id: 'ada', image, action })
-        expect(body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
-        expect(body.score).toBeGreaterThan(strictBound())
-        expect([blur, await modelsOf('ada')]).toEqual([blur, models])
-      }
-    } finally {
-      await finish('from')
+    await during()
+    for (const [blur, models] of [
+      [4.5, [OLD]],
+      [2, [OLD, NEW]],
+    ] as const) {
+      running.clock.advance(2 * DAY_MS)
+      const image = base64(
+        await sharp(await face('ada'))
+          .blur(blur)
+          .jpeg()
+          .toBuffer(),
+      )
+      const assessed = await api.enroll({ user_id: 'anybody', image, dry_run: true })
+      expect(assessed.body.quality.passed).toBe(models.length === 2)
+      const { body } = await api.verify({ user_id: 'ada', image, action })
+      expect(body).toMatchObject({ verdict: 'approved', replay: { suspected: false } })
+      expect(body.score).toBeGreaterThan(strictBound())
+      expect([blur, await modelsOf('ada')]).toEqual([blur, models])
     }
   })
 
@@ -180,74 +153,58 @@ describe('templates of the new pack', () => {
     expect([await enroll('first'), await enroll('second', 'grace')]).toEqual([201, 201])
     const policy = { rules: [{ name: 'two', require: { second_approver: { within_minutes: 30 } } }] }
     await setPolicy(running, tenant.id, policy, ['production'])
-    await begin()
-    try {
-      const first = await verify('first')
-      expect(first).toMatchObject({ verdict: 'rejected', reason: 'second_approval_required' })
-      expect(first.score).toBeGreaterThan(strictBound())
-      expect(await modelsOf('first')).toEqual([OLD])
-      const image = base64(
-        await sharp(await face('grace'))
-          .blur(2)
-          .jpeg()
-          .toBuffer(),
-      )
-      const second = await api.verify({
-        ...{ user_id: 'second', image, action },
-        approval_id: first.verification_id,
-      })
-      expect(second.body.verdict).toBe('approved')
-      expect([await modelsOf('first'), await modelsOf('second')]).toEqual([[OLD], [OLD, NEW]])
-    } finally {
-      await finish('from')
-    }
+    await during()
+    const first = await verify('first')
+    expect(first).toMatchObject({ verdict: 'rejected', reason: 'second_approval_required' })
+    expect(first.score).toBeGreaterThan(strictBound())
+    expect(await modelsOf('first')).toEqual([OLD])
+    const image = base64(
+      await sharp(await face('grace'))
+        .blur(2)
+        .jpeg()
+        .toBuffer(),
+    )
+    const second = await api.verify({
+      ...{ user_id: 'second', image, action },
+      approval_id: first.verification_id,
+    })
+    expect(second.body.verdict).toBe('approved')
+    expect([await modelsOf('first'), await modelsOf('second')]).toEqual([[OLD], [OLD, NEW]])
   })
 
   it('are written with every enrollment, and go with a reference that is replaced', async () => {
-    await begin()
-    try {
-      expect(await enroll('ada')).toBe(201)
-      expect(await modelsOf('ada')).toEqual([OLD, NEW])
-      const before = (await subjectOf('ada')).following[0]!.id
-      expect(await enroll('ada', 'adaToday', { replace: true })).toBe(201)
-      expect(await modelsOf('ada')).toEqual([OLD, NEW])
-      expect((await subjectOf('ada')).following[0]!.id).not.toBe(before)
-    } finally {
-      await finish('from')
-    }
+    await during()
+    expect(await enroll('ada')).toBe(201)
+    expect(await modelsOf('ada')).toEqual([OLD, NEW])
+    const before = (await subjectOf('ada')).following[0]!.id
+    expect(await enroll('ada', 'adaToday', { replace: true })).toBe(201)
+    expect(await modelsOf('ada')).toEqual([OLD, NEW])
+    expect((await subjectOf('ada')).following[0]!.id).not.toBe(before)
   })
 
   it('take in the photos that are added to the reference, or are dropped where there is none to add them to', async () => {
     expect(await enroll('late')).toBe(201)
-    await begin()
-    try {
-      expect(await enroll('ada')).toBe(201)
-      for (const name of ['ada', 'late']) expect(await enroll(name, 'adaToday', { add: true })).toBe(201)
-      expect([await photosOf('ada', OLD), await photosOf('ada', NEW)]).toEqual([2, 2])
-      expect(await modelsOf('late')).toEqual([OLD])
-    } finally {
-      await finish('from')
-    }
+    await during()
+    expect(await enroll('ada')).toBe(201)
+    for (const name of ['ada', 'late']) expect(await enroll(name, 'adaToday', { add: true })).toBe(201)
+    expect([await photosOf('ada', OLD), await photosOf('ada', NEW)]).toEqual([2, 2])
+    expect(await modelsOf('late')).toEqual([OLD])
   })
 
   it('grow by strong verifies until they have as many photos as the reference', async () => {
     expect(await enroll('ada')).toBe(201)
     expect(await enroll('ada', 'adaToday', { add: true })).toBe(201)
-    await begin()
-    try {
-      for (const [side, photos] of [
-        [400, 1],
-        [380, 2],
-        [360, 2],
-      ]) {
-        // A day later no earlier photo is remembered, which would make this one a replay.
-        running.clock.advance(2 * DAY_MS)
-        const image = base64(await face('ada', side))
-        expect((await api.verify({ user_id: 'ada', image, action })).body.verdict).toBe('approved')
-        expect([side, await photosOf('ada', NEW)]).toEqual([side, photos])
-      }
-    } finally {
-      await finish('from')
+    await during()
+    for (const [side, photos] of [
+      [400, 1],
+      [380, 2],
+      [360, 2],
+    ]) {
+      // A day later no earlier photo is remembered, which would make this one a replay.
+      running.clock.advance(2 * DAY_MS)
+      const image = base64(await face('ada', side))
+      expect((await api.verify({ user_id: 'ada', image, action })).body.verdict).toBe('approved')
+      expect([side, await photosOf('ada', NEW)]).toEqual([side, photos])
     }
   })
 })
@@ -255,66 +212,54 @@ describe('templates of the new pack', () => {
 describe('the decision', () => {
   it('moves to the new pack where enough users have its template, and back', async () => {
     for (const name of ['ada', 'late']) expect(await enroll(name)).toBe(201)
-    await begin()
-    try {
-      expect((await verify('ada')).verdict).toBe('approved')
-      await expect(decide('to')).rejects.toMatchObject({ code: 'model_coverage_too_low' })
-      expect(tenantModels(await record())!.deciding).toBe(OLD)
-      expect((await record()).driftSince).toBeNull()
-      expect(await decide('to', true)).toHaveLength(1)
-      // Verifies of another model are compared with each other only.
-      expect((await record()).driftSince).toBe(running.clock.now())
-      expect(await verify('ada')).toMatchObject({ verdict: 'approved', model: NEW })
-      expect(await verify('ada', 'grace')).toMatchObject({ verdict: 'rejected', model: NEW })
-      expect(await verify('late')).toMatchObject({ code: 'reference_model_mismatch' })
-      expect((await api.call('GET', '/v1/users/ada')).body.reference).toMatchObject({ comparable: true })
-      expect((await api.call('GET', '/v1/users/late')).body.reference).toMatchObject({ comparable: false })
-      expect(await enroll('late', 'ada', { replace: true })).toBe(201)
-      expect(await modelsOf('late')).toEqual([NEW, OLD])
-      expect(await decide('from')).toHaveLength(1)
-      for (const name of ['ada', 'late'])
-        expect(await verify(name)).toMatchObject({ verdict: 'approved', model: OLD })
-    } finally {
-      await finish('from')
-    }
+    await during()
+    expect((await verify('ada')).verdict).toBe('approved')
+    await expect(decide('to')).rejects.toMatchObject({ code: 'model_coverage_too_low' })
+    expect(tenantModels(await tenant.record())!.deciding).toBe(OLD)
+    expect((await tenant.record()).driftSince).toBeNull()
+    expect(await decide('to', true)).toHaveLength(1)
+    // Verifies of another model are compared with each other only.
+    expect((await tenant.record()).driftSince).toBe(running.clock.now())
+    expect(await verify('ada')).toMatchObject({ verdict: 'approved', model: NEW })
+    expect(await verify('ada', 'grace')).toMatchObject({ verdict: 'rejected', model: NEW })
+    expect(await verify('late')).toMatchObject({ code: 'reference_model_mismatch' })
+    expect((await api.call('GET', '/v1/users/ada')).body.reference).toMatchObject({ comparable: true })
+    expect((await api.call('GET', '/v1/users/late')).body.reference).toMatchObject({ comparable: false })
+    expect(await enroll('late', 'ada', { replace: true })).toBe(201)
+    expect(await modelsOf('late')).toEqual([NEW, OLD])
+    expect(await decide('from')).toHaveLength(1)
+    for (const name of ['ada', 'late'])
+      expect(await verify(name)).toMatchObject({ verdict: 'approved', model: OLD })
   })
 
   it('moves automatically at a coverage, and at a time', async () => {
     const isOn = () => true
     for (const name of ['ada', 'late']) expect(await enroll(name)).toBe(201)
-    await begin({ atCoverage: 1 })
-    try {
-      await verify('ada')
-      await operations().modelSweep.advance(isOn)
-      expect(tenantModels(await record())!.deciding).toBe(OLD)
-      await verify('late')
-      // The coverage is not counted again at once.
-      running.clock.advance(60 * MINUTE_MS)
-      await operations().modelSweep.advance(isOn)
-      expect(tenantModels(await record())!.deciding).toBe(NEW)
-      await decide('from')
-      const atTime = running.clock.now() + MINUTE_MS
-      await operations().models.setConditions(COMMAND_LINE, { atCoverage: null, atTime })
-      await operations().modelSweep.advance(isOn)
-      expect(tenantModels(await record())!.deciding).toBe(OLD)
-      running.clock.advance(MINUTE_MS)
-      await operations().modelSweep.advance(isOn)
-      expect(tenantModels(await record())!.deciding).toBe(NEW)
-    } finally {
-      await finish('from')
-    }
+    await during({ atCoverage: 1 })
+    await verify('ada')
+    await running.operations.modelSweep.advance(isOn)
+    expect(tenantModels(await tenant.record())!.deciding).toBe(OLD)
+    await verify('late')
+    // The coverage is not counted again at once.
+    running.clock.advance(60 * MINUTE_MS)
+    await running.operations.modelSweep.advance(isOn)
+    expect(tenantModels(await tenant.record())!.deciding).toBe(NEW)
+    await decide('from')
+    const atTime = running.clock.now() + MINUTE_MS
+    await running.operations.models.setConditions(COMMAND_LINE, { atCoverage: null, atTime })
+    await running.operations.modelSweep.advance(isOn)
+    expect(tenantModels(await tenant.record())!.deciding).toBe(OLD)
+    running.clock.advance(MINUTE_MS)
+    await running.operations.modelSweep.advance(isOn)
+    expect(tenantModels(await tenant.record())!.deciding).toBe(NEW)
   })
 
   it('moves for one tenant only, where one is named', async () => {
     const other = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
-    await begin()
-    try {
-      expect((await decide('to', true)).map(({ id }) => id)).toEqual([tenant.id])
-      const decidingOf = async (id: string) => tenantModels((await store().read.tenantById(id))!)!.deciding
-      expect([await decidingOf(tenant.id), await decidingOf(other.id)]).toEqual([NEW, OLD])
-    } finally {
-      await finish('from')
-    }
+    await during()
+    expect((await decide('to', true)).map(({ id }) => id)).toEqual([tenant.id])
+    const decidingOf = async (id: string) => tenantModels((await store().read.tenantById(id))!)!.deciding
+    expect([await decidingOf(tenant.id), await decidingOf(other.id)]).toEqual([NEW, OLD])
   })
 
   it('is refused for a pack that a running service has not loaded', async () => {
@@ -331,7 +276,7 @@ describe('the end of a change', () => {
     const before = (await subjectOf('ada')).reference!
     await begin()
     await verify('ada')
-    expect(await operations().models.status()).toMatchObject({ migration: { from: OLD, to: NEW } })
+    expect(await running.operations.models.status()).toMatchObject({ migration: { from: OLD, to: NEW } })
     const swept = await finish()
     expect(swept).toMatchObject({ moved: 1 })
     expect(await store().read.modelMigration()).toBeUndefined()
@@ -356,40 +301,32 @@ describe('the end of a change', () => {
     expect(await enroll('ada')).toBe(201)
     await begin()
     await verify('ada')
-    await operations().models.decide(null, COMMAND_LINE, 'from', { isForced: true })
-    const late = await operations().models.finish(COMMAND_LINE)
+    await running.operations.models.decide(null, COMMAND_LINE, 'from', { isForced: true })
+    const late = await running.operations.models.finish(COMMAND_LINE)
     running.clock.advance(2 * MINUTE_MS)
-    await operations().modelSweep.sweep(late)
+    await running.operations.modelSweep.sweep(late)
     expect(await modelsOf('ada')).toEqual([OLD])
     const entries = async () => (await store().read.counts()).auditEntries
     running.clock.advance(2 * DAY_MS)
-    await begin()
-    try {
-      await verify('ada')
-      expect(await modelsOf('ada')).toEqual([OLD, NEW])
-      const before = await entries()
-      expect(await operations().modelSweep.sweep(late)).toEqual({ moved: 0, emptied: 0, deleted: 0 })
-      expect(await modelsOf('ada')).toEqual([OLD, NEW])
-      expect(await store().read.modelMigration()).toMatchObject({ from: OLD, to: NEW, finishingAt: null })
-      expect(await entries()).toBe(before)
-      const subject = await subjectOf('ada')
-      expect(running.service.core.vault.isDropped(subject, subject.reference!)).toBe(false)
-    } finally {
-      await finish('from')
-    }
+    await during()
+    await verify('ada')
+    expect(await modelsOf('ada')).toEqual([OLD, NEW])
+    const before = await entries()
+    expect(await running.operations.modelSweep.sweep(late)).toEqual({ moved: 0, emptied: 0, deleted: 0 })
+    expect(await modelsOf('ada')).toEqual([OLD, NEW])
+    expect(await store().read.modelMigration()).toMatchObject({ from: OLD, to: NEW, finishingAt: null })
+    expect(await entries()).toBe(before)
+    const subject = await subjectOf('ada')
+    expect(running.service.core.vault.isDropped(subject, subject.reference!)).toBe(false)
   })
 
   it('is refused while tenants decide by different models', async () => {
     await running.tenant()
-    await begin()
-    try {
-      expect(await decide('to')).toHaveLength(1)
-      await expect(operations().models.finish(COMMAND_LINE)).rejects.toMatchObject({
-        code: 'model_decisions_differ',
-      })
-    } finally {
-      await finish('from')
-    }
+    await during()
+    expect(await decide('to')).toHaveLength(1)
+    await expect(running.operations.models.finish(COMMAND_LINE)).rejects.toMatchObject({
+      code: 'model_decisions_differ',
+    })
   })
 })
 

@@ -11,7 +11,6 @@ import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { writeLivenessPack } from '../support/liveness-pack.js'
-import { operationsOf } from '../support/operations.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const ALL: LivenessRequirement[] = ['none', 'passive', 'active', 'both']
@@ -69,15 +68,9 @@ describe.each([
 
   async function under(contract: LivenessRequirement): Promise<TestTenant> {
     const tenant = await running.tenant()
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    const requirement = {
-      ratePerSecond: 1000,
-      fmr: null,
-      replaceVerdictMinutes: null,
-      requireLiveness: contract,
-    }
-    await operations.tenants.setContract(await tenancy.find(tenant.id), COMMAND_LINE, requirement)
+    await running.operations.tenants.setContract(await tenant.record(), COMMAND_LINE, {
+      ...{ ratePerSecond: 1000, fmr: null, replaceVerdictMinutes: null, requireLiveness: contract },
+    })
     return tenant
   }
 

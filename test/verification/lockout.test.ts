@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { base64, face, landscape } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { base64, landscape, photosOf } from '../support/faces.js'
+import { serviceOfFile, serviceOfTest } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
 const ATTEMPTS = 3
-let running: TestService
-let tenant: TestTenant
 let production: ApiClient & { key: string }
-let ada: string
-let adaToday: string
-let joan: string
 let user: string
 let users = 0
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
-  joan = base64(await face('joan'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
+const tenant = await running.tenant()
+production = await running.production(tenant)
+const [ada, adaToday, joan] = await photosOf('ada', 'adaToday', 'joan')
 beforeEach(async () => {
   user = `user-${++users}`
   await production.enroll({ user_id: user, image: ada })
@@ -160,28 +150,20 @@ describe('a reference', () => {
 
 describe('by default', () => {
   it('allows five rejections by default where liveness is not checked', async () => {
-    const standard = await startService()
-    try {
-      const client = await standard.production(await standard.tenant())
-      await client.enroll({ user_id: 'u', image: ada })
-      const reasons: string[] = []
-      for (let i = 0; i < 6; i++)
-        reasons.push((await client.verify({ user_id: 'u', image: joan, action: 'x' })).body.reason)
-      expect(reasons).toEqual([...Array(5).fill('no_match'), 'locked_out'])
-    } finally {
-      await standard.stop()
-    }
+    const standard = await serviceOfTest()
+    const client = await standard.production(await standard.tenant())
+    await client.enroll({ user_id: 'u', image: ada })
+    const reasons: string[] = []
+    for (let i = 0; i < 6; i++)
+      reasons.push((await client.verify({ user_id: 'u', image: joan, action: 'x' })).body.reason)
+    expect(reasons).toEqual([...Array(5).fill('no_match'), 'locked_out'])
   })
 
   it('turns lockout off when the setting is zero', async () => {
-    const lenient = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
-    try {
-      const client = await lenient.production(await lenient.tenant())
-      await client.enroll({ user_id: 'u', image: ada })
-      for (let i = 0; i < 12; i++)
-        expect((await client.verify({ user_id: 'u', image: joan, action: 'x' })).body.reason).toBe('no_match')
-    } finally {
-      await lenient.stop()
-    }
+    const lenient = await serviceOfTest({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+    const client = await lenient.production(await lenient.tenant())
+    await client.enroll({ user_id: 'u', image: ada })
+    for (let i = 0; i < 12; i++)
+      expect((await client.verify({ user_id: 'u', image: joan, action: 'x' })).body.reason).toBe('no_match')
   })
 })

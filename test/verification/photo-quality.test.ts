@@ -1,27 +1,19 @@
 /** Tests of refusals for quality, and of their advice to the person, on real faces that were spoiled in one way each. */
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { EnrollmentQuality, ImageQuality, QualityFinding } from '../../clients/node/types.js'
-import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { blurredFace } from '../support/images.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let production: ApiClient
-let sandbox: ApiClient
-let good: Buffer
 const SIZE = 440
 const action = 'sign in'
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
-  const tenant = await running.tenant()
-  production = await running.production(tenant)
-  sandbox = tenant.sandbox
-  good = await face('joan')
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const sandbox = tenant.sandbox
+const good = await face('joan')
 
 /** Photo with a dark shade over its right side. */
 function sideLight(image: Buffer): Promise<Buffer> {

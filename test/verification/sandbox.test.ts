@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { expectSigned } from '../support/answers.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { countRows, withDatabase } from '../support/database.js'
-import { base64, face } from '../support/faces.js'
+import { base64, photoOf } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { decodeJwt, validSignatures } from '../support/trust.js'
+import { serviceOfFile, serviceOfTest, startService, type TestTenant } from '../support/service.js'
+import { decodeJwt } from '../support/trust.js'
 
-let running: TestService
 let tenant: TestTenant
 let sandbox: ApiClient
-let image: string
 const action = { type: 'transfer' }
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+const image = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
   sandbox = tenant.sandbox
@@ -92,17 +88,13 @@ describe('the outcome that a user id ends in', () => {
   })
 
   it('answers +replayed with a replay, refused unless the installation only reports replays', async () => {
-    const strict = await startService({ COUNTERSIGN_REPLAY_POLICY: '' })
-    try {
-      const { body } = await (await strict.tenant()).sandbox.verify({ user_id: 'a+replayed', image, action })
-      expect(body).toMatchObject({
-        verdict: 'rejected',
-        reason: 'replayed_capture',
-        replay: { suspected: true },
-      })
-    } finally {
-      await strict.stop()
-    }
+    const strict = await serviceOfTest({ COUNTERSIGN_REPLAY_POLICY: '' })
+    const { body } = await (await strict.tenant()).sandbox.verify({ user_id: 'a+replayed', image, action })
+    expect(body).toMatchObject({
+      verdict: 'rejected',
+      reason: 'replayed_capture',
+      replay: { suspected: true },
+    })
   })
 
   it('answers +slow after its delay', async () => {
@@ -147,8 +139,8 @@ describe('the outcome that a user id ends in', () => {
 describe('the shape of a sandbox answer', () => {
   it('answers in the sandbox with the fields of production', async () => {
     const production = await running.production(tenant)
-    const photo = base64(await face('ada'))
-    const today = base64(await face('adaToday'))
+    const photo = await photoOf('ada')
+    const today = await photoOf('adaToday')
     const shape = (value: unknown): unknown =>
       value !== null && typeof value === 'object'
         ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shape(inner)]))
@@ -188,7 +180,7 @@ describe('the shape of a sandbox answer', () => {
   })
 
   it('claims no liveness in the sandbox where the production pack has no network for it', async () => {
-    const photo = base64(await face('ada'))
+    const photo = await photoOf('ada')
     const said = async (client: ApiClient, user_id: string) => {
       const enrolled = await client.enroll({ user_id, image: photo })
       const { body } = await client.verify({ user_id, image: photo, action })
@@ -230,9 +222,7 @@ describe('the shape of a sandbox answer', () => {
 
   it('signs sandbox answers with the tenant’s secret, and their JWTs name the sandbox as issuer', async () => {
     const response = await sandbox.verify({ user_id: 'a+match', image, action })
-    expect(validSignatures(response, { [tenant.secret.id]: tenant.secret.secret })).toEqual([
-      tenant.secret.id,
-    ])
+    expectSigned(response, tenant)
     const { valid, claims } = decodeJwt(response.body.jwt, tenant.secret.secret)
     expect(valid).toBe(true)
     expect(claims).toMatchObject({ iss: running.service.url('sandbox'), env: 'sandbox', aud: tenant.id })
@@ -270,14 +260,13 @@ describe('what the sandbox leaves behind', () => {
 
   it('writes no audit entry when a sandbox verify issues the production key', async () => {
     const before = await countRows(running, 'audit')
-    const response = await sandbox.verify({ user_id: 'a+match', image, action })
-    expect(response.body.production_key).toBe('issued')
+    expect((await sandbox.verify({ user_id: 'a+match', image, action })).body.production_key).toBe('issued')
     expect(await countRows(running, 'audit')).toBe(before)
   })
 
   it('keeps users of sandbox and production apart, both ways', async () => {
     const production = await running.production(tenant)
-    const photo = base64(await face('ada'))
+    const photo = await photoOf('ada')
     await sandbox.enroll({ user_id: 'two-worlds', image: photo })
     const verify = { user_id: 'two-worlds', image: photo, action }
     expect((await production.verify(verify)).status).toBe(404)
@@ -289,7 +278,7 @@ describe('what the sandbox leaves behind', () => {
   })
 
   it('stores no embedding in the sandbox, where no model runs', async () => {
-    await sandbox.enroll({ user_id: 'no-embedding', image: base64(await face('ada')) })
+    await sandbox.enroll({ user_id: 'no-embedding', image: await photoOf('ada') })
     const response = await sandbox.verify({ user_id: 'no-embedding', image, action })
     expect(response.headers.get('server-timing')).not.toMatch(/detect|embed|align/)
     expect(response.headers.get('server-timing')).toMatch(/decode/)
@@ -321,8 +310,7 @@ describe('the production key', () => {
   })
 
   it('issues the production key by the first approved verify, and only that verify says so', async () => {
-    const first = await sandbox.verify({ user_id: 'a+match', image, action })
-    expect(first.body.production_key).toBe('issued')
+    expect((await sandbox.verify({ user_id: 'a+match', image, action })).body.production_key).toBe('issued')
     const second = await sandbox.verify({ user_id: 'a+match', image, action })
     expect(second.body.production_key).toBeNull()
   })
@@ -341,7 +329,6 @@ describe('the production key', () => {
     const key = await revealed()
     expect(key).toMatch(/^svc-prod-[0-9A-Za-z]{49}$/)
     await expect(revealed()).rejects.toMatchObject({ code: 'production_key_already_revealed' })
-    const health = await apiClient(running.service.url('production'), key).health()
-    expect(health.status).toBe(200)
+    expect((await apiClient(running.service.url('production'), key).health()).status).toBe(200)
   })
 })

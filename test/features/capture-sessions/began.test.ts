@@ -1,35 +1,25 @@
 /** The page says when and where its session began, and the person can say that somebody else did. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { browserWords } from '../../../src/features/capture-sessions/browser-words.js'
-import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
-import { base64, face } from '../../support/faces.js'
+import { allowReturn, askForSession, newSession, Visitor } from '../../support/capture-page.js'
+import { photoOf } from '../../support/faces.js'
 import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0'
 
-let running: TestService
 let tenant: TestTenant
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-  })
-})
+const running = await serviceOfFile(WITH_OPENID)
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
 })
-afterAll(() => running?.stop())
 
 /** Asks for a session, and opens its page. */
 async function opened(fields: Record<string, unknown>, client = tenant.sandbox) {
-  const { status, body } = await askForSession(client, { user_id: 'ada+match', ...fields })
-  expect(status).toBe(201)
-  const visitor = new Visitor(String(body.url))
-  const { text } = await visitor.open()
-  return { id: String(body.session_id), visitor, text }
+  const session = await newSession(client, { user_id: 'ada+match', ...fields })
+  return { ...session, text: (await session.visitor.open()).text }
 }
 
 const toldIn = (text: string) => /<div id="began"><p>(.*)<\/p>/.exec(text)?.[1]?.replaceAll(/<[^>]*>/g, '')
@@ -63,16 +53,14 @@ it.each([
 it('is over for good when the person did not begin it, and the backend learns it', async () => {
   const api = await running.production(tenant)
   const consent = { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() }
-  await api.call('POST', '/v1/enroll', { user_id: 'ada', image: base64(await face('ada')), consent })
+  await api.call('POST', '/v1/enroll', { user_id: 'ada', image: await photoOf('ada'), consent })
   const { id, visitor } = await opened({ user_id: 'ada', began: {} }, api)
   expect((await visitor.post('disown')).body).toMatchObject({ state: 'over', ending: 'disowned' })
   expect((await visitor.agree()).body).toMatchObject({ state: 'over', ending: 'disowned' })
   expect((await visitor.open({ 'Accept-Language': 'en' })).text).toContain('Nothing was confirmed')
   const { body } = await api.call('GET', `/v1/capture-sessions/${id}`)
   expect(body).toMatchObject({ status: 'cancelled', disowned: true, result: null })
-  const { read } = running.service.core.store
-  const entries = await read.auditEntriesOfEvent(tenant.id, 'capture_disowned', 0, 10)
-  expect(entries.map(({ entry }) => JSON.parse(entry))).toMatchObject([
+  expect(await tenant.audit('capture_disowned')).toMatchObject([
     { capture_session: id, purpose: 'verify', side: 'page', subject: expect.any(String) },
   ])
 })

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { themeColors } from '../../../src/contract/accent-color.js'
 import { CapturePageOperations } from '../../../src/features/capture-sessions/capture-page-operations.js'
@@ -10,23 +10,17 @@ import { capturePageSettings } from '../../../src/features/capture-sessions/capt
 import { capturePageReader } from '../../../src/features/capture-sessions/capture-tables.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { childrenOf } from '../../support/process-tree.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
 let users = 0
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
-  tenant = await running.tenant()
-  await allowReturn(running, tenant, { company: 'Bank of Ada', color: '#003366' })
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+const tenant = await running.tenant()
+await allowReturn(running, tenant, { company: 'Bank of Ada', color: '#003366' })
 
-const record = () => running.service.core.tenancy.find(tenant.id)
 const setLogo = async (file: Uint8Array | null) =>
   new CapturePageOperations(running.service.core.operations.audited).setLogo(
-    await record(),
+    await tenant.record(),
     COMMAND_LINE,
     file,
   )
@@ -75,9 +69,9 @@ describe('the brand of a tenant', () => {
 
   it('keeps the logo through other changes, and loses it when it is removed', async () => {
     await setLogo(await picture(100, 50).webp().toBuffer())
-    const { logo } = capturePageSettings(await record())
+    const { logo } = capturePageSettings(await tenant.record())
     await allowReturn(running, tenant, { company: 'Bank of Grace', color: '#003366' })
-    expect(capturePageSettings(await record()).logo).toEqual(logo)
+    expect(capturePageSettings(await tenant.record()).logo).toEqual(logo)
     await setLogo(null)
     const { text, get } = await page()
     expect(text).not.toContain('class="logo"')
@@ -117,9 +111,8 @@ describe('the brand of a tenant', () => {
 
   it('writes an audit entry for each change', async () => {
     await setLogo(await picture(100, 50).png().toBuffer())
-    const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)
-    const { sha256 } = capturePageSettings(await record()).logo!
-    expect(JSON.parse(entries.at(-1)!.entry)).toMatchObject({
+    const { sha256 } = capturePageSettings(await tenant.record()).logo!
+    expect((await tenant.audit()).at(-1)).toMatchObject({
       event: 'capture_page_changed',
       color: '#003366',
       logo_sha256: sha256,

@@ -1,48 +1,32 @@
 /** Limits of a capture session: nothing is accepted after its end, and its challenges are counted. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { allowReturn, lookAt, newSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import { poll } from '../../support/command.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { childrenOf } from '../../support/process-tree.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, WITH_PATIENT_PAGE } from '../../support/service.js'
 
 /** Most challenges of one session, as the documentation states. */
 const MAX_CHALLENGES = 15
 
-let running: TestService
-let tenant: TestTenant
-let blank: string
-/** Process id of the engine, or 0 when /proc does not show it. */
-let engine = 0
-let users = 0
-
 const children = () => (process.platform === 'linux' ? childrenOf(process.pid) : [])
 
-beforeAll(async () => {
-  const before = new Set(children())
-  const settings = {
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    // A busy machine needs a long time for twenty frames.
-    COUNTERSIGN_DEADLINE_MS: '60000',
-  }
-  running = await startService(settings, { ownEngine: true })
-  engine = children().find((pid) => !before.has(pid)) ?? 0
-  tenant = await running.tenant()
-  await allowReturn(running, tenant)
-  blank = base64(await plain())
-})
-afterAll(() => running?.stop())
+const before = new Set(children())
+const running = await serviceOfFile(WITH_PATIENT_PAGE, { ownEngine: true })
+/** Process id of the engine, or 0 when /proc does not show it. */
+const engine = children().find((pid) => !before.has(pid)) ?? 0
+const tenant = await running.tenant()
+await allowReturn(running, tenant)
+const blank = base64(await plain())
 
 async function opened() {
-  const { body } = await askForSession(tenant.sandbox, { user_id: `limited-${++users}+match` })
-  const visitor = new Visitor(body.url)
-  await visitor.open()
-  return { id: body.session_id as string, visitor }
+  const session = await newSession(tenant.sandbox)
+  await session.visitor.open()
+  return session
 }
-const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+const look = (id: string) => lookAt(tenant.sandbox, id)
 const framesFor = (steps: string[]) => answerTo({ challenge_id: '', nonce: '', steps }, blank)
 
 describe('a capture session that was cancelled', () => {
@@ -73,20 +57,17 @@ describe('a capture session that was cancelled', () => {
       const { frames } = framesFor(body.challenge.steps)
       // The engine is stopped, so that the frames stay in flight as long as the test needs.
       process.kill(engine, 'SIGSTOP')
-      try {
-        const judged = visitor.post('frames', { frames })
-        await poll(
-          async () => (await tenant.sandbox.health()).body.checks.engine.queue.running,
-          (tasks) => tasks > 0,
-        )
-        expect((await visitor.post('cancel')).body.state).toBe('over')
-        process.kill(engine, 'SIGCONT')
-        expect((await judged).status).toBe(200)
-        // The try was taken before the frames were judged.
-        expect(await look(id)).toMatchObject({ status: 'cancelled', attempts: 1 })
-      } finally {
-        process.kill(engine, 'SIGCONT')
-      }
+      onTestFinished(() => void process.kill(engine, 'SIGCONT'))
+      const judged = visitor.post('frames', { frames })
+      await poll(
+        async () => (await tenant.sandbox.health()).body.checks.engine.queue.running,
+        (tasks) => tasks > 0,
+      )
+      expect((await visitor.post('cancel')).body.state).toBe('over')
+      process.kill(engine, 'SIGCONT')
+      expect((await judged).status).toBe(200)
+      // The try was taken before the frames were judged.
+      expect(await look(id)).toMatchObject({ status: 'cancelled', attempts: 1 })
     },
   )
 })

@@ -1,49 +1,28 @@
 /** A capture that is handed over to a phone: the first device gets the result only with the number that the phone shows. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { CaptureSessionBook } from '../../../src/features/capture-sessions/capture-session-book.js'
-import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
-import { base64, face } from '../../support/faces.js'
+import { allowReturn, lookAt, newPerson, newSession, proofIn, Visitor } from '../../support/capture-page.js'
+import { base64, photoOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
-let blank: string
-let users = 0
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-  })
-  blank = base64(await plain())
-})
+const running = await serviceOfFile(WITH_OPENID)
+const blank = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
 })
-afterAll(() => running?.stop())
 
 /** A session whose first device has agreed and handed over to a phone. */
 async function handedOver(fields: Record<string, unknown> = {}, client = tenant.sandbox) {
-  const asked = await askForSession(client, {
-    ...{ user_id: `person-${++users}+match`, browser: 'same', locale: 'en' },
-    ...fields,
-  })
-  const desk = new Visitor(String(asked.body.url))
-  await desk.open()
-  await desk.agree()
+  const { id, visitor: desk } = await newSession(client, { browser: 'same', locale: 'en', ...fields })
+  await desk.enter()
   const phone = await desk.handOver()
-  const id = String(asked.body.session_id)
-  const look = async (proof = '') => {
-    const query = proof && `?proof=${proof}`
-    const { status, body } = await client.call('GET', `/v1/capture-sessions/${id}${query}`)
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
-    return { status, ...(body as any) }
-  }
-  return { id, desk, phone, look }
+  return { id, desk, phone, look: (proof?: string) => lookAt(client, id, proof) }
 }
 /** The same, and the phone has captured. */
 async function captured(fields: Record<string, unknown> = {}) {
@@ -53,7 +32,6 @@ async function captured(fields: Record<string, unknown> = {}) {
   return { ...session, over: body, number: (await session.phone.number())! }
 }
 const wrong = (number: string) => String((Number(number) + 1) % 1_000_000).padStart(6, '0')
-const proofIn = (address: string) => new URL(address).searchParams.get('capture_proof')
 
 describe('a session for the same browser that a phone has captured', () => {
   it('goes on at the first device with the number that only the phone shows', async () => {
@@ -111,7 +89,7 @@ describe('a session for the same browser that a phone has captured', () => {
   })
 
   it('is over at once after captures that failed, which bring the first device nothing', async () => {
-    const { desk, phone, look } = await handedOver({ user_id: `person-${++users}+no_match` })
+    const { desk, phone, look } = await handedOver({ user_id: newPerson('+no_match') })
     await phone.agree()
     for (let each = 0; each < 2; each++) await phone.capture(blank)
     expect((await phone.capture(blank)).body).toMatchObject({ return_url: null, ending: 'refused' })
@@ -150,7 +128,7 @@ describe('consent', () => {
 it('the audit log of production names the device at which the person agreed, and has an entry for wrong numbers', async () => {
   const production = await running.production(tenant)
   const consent = { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() }
-  const image = base64(await face('ada'))
+  const image = await photoOf('ada')
   expect((await production.enroll({ user_id: 'ada', image, consent })).status).toBe(201)
   const { id, desk, phone } = await handedOver({ user_id: 'ada' }, production)
   await phone.agree()
@@ -164,11 +142,10 @@ it('the audit log of production names the device at which the person agreed, and
   })
   const code = wrong((await phone.number())!)
   for (let each = 0; each < 3; each++) await desk.post('number', { code })
-  const { read } = running.service.core.store
-  const facts = async (event: 'capture_consented' | 'capture_number_failed') =>
-    (await read.auditEntriesOfEvent(tenant.id, event, 0, 10)).map(({ entry }) => JSON.parse(entry))
-  expect(await facts('capture_consented')).toMatchObject([{ side: 'page' }, { side: 'phone' }])
-  expect(await facts('capture_number_failed')).toMatchObject([{ capture_session: id, purpose: 'verify' }])
+  expect(await tenant.audit('capture_consented')).toMatchObject([{ side: 'page' }, { side: 'phone' }])
+  expect(await tenant.audit('capture_number_failed')).toMatchObject([
+    { capture_session: id, purpose: 'verify' },
+  ])
 })
 
 describe('an application of the OpenID provider', () => {

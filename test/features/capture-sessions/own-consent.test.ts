@@ -1,47 +1,39 @@
 /** A consent text that a capture session brings as its own, and that may name its user: sealed for that user, and erased with the user. */
 
 import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { consentTextsOf } from '../../../src/features/capture-sessions/consent-texts.js'
 import { InternalApi } from '../../../src/http/internal-api.js'
-import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { allowReturn, newSession, type Visitor } from '../../support/capture-page.js'
 import type { ApiClient } from '../../support/client.js'
 import { countRows } from '../../support/database.js'
-import { base64, face } from '../../support/faces.js'
+import { base64, photoOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { operationsOf } from '../../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant } from '../../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
 let production: ApiClient
-let image: string
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
-  image = base64(await face('ada'))
-})
+const running = await serviceOfFile({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+const image = await photoOf('ada')
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
   production = await running.production(tenant)
 })
 afterEach(() => void vi.restoreAllMocks())
-afterAll(() => running?.stop())
 
 const textFor = (userId: string) => `${userId}, born on 10 December 1815, agrees.`
 const hashOf = (text: string) => createHash('sha256').update(text).digest()
-const find = (text: string, tenantId = tenant.id) =>
-  consentTextsOf(running.service.core, tenantId, hashOf(text))
+const find = (text: string, of = tenant.id) => consentTextsOf(running.service.core, of, hashOf(text))
+const rowsIn = (table: string) => countRows(running, table, 'tenant_id = $1', [tenant.id])
 const GONE = expect.objectContaining({ code: 'consent_text_not_found' })
 
 /** The person has agreed to a text of the session's own. */
 async function agreed(userId: string, fields: Record<string, unknown> = {}, client = production) {
   const consent = { id: 'own-1', text: textFor(userId) }
-  const { status, body } = await askForSession(client, { user_id: userId, consent, ...fields })
-  expect([status, body.code]).toEqual([201, undefined])
-  const visitor = new Visitor(body.url)
+  const { visitor } = await newSession(client, { user_id: userId, consent, ...fields })
   await visitor.open()
   expect((await visitor.agree()).body).toEqual({ state: 'open' })
   return visitor
@@ -51,19 +43,11 @@ const enrolment = { purpose: 'enroll', action: undefined, confirmation: 'none' }
 /** Captures as the page does. The photo takes the place of the frames, because no photo passes a challenge in production. */
 async function capture(visitor: Visitor, photo = image) {
   const send = InternalApi.prototype.send
-  vi.spyOn(InternalApi.prototype, 'send').mockImplementation(function (
-    this: InternalApi,
-    customer,
-    browser,
-    request,
-  ) {
+  vi.spyOn(InternalApi.prototype, 'send').mockImplementation(function (this: InternalApi, ...parameters) {
+    const [customer, browser, request] = parameters
     const { challenge, ...fields } = request.fields ?? {}
-    return send.call(
-      this,
-      customer,
-      browser,
-      challenge ? { ...request, fields: { ...fields, image: photo } } : request,
-    )
+    const sent = challenge ? { ...request, fields: { ...fields, image: photo } } : request
+    return send.call(this, customer, browser, sent)
   })
   return (await visitor.capture(image)).body
 }
@@ -76,10 +60,10 @@ describe('a consent text of a session’s own', () => {
     const kept = { version: 'own-1', language: 'en', text, sha256: hashOf(text) }
     expect(await find(text)).toEqual([{ ...kept, firstAgreedAt: running.clock.now() }])
     await expect(find(text, (await running.tenant()).id)).rejects.toEqual(GONE)
-    expect(await countRows(running, 'consent_text', 'tenant_id = $1', [tenant.id])).toBe(0)
+    expect(await rowsIn('consent_text')).toBe(0)
     expect((await production.erase('ada')).status).toBe(200)
     await expect(find(text)).rejects.toEqual(GONE)
-    expect(await countRows(running, 'own_consent_text', 'tenant_id = $1', [tenant.id])).toBe(0)
+    expect(await rowsIn('own_consent_text')).toBe(0)
   })
 
   it('waits in the session until the enrollment is committed', async () => {
@@ -97,7 +81,7 @@ describe('a consent text of a session’s own', () => {
   it('is kept nowhere when the enrollment is refused', async () => {
     const visitor = await agreed('grace', enrolment)
     expect((await capture(visitor, base64(await plain()))).state).toBe('again')
-    expect(await countRows(running, 'own_consent_text', 'tenant_id = $1', [tenant.id])).toBe(0)
+    expect(await rowsIn('own_consent_text')).toBe(0)
   })
 
   it('is kept once for a user who agrees again, and each user has a copy', async () => {
@@ -109,7 +93,7 @@ describe('a consent text of a session’s own', () => {
       await agreed(userId, { consent })
       running.clock.advance(1000)
     }
-    expect(await countRows(running, 'own_consent_text', 'tenant_id = $1', [tenant.id])).toBe(2)
+    expect(await rowsIn('own_consent_text')).toBe(2)
     expect(await find(text)).toMatchObject([{ text, firstAgreedAt: first }])
     await production.erase('ada')
     expect(await find(text)).toMatchObject([{ text, firstAgreedAt: first + 2000 }])
@@ -118,12 +102,11 @@ describe('a consent text of a session’s own', () => {
   it('is in the export of its user only', async () => {
     for (const user_id of ['ada', 'grace']) await production.enroll({ user_id, image })
     await agreed('ada')
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    const record = await tenancy.find(tenant.id)
-    const textsOf = async (userId: string) =>
-      (await operations.exports.run(record, COMMAND_LINE, { environment: 'production', userId }))
-        .consent_texts
+    const textsOf = async (userId: string) => {
+      const address = { environment: 'production', userId } as const
+      const exported = await running.operations.exports.run(await tenant.record(), COMMAND_LINE, address)
+      return exported.consent_texts
+    }
     expect(await textsOf('ada')).toMatchObject([{ version: 'own-1', text: textFor('ada') }])
     expect(await textsOf('grace')).toEqual([])
   })
@@ -131,10 +114,8 @@ describe('a consent text of a session’s own', () => {
   it('goes with a deleted tenant', async () => {
     await production.enroll({ user_id: 'ada', image })
     await agreed('ada')
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    await operations.lifecycle.delete(await tenancy.find(tenant.id), COMMAND_LINE)
-    expect(await countRows(running, 'own_consent_text', 'tenant_id = $1', [tenant.id])).toBe(0)
+    await running.operations.lifecycle.delete(await tenant.record(), COMMAND_LINE)
+    expect(await rowsIn('own_consent_text')).toBe(0)
   })
 
   it('is not kept in the sandbox', async () => {

@@ -1,41 +1,29 @@
 /** A passkey on the hosted page, as a browser would ask for it, without one. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
+import { expectRefusal } from '../../support/answers.js'
 import { SoftwareAuthenticator } from '../../support/authenticator.js'
-import { ACTION, askForSession, Visitor } from '../../support/capture-page.js'
+import { ACTION, askForSession, lookAt, newSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { startPasskeyPage } from '../../support/passkey-page.js'
 import { passkeysPath, registered, usePasskeys } from '../../support/passkeys.js'
-import type { TestService, TestTenant } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
-let running: TestService
-let tenant: TestTenant
-let image: string
-let origin: string
-beforeAll(async () => {
-  const page = await startPasskeyPage()
-  running = page.running
-  tenant = page.tenant
-  origin = page.origin
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const { running, tenant, origin } = await startPasskeyPage()
+afterAll(() => running.stop())
+const image = base64(await plain())
 
 let users = 0
-const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+const look = (id: string) => lookAt(tenant.sandbox, id)
 
 /** Opens a session and agrees. @returns what the page is asked for */
 async function visited(fields: Record<string, unknown>) {
-  const { status, body } = await askForSession(tenant.sandbox, { confirmation: 'none', ...fields })
-  expect([status, body.code]).toEqual([201, undefined])
-  const visitor = new Visitor(body.url)
-  const page = await visitor.open()
-  await visitor.agree()
+  const { id, visitor } = await newSession(tenant.sandbox, { confirmation: 'none', ...fields })
+  const page = await visitor.enter()
   const { body: asked } = await visitor.challenge()
   const { frames } = answerTo({ challenge_id: '', nonce: '', steps: asked.challenge.steps }, image)
-  return { id: body.session_id as string, visitor, page, asked, frames }
+  return { id, visitor, page, asked, frames }
 }
 
 async function holder() {
@@ -73,8 +61,7 @@ it('registers a passkey with an enrollment, and asks for it at the next verify',
 it('judges no frames without the passkey that is required', async () => {
   const { user_id } = await holder()
   const { id, visitor, frames } = await visited({ user_id, passkey: 'required' })
-  const { status, body } = await visitor.post('frames', { frames })
-  expect([status, body.code]).toEqual([409, 'conflict'])
+  await expectRefusal(visitor.post('frames', { frames }), 409, 'conflict')
   expect((await look(id)).attempts).toBe(0)
 })
 

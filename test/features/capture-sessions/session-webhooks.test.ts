@@ -2,8 +2,7 @@
 
 import { pino } from 'pino'
 import Schema from 'typebox/schema'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   CaptureSessionEvents,
   UPLOAD_MS,
@@ -12,63 +11,43 @@ import { bodyOf } from '../../../src/features/webhooks/webhook-schemas.js'
 import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { MINUTE_MS, SECOND_MS } from '../../../src/lib/clock.js'
-import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { WEBHOOK_SCHEMAS } from '../../../src/webhooks/webhook-schemas.js'
+import { allowReturn, newPerson, newSession } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
-import { outboxOf, webhooksOf } from '../../support/webhooks.js'
+import { serviceOfFile, type TestTenant, WITH_PAGE } from '../../support/service.js'
 
 const TTL_MS = 15 * MINUTE_MS
 const DEADLINE_MS = 60 * SECOND_MS
 const GRACE_MS = UPLOAD_MS + DEADLINE_MS
 
-let running: TestService
 let tenant: TestTenant
-let blank: string
-let users = 0
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS),
-  })
-  blank = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ ...WITH_PAGE, COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS) })
+const blank = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)
-  const { tenancy } = running.service.core
-  // Nobody listens there: a delivery that was tried stays in the outbox with its body.
-  const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [] } as const
-  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
+  await tenant.subscribe('sandbox')
 })
 
 async function session(suffix = '+match', fields: Record<string, unknown> = {}) {
-  const user_id = `told-${++users}${suffix}`
-  const { body } = await askForSession(tenant.sandbox, { user_id, ...fields })
-  const visitor = new Visitor(body.url)
-  await visitor.open()
-  await visitor.agree()
-  return { id: body.session_id as string, visitor, user_id }
+  const user_id = newPerson(suffix)
+  const { id, visitor } = await newSession(tenant.sandbox, { user_id, ...fields })
+  await visitor.enter()
+  return { id, visitor, user_id }
 }
 
 /** All events about capture sessions that webhooks received, in order. */
 async function told(): Promise<Array<{ type: string; data: Record<string, unknown> }>> {
-  const { store } = running.service.core
-  const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
-  const bodies = await Promise.all(
-    deliveries.map((delivery) => outboxOf(running.service).body(store.read, delivery)),
-  )
-  return bodies
-    .map((body) => JSON.parse(body!.toString()))
-    .filter((event) => {
-      expect(Schema.Errors(bodyOf(event.type), event)).toEqual([true, []])
-      return event.type.startsWith('capture_session.')
-    })
+  const events = await tenant.told()
+  for (const event of events) {
+    const { body } = WEBHOOK_SCHEMAS.find(({ type }) => type === event.type)!
+    expect(Schema.Errors(body, event)).toEqual([true, []])
+  }
+  return events
+    .filter(({ type }) => type.startsWith('capture_session.'))
     .map(({ type, data }) => ({ type, data }))
-    .reverse()
 }
 
 /** Runs the retention job once, as a service that was just started does. */
@@ -127,14 +106,12 @@ describe('webhooks about a capture session', () => {
   })
 
   it('a capture session that ended by wrong codes is reported without a result', async () => {
-    const { body } = await askForSession(tenant.sandbox, {
-      ...{ user_id: `told-${++users}`, purpose: 'enroll', action: undefined },
-    })
-    const visitor = new Visitor(body.url)
+    const enrolment = { user_id: newPerson(''), purpose: 'enroll', action: undefined }
+    const { id, visitor } = await newSession(tenant.sandbox, enrolment)
     await visitor.open()
     for (let tries = 0; tries < 6; tries++) await visitor.type('000000')
     expect(await told()).toMatchObject([
-      { type: 'capture_session.completed', data: { session_id: body.session_id, result: null } },
+      { type: 'capture_session.completed', data: { session_id: id, result: null } },
     ])
   })
 
@@ -176,19 +153,14 @@ describe('webhooks about a capture session', () => {
   })
 
   it('an erasure deletes pending webhooks about the user’s capture sessions', async () => {
-    const user_id = `told-${++users}`
+    const user_id = newPerson('')
     await tenant.sandbox.enroll({ user_id, image: blank })
-    const { body } = await askForSession(tenant.sandbox, { user_id })
-    const visitor = new Visitor(body.url)
+    const { visitor } = await newSession(tenant.sandbox, { user_id })
     await visitor.open()
     await visitor.post('cancel')
-    const { store } = running.service.core
-    const waiting = async () =>
-      (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)).find(
-        ({ type }) => type === 'capture_session.cancelled',
-      )!
-    expect(await outboxOf(running.service).body(store.read, await waiting())).not.toBeNull()
+    const cancelled = () => tenant.told('capture_session.cancelled')
+    expect(await cancelled()).toMatchObject([{ data: { purpose: 'verify' } }])
     await tenant.sandbox.erase(user_id)
-    expect(await outboxOf(running.service).body(store.read, await waiting())).toBeNull()
+    expect(await cancelled()).toMatchObject([{ data: null }])
   })
 })

@@ -2,19 +2,26 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { paymentBatch } from '../../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../../src/contract/actions/display-action.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
 import { actionHtml } from '../../../src/features/capture-sessions/page/shown-action.js'
-import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
+import { expectRefusal } from '../../support/answers.js'
+import { allowReturn, lookAt, newSession } from '../../support/capture-page.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { check } from '../../support/properties.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, WITH_PATIENT_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 import { payments } from '../../support/typed-actions.js'
+
+const running = await serviceOfFile(WITH_PATIENT_PAGE)
+const tenant = await running.tenant()
+await allowReturn(running, tenant, { company: 'Bank of Ada' })
+const production: ApiClient = await running.production(tenant)
+const blank = base64(await plain())
 
 const payee = { name: 'دار الكتب', account: 'DE89370400440532013000' }
 const payment = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }
@@ -60,32 +67,8 @@ describe('the HTML of a typed action', () => {
 })
 
 describe('a session for a typed action', () => {
-  let running: TestService
-  let tenant: TestTenant
-  let production: ApiClient
-  let blank: string
-  let users = 0
-
-  beforeAll(async () => {
-    running = await startService({
-      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-      // A busy machine needs a long time for twenty frames.
-      COUNTERSIGN_DEADLINE_MS: '60000',
-    })
-    tenant = await running.tenant()
-    await allowReturn(running, tenant, { company: 'Bank of Ada' })
-    production = await running.production(tenant)
-    blank = base64(await plain())
-  })
-  afterAll(() => running?.stop())
-
-  async function session(fields: Record<string, unknown>, client = tenant.sandbox) {
-    const { body } = await askForSession(client, { user_id: `typed-${++users}+match`, ...fields })
-    return { id: body.session_id as string, asked: body, visitor: new Visitor(body.url) }
-  }
-  const resultOf = async (id: string, client = tenant.sandbox) =>
-    (await client.call('GET', `/v1/capture-sessions/${id}`)).body.result.body
+  const session = (fields: Record<string, unknown>, client = tenant.sandbox) => newSession(client, fields)
+  const resultOf = async (id: string, client = tenant.sandbox) => (await lookAt(client, id)).result.body
 
   /** Looks a verification up, and returns the facts about the text that the person was shown. */
   async function lookUp(
@@ -162,11 +145,9 @@ describe('a session for a typed action', () => {
 
   it('begins no capture on a page that shows another text or none', async () => {
     const { visitor } = await session({ action: payment })
-    await visitor.open()
-    await visitor.agree()
+    await visitor.enter()
     for (const shown of [{}, { display: '0'.repeat(64) }, { display: hashOf(payment, 'de') }]) {
-      const { status, body } = await visitor.post('challenge', shown)
-      expect([status, body.code]).toEqual([409, 'display_changed'])
+      await expectRefusal(visitor.post('challenge', shown), 409, 'display_changed')
     }
     expect((await visitor.challenge()).body.state).toBe('challenge')
   })
@@ -206,8 +187,7 @@ describe('a session for a typed action', () => {
     const ada = await face('ada')
     await production.enroll({ user_id, image: base64(ada) })
     const { id, visitor } = await session({ user_id, action: payment, modes: [], locale: 'ja' }, production)
-    await visitor.open()
-    await visitor.agree()
+    await visitor.enter()
     const frames = Array.from({ length: 20 }, (_, index) =>
       sharp(ada)
         .modulate({ brightness: 1 + index / 200 })
@@ -218,9 +198,8 @@ describe('a session for a typed action', () => {
     const { verification_id } = await resultOf(id, production)
     const looked = await lookUp({ verification_id, user_id }, hashOf(payment, 'ja'), production)
     expect(looked).toEqual(['ja', 'countersign-display-2', true])
-    const { body } = await production.call('GET', '/v1/audit')
-    // biome-ignore lint/suspicious/noExplicitAny: the fields of an entry are not typed
-    const { facts: entry } = body.data.find(({ facts }: any) => facts.verification_id === verification_id)
+    const entries = await tenant.audit()
+    const entry = entries.find((one) => one.verification_id === verification_id)
     expect(entry).toMatchObject({
       capture_session: id,
       display_locale: 'ja',

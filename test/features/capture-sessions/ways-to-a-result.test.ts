@@ -3,8 +3,7 @@
  * with the number of the phone.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
+import { afterAll, expect, it } from 'vitest'
 import { entraTenant } from '../../../src/features/openid/entra/entra-tenant.js'
 import { freePorts } from '../../../src/http/free-port.js'
 import { allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../../support/capture-page.js'
@@ -12,9 +11,9 @@ import { apiClient } from '../../support/client.js'
 import { ENTRA_REDIRECT, EntraBrowser, SimulatedEntra } from '../../support/entra-id.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { OpenIdApplication, openIdOperations } from '../../support/openid-application.js'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 
 type Outcome = 'result' | 'nothing'
 
@@ -30,37 +29,25 @@ interface Journey {
 const COLUMNS = ['same browser', 'other browser', 'other with cookie', 'status poll', 'killed node'] as const
 const NEEDS_NO_COOKIE = 'makes no sense: the backend hands on the proof of its own user’s browser'
 
-let running: TestService
-let tenant: TestTenant
-let entra: SimulatedEntra
-let entraClient: string
-let blank: string
 let users = 0
 
-beforeAll(async () => {
-  // Browsers keep their addresses when the service starts again.
-  const local = { host: '127.0.0.1', port: 0 }
-  const [capture, openId] = await freePorts([local, local])
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${capture}`,
-    COUNTERSIGN_OPENID_LISTEN: `127.0.0.1:${openId}`,
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-  blank = base64(await plain())
-  entra = await SimulatedEntra.start(running.clock)
-  const { tenancy } = running.service.core
-  const { tenantId, appId, metadataUrl } = entra
-  const client = await openIdOperations(running).add(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
-    ...{ name: 'entra', redirectUris: [ENTRA_REDIRECT], acr: 'urn:countersign:acr:face-active', jwks: null },
-    entra: entraTenant({ tenantId, appId, cloud: 'global', metadataUrl }),
-  })
-  entraClient = client.record.id
+// Browsers keep their addresses when the service starts again.
+const local = { host: '127.0.0.1', port: 0 }
+const [capture, openId] = await freePorts([local, local])
+const running = await serviceOfFile({
+  COUNTERSIGN_CAPTURE_LISTEN: `127.0.0.1:${capture}`,
+  COUNTERSIGN_OPENID_LISTEN: `127.0.0.1:${openId}`,
+  COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
 })
-afterAll(async () => {
-  await entra?.stop()
-  await running?.stop()
+const tenant = await running.tenant()
+const blank = base64(await plain())
+const entra = await SimulatedEntra.start(running.clock)
+const { tenantId, appId, metadataUrl } = entra
+const { record: entraClient } = await OpenIdApplication.add(running, tenant, {
+  ...{ name: 'entra', redirectUris: [ENTRA_REDIRECT] },
+  entra: entraTenant({ tenantId, appId, cloud: 'global', metadataUrl }),
 })
+afterAll(() => entra.stop())
 
 async function openid(fields: Record<string, string> = {}, again = false): Promise<Journey> {
   const application = await OpenIdApplication.register(running, tenant, { handOver: 'number' })
@@ -82,7 +69,7 @@ async function openid(fields: Record<string, string> = {}, again = false): Promi
 async function ofEntra(): Promise<Journey> {
   const oid = randomUUID()
   await tenant.sandbox.enroll({ user_id: `${entra.tenantId}.${oid}`, images: [blank] })
-  const { form } = await entra.ask(entraClient, oid)
+  const { form } = await entra.ask(entraClient.id, oid)
   const browser = new EntraBrowser()
   const { left } = await browser.post(`${running.service.origin('openid')}/sandbox/entra/authorize`, form)
   const finishBy = async (opener: EntraBrowser, address: string): Promise<Outcome> =>

@@ -10,15 +10,14 @@ import {
   ChallengeBook,
   type ChallengeSubject,
   type Purpose,
-} from '../../../src/features/challenges/challenge-book.js'
-import { MINUTE_MS } from '../../../src/lib/clock.js'
-import { temporaryDir } from '../../biometrics/fixtures.js'
-import { answerTo } from '../../support/challenges.js'
-import type { ApiClient } from '../../support/client.js'
-import { base64, type FaceName, face } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
-import { writeBroughtPack } from '../../support/packs.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+} from '../../src/verification/challenge/challenge-book.js'
+import { temporaryDir } from '../biometrics/fixtures.js'
+import { expectRefusal } from '../support/answers.js'
+import { answerTo } from '../support/challenges.js'
+import { base64, type FaceName, face } from '../support/faces.js'
+import { plain } from '../support/images.js'
+import { writeBroughtPack } from '../support/packs.js'
+import { serviceOfFile } from '../support/service.js'
 
 const FRAMES = 16
 const action = { type: 'wire_transfer', amount: '1250.00' }
@@ -37,34 +36,25 @@ function takes(photo: Buffer, count: number): Promise<string[]> {
   )
 }
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let blank: string
-let modelsDir: string
-
-beforeAll(async () => {
-  modelsDir = temporaryDir()
-  const dir = join(modelsDir, 'brought')
-  // The pack sets no bound on where the head looks or how far it moves between two frames, so that only the faces tell two people apart.
-  const anywhere = { frontalDegrees: 60, returnDegrees: 60 }
-  const anyMovement = { yaw: 60, pitch: 60, centre: 1, size: 1 }
-  await writeBroughtPack(dir, inject('modelsDir'), ({ activeLiveness }) => ({
-    activeLiveness: { ...(activeLiveness as object), ...anywhere, mostPerStride: anyMovement },
-  }))
-  running = await startService({
-    COUNTERSIGN_MODELS_DIR: modelsDir,
-    COUNTERSIGN_DEADLINE_MS: '60000',
-    COUNTERSIGN_MODEL_PACK: 'brought',
-    COUNTERSIGN_ACCEPT_PACK: 'brought',
-    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
-  })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  blank = base64(await plain())
+const modelsDir = temporaryDir()
+const dir = join(modelsDir, 'brought')
+// The pack sets no bound on where the head looks or how far it moves between two frames, so that only the faces tell two people apart.
+const anywhere = { frontalDegrees: 60, returnDegrees: 60 }
+const anyMovement = { yaw: 60, pitch: 60, centre: 1, size: 1 }
+await writeBroughtPack(dir, inject('modelsDir'), ({ activeLiveness }) => ({
+  activeLiveness: { ...(activeLiveness as object), ...anywhere, mostPerStride: anyMovement },
+}))
+const running = await serviceOfFile({
+  COUNTERSIGN_MODELS_DIR: modelsDir,
+  COUNTERSIGN_DEADLINE_MS: '60000',
+  COUNTERSIGN_MODEL_PACK: 'brought',
+  COUNTERSIGN_ACCEPT_PACK: 'brought',
+  COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
 })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const blank = base64(await plain())
 afterAll(async () => {
-  await running?.stop()
   await rm(modelsDir, { recursive: true, force: true })
 })
 
@@ -110,17 +100,14 @@ describe('a challenge', () => {
     const verify = (image: string) =>
       tenant.sandbox.verify({ user_id, action, challenge: answerTo(asked, image) })
     expect((await verify(blank)).body.verdict).toBe('approved')
-    const { status, body } = await verify(btoa('no picture'))
-    expect([status, body.code]).toEqual([409, 'challenge_used'])
+    await expectRefusal(verify(btoa('no picture')), 409, 'challenge_used')
   })
 
   it('uses a challenge up by a capture that was refused', async () => {
     const { user_id, asked } = await challenged('+flat', { purpose: 'enroll' })
     const enroll = () => tenant.sandbox.enroll({ user_id, challenge: answerTo(asked, blank) })
-    const refused = await enroll()
-    expect([refused.status, refused.body.code]).toEqual([422, 'liveness_failed'])
-    const again = await enroll()
-    expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
+    await expectRefusal(enroll(), 422, 'liveness_failed')
+    await expectRefusal(enroll(), 409, 'challenge_used')
   })
 })
 

@@ -1,28 +1,20 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FRAME_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
-import { STEPS, type Step } from '../../../src/biometrics/challenge/steps.js'
-import { Random } from '../../hostile/random.js'
-import { headFilm } from '../../liveness/films.js'
-import { loadPipeline } from '../../liveness/pipeline.js'
-import { portraitOf } from '../../liveness/portrait.js'
-import type { ApiClient } from '../../support/client.js'
-import { withDatabase } from '../../support/database.js'
-import { base64, face, groupPhoto, landscape } from '../../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
+import { STEPS, type Step } from '../../src/biometrics/challenge/steps.js'
+import { Random } from '../hostile/random.js'
+import { headFilm } from '../liveness/films.js'
+import { loadPipeline } from '../liveness/pipeline.js'
+import { portraitOf } from '../liveness/portrait.js'
+import type { ApiClient } from '../support/client.js'
+import { withDatabase } from '../support/database.js'
+import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient & { key: string }
-let grace: Buffer
-
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  grace = await framed(await face('grace'), 240)
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const grace = await framed(await face('grace'), 240)
 
 const ask = (image: Buffer, fields: Record<string, unknown> = {}, client: ApiClient = production) =>
   client.call('POST', '/v1/guidance', { image: base64(image), ...fields })
@@ -106,17 +98,14 @@ describe('a person who moves', () => {
 
   beforeAll(async () => {
     const pipeline = await loadPipeline()
-    try {
-      const portrait = await portraitOf(pipeline, 'ada', await face('adaElsewhere'))
-      for (const step of STEPS.slice(1)) {
-        const film = await headFilm({ portrait }, ['frontal', step, 'frontal'], new Random(4))
-        const during = film.notes.flatMap((note, index) => (note.step === 1 ? [index] : []))
-        ahead = await small(film.frames[0]!)
-        moved[step] = await small(film.frames[during[Math.floor(during.length / 2)]!]!)
-      }
-    } finally {
-      await pipeline.release()
+    const portrait = await portraitOf(pipeline, 'ada', await face('adaElsewhere'))
+    for (const step of STEPS.slice(1)) {
+      const film = await headFilm({ portrait }, ['frontal', step, 'frontal'], new Random(4))
+      const during = film.notes.flatMap((note, index) => (note.step === 1 ? [index] : []))
+      ahead = await small(film.frames[0]!)
+      moved[step] = await small(film.frames[during[Math.floor(during.length / 2)]!]!)
     }
+    await pipeline.release()
   })
   const small = (frame: Buffer) => sharp(frame).resize(480, 480, { fit: 'inside' }).jpeg().toBuffer()
   const guidanceFor = (shown: Step, asked: Step) =>

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { paymentBatch } from '../../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../../src/contract/actions/display-action.js'
 import { TYPED_ACTION_REMEDY } from '../../../src/contract/actions/typed-action-check.js'
@@ -13,25 +13,15 @@ import { FEATURES } from '../../../src/features/index.js'
 import { allowReturn, RETURN_ORIGIN } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
-import { base64, face } from '../../support/faces.js'
+import { base64, photoOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, serviceOfTest, WITH_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
-let running: TestService
-let tenant: TestTenant
-let image: string
-
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-  await allowReturn(running, tenant)
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile(WITH_PAGE)
+const tenant = await running.tenant()
+await allowReturn(running, tenant)
+const image = base64(await plain())
 
 const user_id = 'ada+match'
 const return_url = `${RETURN_ORIGIN}/done`
@@ -210,7 +200,7 @@ describe('a challenge for a page of the customer’s own', () => {
 
   it('is audited in production with a digest of the hash', async () => {
     const production = await running.production(tenant)
-    const ada = base64(await face('ada'))
+    const ada = await photoOf('ada')
     await production.enroll({ user_id, image: ada })
     const { body } = await production.call('POST', '/v1/challenges', { ...asked, modes: [] })
     const frames = await Promise.all(
@@ -250,22 +240,18 @@ it('keeps its note with a challenge apart from that of another feature', async (
     },
   }
   const features = [...FEATURES, { name: 'marking', load: async () => marking }]
-  const others = await startService({}, { features })
-  try {
-    const { sandbox } = await others.tenant()
-    const asked = { user_id, action: payment }
-    const displayOf = async (fields: object) => {
-      const { body: challenge } = await sandbox.call('POST', '/v1/challenges', { ...asked, ...fields })
-      const { body } = await sandbox.verify({ ...asked, challenge: answerTo(challenge, image) })
-      return { given: challenge.display?.hash, verdict: body.verdict, display: body.display }
-    }
-    const { given, verdict, display } = await displayOf({ locale: 'en' })
-    expect([verdict, display]).toEqual([
-      'approved',
-      { hash: given, locale: 'en', version: display.version, source: 'challenge' },
-    ])
-    expect(await displayOf({})).toEqual({ given: undefined, verdict: 'approved', display: null })
-  } finally {
-    await others.stop()
+  const others = await serviceOfTest({}, { features })
+  const { sandbox } = await others.tenant()
+  const asked = { user_id, action: payment }
+  const displayOf = async (fields: object) => {
+    const { body: challenge } = await sandbox.call('POST', '/v1/challenges', { ...asked, ...fields })
+    const { body } = await sandbox.verify({ ...asked, challenge: answerTo(challenge, image) })
+    return { given: challenge.display?.hash, verdict: body.verdict, display: body.display }
   }
+  const { given, verdict, display } = await displayOf({ locale: 'en' })
+  expect([verdict, display]).toEqual([
+    'approved',
+    { hash: given, locale: 'en', version: display.version, source: 'challenge' },
+  ])
+  expect(await displayOf({})).toEqual({ given: undefined, verdict: 'approved', display: null })
 })

@@ -4,48 +4,41 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { ageingBounds, distanceOfScore } from '../../../models/pack/ageing-bounds.js'
-import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
+import { loadModelPack } from '../../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { scoreOf } from '../../../src/biometrics/pipeline/judge/match.js'
 import { agedReferenceReader } from '../../../src/features/learning-references/aged-references.js'
 import { undoAgeing } from '../../../src/features/learning-references/undo-ageing.js'
 import { DAY_MS, MINUTE_MS } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
-import { base64, face } from '../../support/faces.js'
-import { operationsOf } from '../../support/operations.js'
+import { base64, face, photoOf } from '../../support/faces.js'
 import { writeShiftedPack } from '../../support/packs.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant } from '../../support/service.js'
 
 const OLD = 'baseline@1.0.0'
 const NEW = 'shifted@1.0.0'
 const DAYS = 30
 const action = 'log in'
-let folder: string
-let pack: ModelPack
-let running: TestService
 let tenant: TestTenant
 let api: ApiClient
 /** Photos of one day each: the widths of their squares, in pixels. */
 let side = 400
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
-  await writeShiftedPack(folder, inject('modelsDir'))
-  pack = await loadModelPack(join(inject('modelsDir'), 'baseline'))
-  running = await startService(
-    {
-      COUNTERSIGN_REFERENCE_AGEING_DAYS: String(DAYS),
-      COUNTERSIGN_FOLLOWING_PACKS: folder,
-      COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
-      COUNTERSIGN_REPLAY_POLICY: 'report',
-    },
-    { ownEngine: true },
-  )
-})
+const folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+await writeShiftedPack(folder, inject('modelsDir'))
+const pack = await loadModelPack(join(inject('modelsDir'), 'baseline'))
+const running = await serviceOfFile(
+  {
+    COUNTERSIGN_REFERENCE_AGEING_DAYS: String(DAYS),
+    COUNTERSIGN_FOLLOWING_PACKS: folder,
+    COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
+    COUNTERSIGN_REPLAY_POLICY: 'report',
+  },
+  { ownEngine: true },
+)
 afterAll(async () => {
-  await running.stop()
   await rm(folder, { recursive: true, force: true })
 })
 beforeEach(async () => {
@@ -53,9 +46,7 @@ beforeEach(async () => {
   api = await running.production(tenant)
 })
 
-const operations = () => operationsOf(running.service)
 const store = () => running.service.core.store
-const record = async () => (await store().read.tenantById(tenant.id))!
 const subjectOf = async (userId: string) => {
   const { vault } = running.service.core
   return (await vault.find(store().read, vault.blindIndex(tenant.id, 'production', userId), userId))!
@@ -73,7 +64,7 @@ async function templatesOf(userId: string) {
 }
 const distance = (a: Float32Array, b: Float32Array) => distanceOfScore(pack, scoreOf(pack, a, b))
 const enroll = async (user_id: string, more = {}) =>
-  (await api.enroll({ user_id, image: base64(await face('ada')), ...more })).status
+  (await api.enroll({ user_id, image: await photoOf('ada'), ...more })).status
 /** Verifies by a photo of another size each time, so that no two are the same file. */
 async function verify(user_id: string, image?: Buffer, more = {}) {
   side = side <= 300 ? 400 : side - 4
@@ -81,10 +72,7 @@ async function verify(user_id: string, image?: Buffer, more = {}) {
   return (await api.verify({ user_id, image: photo, action, ...more })).body
 }
 const wait = (days: number) => running.clock.advance(days * DAY_MS)
-const lastEntry = async (event: string) => {
-  const [entry] = await store().read.recentAuditEntriesOfEvent(tenant.id, event, Number.MAX_SAFE_INTEGER, 1)
-  return entry && JSON.parse(entry.entry)
-}
+const lastEntry = async (event: string) => (await tenant.audit(event)).at(-1)
 /** A user who was enrolled so long ago that a capture may be taken in. */
 async function due(userId = 'ada') {
   expect(await enroll(userId)).toBe(201)
@@ -104,7 +92,7 @@ describe('a reference', () => {
     const { first, aged } = await templatesOf('ada')
     const bounds = ageingBounds(pack)!
     expect(distance(first, aged!.embedding)).toBeCloseTo(bounds.step, 4)
-    const exported = await operations().exports.run(await record(), COMMAND_LINE, {
+    const exported = await running.operations.exports.run(await tenant.record(), COMMAND_LINE, {
       environment: 'production',
       userId: 'ada',
     })
@@ -150,7 +138,7 @@ describe('a reference', () => {
     await aged()
     const image = await face('ada', 350)
     const { score: now } = await verify('ada', image)
-    await undoAgeing(running.service.core, await record(), COMMAND_LINE, 'ada')
+    await undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, 'ada')
     const { score: enrolled } = await verify('ada', image)
     // The difference depends on whether the processor runs the network in 8 bits.
     expect(now - enrolled).toBeGreaterThan(1e-4)
@@ -198,7 +186,7 @@ describe('a reference', () => {
 describe('undoing', () => {
   it('restores the reference of one user as it was enrolled, and is audited', async () => {
     for (const name of ['ada', 'eve']) await aged(name)
-    expect(await undoAgeing(running.service.core, await record(), COMMAND_LINE, 'ada')).toBe(1)
+    expect(await undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, 'ada')).toBe(1)
     const { pseudonym } = await subjectOf('ada')
     expect(await lastEntry('ageing_undone')).toMatchObject({
       subject: pseudonym,
@@ -208,7 +196,7 @@ describe('undoing', () => {
     expect((await templatesOf('ada')).aged).toBeNull()
     expect((await templatesOf('eve')).aged).not.toBeNull()
     await expect(
-      undoAgeing(running.service.core, await record(), COMMAND_LINE, 'nobody'),
+      undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, 'nobody'),
     ).rejects.toMatchObject({
       code: 'reference_not_found',
     })
@@ -216,11 +204,11 @@ describe('undoing', () => {
 
   it('restores the references of all users of a tenant, and of no other tenant', async () => {
     await aged()
-    const [other, theirs] = [await record(), api]
+    const [other, theirs] = [await tenant.record(), api]
     tenant = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
     api = await running.production(tenant)
     for (const name of ['ada', 'eve']) await aged(name)
-    expect(await undoAgeing(running.service.core, await record(), COMMAND_LINE, null)).toBe(2)
+    expect(await undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, null)).toBe(2)
     expect(await lastEntry('ageing_undone')).toMatchObject({ references: 2 })
     for (const name of ['ada', 'eve']) expect((await templatesOf(name)).aged).toBeNull()
     ;[tenant, api] = [{ ...tenant, id: other.id }, theirs]
@@ -233,20 +221,20 @@ describe('a change of the model pack', () => {
     await aged('ada')
     await due('eve')
     const given = { from: OLD, to: NEW, strictFmr: null, atCoverage: null, atTime: null }
-    await operations().models.begin(COMMAND_LINE, given)
+    await running.operations.models.begin(COMMAND_LINE, given)
     try {
       const before = (await templatesOf('ada')).aged
       wait(DAYS)
       for (const name of ['ada', 'eve']) expect((await verify(name)).verdict).toBe('approved')
       expect((await templatesOf('ada')).aged).toEqual(before)
       expect((await templatesOf('eve')).aged).toBeNull()
-      await operations().models.decide(await record(), COMMAND_LINE, 'to', { isForced: true })
+      await running.operations.models.decide(await tenant.record(), COMMAND_LINE, 'to', { isForced: true })
       expect(await verify('ada')).toMatchObject({ verdict: 'approved', model: NEW })
     } finally {
-      await operations().models.decide(null, COMMAND_LINE, 'to', { isForced: true })
-      const migration = await operations().models.finish(COMMAND_LINE)
+      await running.operations.models.decide(null, COMMAND_LINE, 'to', { isForced: true })
+      const migration = await running.operations.models.finish(COMMAND_LINE)
       running.clock.advance(2 * MINUTE_MS)
-      await operations().modelSweep.sweep(migration)
+      await running.operations.modelSweep.sweep(migration)
     }
     expect((await subjectOf('ada')).reference!.model).toBe(NEW)
     expect((await templatesOf('ada')).aged).toBeNull()

@@ -1,24 +1,15 @@
 /** Rules that the plans Basic OP, Config OP and Form Post OP of the OpenID conformance suite check; conformance-modules.ts maps them. */
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { OpenIdApplication, REDIRECT } from '../../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
 let application: OpenIdApplication
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile(WITH_OPENID)
+const tenant = await running.tenant()
 beforeEach(async () => {
   application = await OpenIdApplication.register(running, tenant)
 })

@@ -1,7 +1,7 @@
 /** The external authentication method of Entra ID: a simulated Entra ID asks, a person goes through the capture page, Entra ID checks the answer. */
 import { randomUUID } from 'node:crypto'
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { entraTenant } from '../../../src/features/openid/entra/entra-tenant.js'
 import { OPENID_ANNOUNCED_MS, OpenIdKeyRotation } from '../../../src/features/openid/openid-key-rotation.js'
@@ -16,25 +16,18 @@ import {
 } from '../../support/entra-id.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { openIdOperations, refusalsOf } from '../../support/openid-application.js'
+import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'
 import { confirmAt } from '../../support/openid-browser.js'
 import { rsaKey } from '../../support/rsa-keys.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
 let entra: SimulatedEntra
 let clientId: string
 /** Object id of the person who is enrolled. */
 let ada: string
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-})
+const running = await serviceOfFile(WITH_OPENID)
 beforeEach(async () => {
   tenant = await running.tenant()
   entra = await SimulatedEntra.start(running.clock)
@@ -43,16 +36,11 @@ beforeEach(async () => {
   await enroll(ada)
   return () => entra.stop()
 })
-afterAll(() => running?.stop())
 
 async function register(keys: { metadataUrl?: string; jwks?: unknown }, name = 'entra'): Promise<string> {
-  const { tenancy } = running.service.core
-  const asked = entraTenant({ tenantId: entra.tenantId, appId: entra.appId, cloud: 'global', ...keys })
-  const client = await openIdOperations(running).add(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
-    ...{ name, redirectUris: [ENTRA_REDIRECT], acr: 'urn:countersign:acr:face-active', jwks: null },
-    entra: asked,
-  })
-  return client.record.id
+  const settings = entraTenant({ tenantId: entra.tenantId, appId: entra.appId, cloud: 'global', ...keys })
+  const application = { name, redirectUris: [ENTRA_REDIRECT], entra: settings }
+  return (await OpenIdApplication.add(running, tenant, application)).record.id
 }
 
 async function enroll(oid: string): Promise<void> {
@@ -318,20 +306,7 @@ describe('a request', () => {
   })
 
   it('is refused from an unknown client, from one that is no tenant of Entra ID, and from the other environment', async () => {
-    const { tenancy } = running.service.core
-    const portal = await openIdOperations(running).add(
-      await tenancy.find(tenant.id),
-      COMMAND_LINE,
-      'sandbox',
-      {
-        ...{
-          name: 'portal',
-          redirectUris: [ENTRA_REDIRECT],
-          acr: 'urn:countersign:acr:face-active',
-          jwks: null,
-        },
-      },
-    )
+    const portal = await OpenIdApplication.add(running, tenant, { redirectUris: [ENTRA_REDIRECT] })
     for (const id of ['oic_unknown', portal.record.id])
       expect((await send(await entra.ask(id, ada))).status).toBe(400)
     const production = `${running.service.origin('openid')}/entra/authorize`

@@ -1,10 +1,10 @@
 /** Rules of the FAPI 2.0 Security Profile that hold here; docs/internals/openid-conformance.md says which do not. */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../../src/lib/clock.js'
 import { OpenIdApplication, REDIRECT } from '../../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const KID = 'bank-1'
@@ -12,21 +12,11 @@ const KID = 'bank-1'
 type Fields = Record<string, string | undefined>
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
-let running: TestService
-let tenant: TestTenant
-let pair: KeyPair
 let application: OpenIdApplication
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-  pair = await generateKeyPair('ES256')
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile(WITH_OPENID)
+const tenant = await running.tenant()
+const pair = await generateKeyPair('ES256')
 beforeEach(async () => {
   application = await signedApplication()
 })

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { Step } from '../../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../../src/biometrics/pipeline/face-pipeline.js'
 import type { OpenIdClient } from '../../../src/features/openid/openid-clients.js'
@@ -20,7 +19,7 @@ import { CHROMIUM } from '../../support/browser.js'
 import { launchWithCamera } from '../../support/camera-page.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, type FaceName, face } from '../../support/faces.js'
-import { openIdOperations } from '../../support/openid-application.js'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { checkedVerdict, RELYING_PARTIES } from '../../support/relying-parties.js'
 import { type RelyingSite, startRelyingSite } from '../../support/relying-site.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
@@ -65,16 +64,9 @@ describe.skipIf(!CHROMIUM)('a sign-in before a film', { timeout: 600_000 }, () =
     tenant = await running.tenant()
     production = await running.production(tenant)
     site = await startRelyingSite()
-    const { tenancy } = running.service.core
-    application = await openIdOperations(running).add(
-      (await tenancy.find(tenant.id))!,
-      COMMAND_LINE,
-      'production',
-      {
-        ...{ name: 'portal', redirectUris: [site.redirectUri], jwks: null },
-        acr: 'urn:countersign:acr:face-active',
-      },
-    )
+    application = await OpenIdApplication.add(running, tenant, {
+      ...{ environment: 'production', name: 'portal', redirectUris: [site.redirectUri] },
+    })
     pipeline = await loadPipeline()
     folder = await mkdtemp(join(tmpdir(), 'countersign-openid-films-'))
     camera = join(folder, 'camera.y4m')
@@ -99,8 +91,7 @@ describe.skipIf(!CHROMIUM)('a sign-in before a film', { timeout: 600_000 }, () =
   }
 
   async function enroll(user: string, name: FaceName): Promise<void> {
-    const { status } = await production.enroll({ user_id: user, image: base64(await face(name)) })
-    expect(status).toBe(201)
+    expect((await production.enroll({ user_id: user, image: base64(await face(name)) })).status).toBe(201)
   }
 
   async function useLibrary(name: keyof typeof RELYING_PARTIES): Promise<void> {

@@ -1,27 +1,19 @@
 /** `id_token_hint` of an application: an earlier ID token of the provider names the person, and nothing else does. */
 import { decodeJwt, SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../../src/lib/clock.js'
 import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
 let application: OpenIdApplication
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-})
+const running = await serviceOfFile(WITH_OPENID)
 beforeEach(async () => {
   tenant = await running.tenant()
   application = await OpenIdApplication.register(running, tenant)
 })
-afterAll(() => running?.stop())
 
 const codes = async () => (await refusalsOf(running, tenant.id)).map(({ code }) => code)
 const signIn = async (more: Record<string, string | undefined>): Promise<URL> =>

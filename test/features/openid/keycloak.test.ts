@@ -1,7 +1,7 @@
 /** Keycloak asks for a person by its HTTP authentication channel: a simulated realm, the real service, and a person at the capture page. */
 
 import { SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { type Callback, CallbackBook } from '../../../src/features/openid/keycloak/callback-book.js'
 import { UNKNOWN_OUTCOME_MS } from '../../../src/features/openid/keycloak/callback-sender.js'
@@ -14,53 +14,41 @@ import { Visitor } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { Keycloak } from '../../support/keycloak.js'
-import { openIdOperations } from '../../support/openid-application.js'
+import { OpenIdApplication, openIdOperations } from '../../support/openid-application.js'
 import { rsaKey } from '../../support/rsa-keys.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
-import { outboxOf, webhooksOf } from '../../support/webhooks.js'
+import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
 const ACR = 'urn:countersign:acr:face-active'
 const WAIT = { timeout: 15_000, interval: 50 }
 
-let running: TestService
 let tenant: TestTenant
 let keycloak: Keycloak
 let application: OpenIdClient
-let blank: string
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  blank = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile(WITH_OPENID)
+const blank = base64(await plain())
 
 beforeEach(async () => {
   tenant = await running.tenant()
   keycloak = await Keycloak.start(() => running.clock.now())
   application = await register()
   keycloak.channel = channelOf(application)
-  await subscribe()
+  await tenant.subscribe('sandbox', 'openid.link_ready')
   return () => keycloak.close()
 })
 
 async function register(changes: Partial<NewOpenIdClient> = {}): Promise<OpenIdClient> {
-  const { tenancy } = running.service.core
   const { issuer } = keycloak
-  return openIdOperations(running).add(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
-    ...{ name: 'keycloak', redirectUris: [], acr: ACR, jwks: null },
-    ...{ keycloak: { issuer, url: issuer, user: 'sub' }, ...changes },
+  const settings = { name: 'keycloak', redirectUris: [], acr: ACR }
+  return OpenIdApplication.add(running, tenant, {
+    ...{ ...settings, keycloak: { issuer, url: issuer, user: 'sub' }, ...changes },
   })
 }
 
 /** Replaces the application of the realm by one with other settings. */
 async function registerAgain(changes: Partial<KeycloakRealm>): Promise<void> {
-  const { tenancy } = running.service.core
   const { issuer } = keycloak
-  await openIdOperations(running).remove(await tenancy.find(tenant.id), COMMAND_LINE, application.record.id)
+  await openIdOperations(running).remove(await tenant.record(), COMMAND_LINE, application.record.id)
   const realm = { issuer, url: issuer, user: 'sub', ...changes } as const
   keycloak.channel = channelOf(await register({ keycloak: realm }))
 }
@@ -68,22 +56,9 @@ async function registerAgain(changes: Partial<KeycloakRealm>): Promise<void> {
 const channelOf = ({ record }: OpenIdClient) =>
   `${running.service.origin('openid')}/sandbox/keycloak/${record.id}`
 
-/** Nobody listens there: a delivery that was tried stays in the outbox with its body. */
-async function subscribe(): Promise<void> {
-  const { tenancy } = running.service.core
-  const events = ['openid.link_ready'] as const
-  const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox', events: [...events] } as const
-  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)
-}
-
 /** The data of the webhooks that took a link to the backend, oldest first. */
 async function links(): Promise<Array<Record<string, string>>> {
-  const { store } = running.service.core
-  const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
-  const bodies = await Promise.all(
-    deliveries.map((delivery) => outboxOf(running.service).body(store.read, delivery)),
-  )
-  return bodies.map((body) => JSON.parse(body!.toString()).data).reverse()
+  return (await tenant.told()).map(({ data }) => data)
 }
 
 /** Asks for a person, and opens the link that the backend got. */
@@ -97,17 +72,11 @@ async function ask(options: Parameters<Keycloak['ask']>[0] = {}) {
 }
 
 async function capture(visitor: Visitor): Promise<void> {
-  await visitor.open()
-  await visitor.agree()
+  await visitor.enter()
   await visitor.capture(blank)
 }
 
-async function refusals(): Promise<Array<Record<string, unknown>>> {
-  const { store } = running.service.core
-  const entries = await store.read.auditEntriesOfEvent(tenant.id, 'openid_refused', 0, 100)
-  return entries.map(({ entry }) => JSON.parse(entry))
-}
-
+const refusals = () => tenant.audit('openid_refused')
 const results = () => keycloak.callbacks.map(({ id, status, answer }) => [id, status, answer])
 const reported = (count = 1) => vi.waitFor(() => expect(keycloak.callbacks).toHaveLength(count), WAIT)
 /** Longer than the interval at which due callbacks are looked for. */
@@ -152,8 +121,7 @@ describe('a realm of Keycloak', () => {
 
   it('gets UNAUTHORIZED for another face, and CANCELLED when the person goes back', async () => {
     const other = await ask({ user: { id: 'eve+no_match', name: 'eve' } })
-    await other.visitor.open()
-    await other.visitor.agree()
+    await other.visitor.enter()
     for (let attempt = 0; attempt < 3; attempt++) await other.visitor.capture(blank)
     await reported()
     const gone = await ask()
@@ -168,20 +136,14 @@ describe('a realm of Keycloak', () => {
   })
 
   it('gets UNAUTHORIZED when the person did not begin, and the backend gets a webhook', async () => {
-    const { tenancy, store } = running.service.core
-    const webhook = { url: 'http://127.0.0.1:9/', environment: 'sandbox' } as const
-    await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, {
-      ...webhook,
-      events: ['openid.request_disowned'],
-    })
+    await tenant.subscribe('sandbox', 'openid.request_disowned')
     const { id, link, visitor } = await ask({ client: 'shop' })
     expect((await visitor.open()).text).toContain('id="not-me"')
     await visitor.post('disown')
     await reported()
     expect(results()).toEqual([[id, 'UNAUTHORIZED', 200]])
     expect((await refusals()).map(({ code }) => code)).toEqual(['user_disowned'])
-    const deliveries = await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)
-    expect(deliveries.map(({ type }) => type)).toContain('openid.request_disowned')
+    expect(await tenant.told('openid.request_disowned')).toHaveLength(1)
     expect(await links()).toContainEqual({
       ...{ user_id: 'ada+match', session_id: link.session_id },
       ...{ application: 'keycloak', requested_by: 'shop' },
@@ -190,8 +152,7 @@ describe('a realm of Keycloak', () => {
 
   it('waits in vain for a person who does not finish in time, and for one whom nobody knows', async () => {
     const late = await ask()
-    await late.visitor.open()
-    await late.visitor.agree()
+    await late.visitor.enter()
     const unknown = await keycloak.ask({ user: { id: 'nobody', name: 'nobody' } })
     expect([unknown.status, unknown.body, (await links()).length]).toEqual([201, '', 1])
     running.clock.advance(2 * MINUTE_MS)
@@ -219,9 +180,8 @@ describe('a realm of Keycloak', () => {
   })
 
   it('is refused where no webhook takes the link, whether or not the person is known', async () => {
-    const { tenancy, store } = running.service.core
-    const [endpoint] = await store.read.statements(webhookReader).endpointsOf(tenant.id)
-    await webhooksOf(running.service).remove(await tenancy.find(tenant.id), COMMAND_LINE, endpoint!.id)
+    const [endpoint] = await running.service.core.store.read.webhookEndpoints(tenant.id)
+    await running.operations.webhooks.remove(await tenant.record(), COMMAND_LINE, endpoint!.id)
     for (const id of ['ada+match', 'nobody']) {
       const { status, body } = await keycloak.ask({ user: { id, name: id } })
       expect([status, JSON.parse(body)]).toEqual([422, { error: 'link_not_deliverable' }])
@@ -236,20 +196,17 @@ describe('a realm of Keycloak', () => {
 
   it('may stand next to others of the same server, which all ask at one address', async () => {
     const staff = await Keycloak.start(() => running.clock.now(), 'staff')
-    try {
-      await register({
-        ...{ name: 'staff', keycloak: { issuer: staff.issuer, url: staff.issuer, user: 'sub' } },
-      })
-      staff.channel = keycloak.channel
-      expect((await staff.ask()).status).toBe(201)
-      const link = (await links()).at(-1)!
-      expect(link.application).toBe('staff')
-      await capture(new Visitor(link.url!))
-      await vi.waitFor(() => expect(staff.callbacks).toHaveLength(1), WAIT)
-      expect(keycloak.callbacks).toEqual([])
-    } finally {
-      await staff.close()
-    }
+    onTestFinished(() => staff.close())
+    await register({
+      ...{ name: 'staff', keycloak: { issuer: staff.issuer, url: staff.issuer, user: 'sub' } },
+    })
+    staff.channel = keycloak.channel
+    expect((await staff.ask()).status).toBe(201)
+    const link = (await links()).at(-1)!
+    expect(link.application).toBe('staff')
+    await capture(new Visitor(link.url!))
+    await vi.waitFor(() => expect(staff.callbacks).toHaveLength(1), WAIT)
+    expect(keycloak.callbacks).toEqual([])
   })
 
   it('gets nothing where the approval is weaker than its acr_values or than the application wants', async () => {

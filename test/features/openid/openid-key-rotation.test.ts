@@ -1,6 +1,6 @@
 /** Tests of the rotation of the OpenID provider's keys, at a running provider with a clock that is moved. */
 import { createPublicKey, X509Certificate } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import {
   OPENID_ANNOUNCED_MS,
@@ -8,19 +8,10 @@ import {
   OpenIdKeyRotation,
 } from '../../../src/features/openid/openid-key-rotation.js'
 import { OpenIdKeys } from '../../../src/features/openid/openid-keys.js'
-import { startService, type TestService } from '../../support/service.js'
+import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
-let tenantId: string
-
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-  })
-  tenantId = (await running.tenant()).id
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile(WITH_OPENID)
+const tenant = await running.tenant()
 
 interface PublicKey {
   kid: string
@@ -90,10 +81,7 @@ describe('the keys of the OpenID provider', () => {
   })
 
   it('leave an entry in the audit log with each rotation', async () => {
-    const rows = await running.service.core.store.read.auditEntries(tenantId, 0, 100)
-    const entries = rows
-      .map(({ entry }) => JSON.parse(entry))
-      .filter(({ event }) => event === 'openid_key_rotated')
+    const entries = await tenant.audit('openid_key_rotated')
     expect(entries.map(({ emergency }) => emergency)).toEqual([false, false, true])
     expect(entries.at(-1)).toMatchObject({
       actor: 'operator',

@@ -1,26 +1,18 @@
 /** The profile for Okta's IdP authenticator: signed requests instead of pushed ones, `preferred_username`, and the userinfo endpoint. */
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { OpenIdApplication, REDIRECT, refusalsOf } from '../../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
 let okta: OpenIdApplication
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-})
+const running = await serviceOfFile(WITH_OPENID)
 beforeEach(async () => {
   tenant = await running.tenant()
   okta = await OpenIdApplication.register(running, tenant, { profile: 'okta' })
 })
-afterAll(() => running?.stop())
 
 /** Parameters as Okta sends them: without PKCE, with the scopes of its form. */
 function parameters(login_hint: string) {

@@ -3,15 +3,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { decodeJwt } from 'jose'
 import * as openid from 'openid-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { OpenIdClient } from '../../../src/features/openid/openid-clients.js'
 import { freePorts } from '../../../src/http/free-port.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { leash } from '../../support/leash.js'
-import { openIdOperations } from '../../support/openid-application.js'
+import { OpenIdApplication, openIdOperations } from '../../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
 const REDIRECT = 'https://app.bank.example/callback'
 const PAYMENT = {
@@ -21,34 +21,18 @@ const PAYMENT = {
   payee: { name: 'Grace Hopper', account: 'DE89370400440532013000' },
 }
 
-let running: TestService
-let tenant: TestTenant
-let application: OpenIdClient
-let config: openid.Configuration
-
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-  const found = (await running.service.core.tenancy.find(tenant.id))!
-  application = await openIdOperations(running).add(found, COMMAND_LINE, 'sandbox', {
-    name: 'portal',
-    redirectUris: [REDIRECT],
-    acr: 'urn:countersign:acr:face-active',
-    jwks: null,
-  })
-  config = await openid.discovery(
-    new URL(`${running.service.origin('openid')}/sandbox`),
-    application.record.id,
+const running = await serviceOfFile(WITH_OPENID)
+const tenant = await running.tenant()
+const application = await OpenIdApplication.add(running, tenant, { name: 'portal' })
+const discovered = ({ record, secret }: OpenIdClient, given = secret!, path = '/sandbox') =>
+  openid.discovery(
+    new URL(`${running.service.origin('openid')}${path}`),
+    record.id,
     undefined,
-    openid.ClientSecretBasic(application.secret!),
+    openid.ClientSecretBasic(given),
     { execute: [openid.allowInsecureRequests] },
   )
-})
-afterAll(() => running?.stop())
+const config = await discovered(application)
 
 async function ask(login_hint: string, more: Record<string, string> = {}) {
   const verifier = openid.randomPKCECodeVerifier()
@@ -164,20 +148,15 @@ describe('a relying party', () => {
   })
 
   it('is refused with a wrong secret, another redirect address, or at the issuer of production', async () => {
-    const other = (secret: string, issuer: string) =>
-      openid.discovery(new URL(issuer), application.record.id, undefined, openid.ClientSecretBasic(secret), {
-        execute: [openid.allowInsecureRequests],
-      })
     const push = async (as: openid.Configuration, redirect_uri: string) =>
       openid.buildAuthorizationUrlWithPAR(as, {
         ...{ redirect_uri, scope: 'openid', login_hint: 'openid-ada+match' },
         ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
       })
-    const issuer = running.service.origin('openid')!
-    const wrong = await other('wrong', `${issuer}/sandbox`)
+    const wrong = await discovered(application, 'wrong')
     await expect(push(wrong, REDIRECT)).rejects.toMatchObject({ status: 401 })
     await expect(push(config, `${REDIRECT}/`)).rejects.toMatchObject({ error: 'invalid_request' })
-    const production = await other(application.secret!, issuer)
+    const production = await discovered(application, application.secret!, '')
     await expect(push(production, REDIRECT)).rejects.toMatchObject({ status: 401 })
   })
 })
@@ -224,64 +203,39 @@ describe('a browser', () => {
 describe('docs/examples/openid', () => {
   it('pays when the person has confirmed the payment, and not when another face was shown', async () => {
     const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
-    const { core } = running.service
-    const found = (await core.tenancy.find(tenant.id))!
-    const bank = await openIdOperations(running).add(found, COMMAND_LINE, 'sandbox', {
-      ...{ name: 'bank', redirectUris: [`http://localhost:${port}/callback`] },
-      ...{ acr: 'urn:countersign:acr:face-active', jwks: null },
-    })
-    const program = spawn(
-      process.execPath,
-      [...leash(), packageFile('docs', 'examples', 'openid', 'step-up.mjs')],
-      {
-        env: {
-          ...process.env,
-          ISSUER: `${running.service.origin('openid')}/sandbox`,
-          CLIENT_ID: bank.record.id,
-          CLIENT_SECRET: bank.secret!,
-          PORT: String(port),
-        },
-      },
-    )
-    try {
-      expect(String((await once(program.stdout, 'data'))[0])).toContain(`http://localhost:${port}/pay`)
-      const pay = async (user: string) => {
-        const begun = await fetch(`http://localhost:${port}/pay?user=${encodeURIComponent(user)}`, {
-          redirect: 'manual',
-        })
-        const answer = await fetch(await signIn(begun.headers.get('location')!))
-        return [answer.status, await answer.text()]
-      }
-      expect(await pay('ada+match')).toEqual([
-        200,
-        'paid, confirmed by ada+match (urn:countersign:acr:face-active)\n',
-      ])
-      expect(await pay('eve+no_match')).toEqual([403, 'not paid: access_denied\n'])
-    } finally {
-      program.kill()
+    const redirectUris = [`http://localhost:${port}/callback`]
+    const bank = await OpenIdApplication.add(running, tenant, { name: 'bank', redirectUris })
+    const settings = {
+      ...{ ISSUER: `${running.service.origin('openid')}/sandbox`, PORT: String(port) },
+      ...{ CLIENT_ID: bank.record.id, CLIENT_SECRET: bank.secret! },
     }
+    const file = packageFile('docs', 'examples', 'openid', 'step-up.mjs')
+    const program = spawn(process.execPath, [...leash(), file], { env: { ...process.env, ...settings } })
+    onTestFinished(() => void program.kill())
+    expect(String((await once(program.stdout, 'data'))[0])).toContain(`http://localhost:${port}/pay`)
+    const pay = async (user: string) => {
+      const page = `http://localhost:${port}/pay?user=${encodeURIComponent(user)}`
+      const begun = await fetch(page, { redirect: 'manual' })
+      const answer = await fetch(await signIn(begun.headers.get('location')!))
+      return [answer.status, await answer.text()]
+    }
+    const paid = 'paid, confirmed by ada+match (urn:countersign:acr:face-active)\n'
+    expect(await pay('ada+match')).toEqual([200, paid])
+    expect(await pay('eve+no_match')).toEqual([403, 'not paid: access_denied\n'])
   })
 })
 
 describe('an application that was removed', () => {
   it('is refused at once, as is the API key in whose name it asked', async () => {
-    const { core } = running.service
-    const found = (await core.tenancy.find(tenant.id))!
-    const gone = await openIdOperations(running).add(found, COMMAND_LINE, 'sandbox', {
-      ...{ name: 'old', redirectUris: [REDIRECT], acr: 'urn:countersign:acr:face', jwks: null },
+    const gone = await OpenIdApplication.add(running, tenant, {
+      name: 'old',
+      acr: 'urn:countersign:acr:face',
     })
-    await openIdOperations(running).remove(found, COMMAND_LINE, gone.record.id)
-    const as = await openid.discovery(
-      new URL(`${running.service.origin('openid')}/sandbox`),
-      gone.record.id,
-      undefined,
-      openid.ClientSecretBasic(gone.secret!),
-      { execute: [openid.allowInsecureRequests] },
-    )
-    await expect(
-      openid.buildAuthorizationUrlWithPAR(as, { redirect_uri: REDIRECT, scope: 'openid' }),
-    ).rejects.toMatchObject({ status: 401 })
-    const keys = await core.store.read.apiKeys(tenant.id)
+    await openIdOperations(running).remove(await tenant.record(), COMMAND_LINE, gone.record.id)
+    const asked = { redirect_uri: REDIRECT, scope: 'openid' }
+    const pushed = openid.buildAuthorizationUrlWithPAR(await discovered(gone), asked)
+    await expect(pushed).rejects.toMatchObject({ status: 401 })
+    const keys = await running.service.core.store.read.apiKeys(tenant.id)
     expect(keys.find(({ id }) => id === gone.record.keyId)!.revokedAt).not.toBeNull()
   })
 })

@@ -1,32 +1,24 @@
 /** Every refusal of the OpenID provider ends in an error of the protocol and in an entry of the tenant's audit log. */
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { REFUSAL_CODES } from '../../../src/features/openid/refusals.js'
 import { HOUR_MS } from '../../../src/lib/clock.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { Visitor } from '../../support/capture-page.js'
-import { base64, face, landscape } from '../../support/faces.js'
+import { base64, face, landscape, photoOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { OpenIdApplication, REDIRECT, refusalsOf } from '../../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, serviceOfTest, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
 let application: OpenIdApplication
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-})
+const running = await serviceOfFile(WITH_OPENID)
 beforeEach(async () => {
   tenant = await running.tenant()
   application = await OpenIdApplication.register(running, tenant)
 })
-afterAll(() => running?.stop())
 
 const newBrowser = () => new OpenIdBrowser(running.service.origin('openid')!)
 
@@ -66,8 +58,7 @@ describe('a request of an application', () => {
   })
 
   it('refuses a redirect address that differs in one character', async () => {
-    const { status } = await application.push({ redirect_uri: `${REDIRECT}/` })
-    expect(status).toBe(400)
+    expect((await application.push({ redirect_uri: `${REDIRECT}/` })).status).toBe(400)
     const stand = await newBrowser().open(
       application.authorize({ ...application.request(), redirect_uri: 'https://evil.example/' }),
     )
@@ -325,7 +316,7 @@ describe('a person who is not confirmed', () => {
   it('sees the same in production, whether rejected, locked out or unknown', async () => {
     const api = await running.production(tenant)
     application = await OpenIdApplication.register(running, tenant, { environment: 'production' })
-    const photo = base64(await face('ada'))
+    const photo = await photoOf('ada')
     const enrolled = await api.call('POST', '/v1/enroll', {
       user_id: 'ada',
       image: photo,
@@ -351,14 +342,13 @@ describe('a person who is not confirmed', () => {
 describe('a person who is erased', () => {
   it('ends a sign-in that had begun: nothing of it is left', async () => {
     const consent = { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() }
-    const image = base64(await face('ada'))
+    const image = await photoOf('ada')
     const enrolled = await tenant.sandbox.call('POST', '/v1/enroll', { user_id: 'ada+match', image, consent })
     expect(enrolled.status).toBe(201)
     const browser = newBrowser()
     const { left } = await browser.open(await application.ask('ada+match'))
     const back = await confirmAt(left!)
-    const erased = await tenant.sandbox.call('DELETE', '/v1/delete', { user_id: 'ada+match' })
-    expect(erased.status).toBe(200)
+    expect((await tenant.sandbox.call('DELETE', '/v1/delete', { user_id: 'ada+match' })).status).toBe(200)
     const opened = await browser.open(back)
     expect([opened.left, opened.status]).toEqual([null, 400])
   })
@@ -368,7 +358,7 @@ describe('a tenant', () => {
   it('cannot ask for a user of another tenant', async () => {
     const other = await running.tenant()
     const api = await running.production(other)
-    const photo = base64(await face('ada'))
+    const photo = await photoOf('ada')
     await api.call('POST', '/v1/enroll', {
       user_id: 'ada',
       image: photo,
@@ -384,23 +374,19 @@ describe('a tenant', () => {
 
 describe('rate limits', () => {
   it('hold for the tenant as at the API', async () => {
-    const slow = await startService({
+    const slow = await serviceOfTest({
       COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_SANDBOX_RATE_LIMIT: '0.01/s',
     })
-    try {
-      const asked = await slow.tenant()
-      application = await OpenIdApplication.register(slow, asked)
-      const open = async () =>
-        new OpenIdBrowser(slow.service.origin('openid')!).open(await application.ask('ada+match'))
-      expect((await open()).left!.pathname).toMatch(/^\/capture\//)
-      expect(errorOf(await open())).toBe('temporarily_unavailable')
-      const found = await refusalsOf(slow, asked.id)
-      expect(found.map(({ code }) => code)).toEqual(['rate_limited'])
-    } finally {
-      await slow.stop()
-    }
+    const asked = await slow.tenant()
+    application = await OpenIdApplication.register(slow, asked)
+    const open = async () =>
+      new OpenIdBrowser(slow.service.origin('openid')!).open(await application.ask('ada+match'))
+    expect((await open()).left!.pathname).toMatch(/^\/capture\//)
+    expect(errorOf(await open())).toBe('temporarily_unavailable')
+    const found = await refusalsOf(slow, asked.id)
+    expect(found.map(({ code }) => code)).toEqual(['rate_limited'])
   })
 })
 

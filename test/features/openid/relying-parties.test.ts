@@ -1,11 +1,10 @@
 /** Foreign relying parties from the request to the verdict: each library asks, and checks the signature and the claims of the answer. */
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
-import { openIdOperations } from '../../support/openid-application.js'
+import { describe, expect, it } from 'vitest'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
-import { checkedVerdict, RELYING_PARTIES, type Registration } from '../../support/relying-parties.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { checkedVerdict, RELYING_PARTIES } from '../../support/relying-parties.js'
+import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
 const REDIRECT = 'https://app.bank.example/callback'
 const PAYMENT = {
@@ -17,38 +16,23 @@ const PAYMENT = {
 const KID = 'bank-1'
 const PROOFS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const
 
-let running: TestService
-let tenant: TestTenant
+const running = await serviceOfFile(WITH_OPENID)
+const tenant = await running.tenant()
+const { privateKey, publicKey } = await generateKeyPair('ES256')
+const jwk = { ...(await exportJWK(publicKey)), kid: KID }
+const issuer = `${running.service.origin('openid')}/sandbox`
+const [secret, signed] = [await add('by-secret', null), await add('by-key', jwk)]
 /** The same application, by each way to prove itself. */
-let registrations: Record<(typeof PROOFS)[number], Registration>
+const common = { issuer, redirectUri: REDIRECT }
+const shared = { ...common, clientId: secret.record.id }
+const registrations = {
+  client_secret_basic: { ...shared, proof: { secret: secret.secret! } },
+  client_secret_post: { ...shared, proof: { secret: secret.secret!, isPosted: true } },
+  private_key_jwt: { ...common, clientId: signed.record.id, proof: { key: privateKey, kid: KID } },
+}
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  tenant = await running.tenant()
-  const { privateKey, publicKey } = await generateKeyPair('ES256')
-  const jwk = { ...(await exportJWK(publicKey)), kid: KID }
-  const issuer = `${running.service.origin('openid')}/sandbox`
-  const [secret, signed] = [await add('by-secret', null), await add('by-key', jwk)]
-  const common = { issuer, redirectUri: REDIRECT }
-  const shared = { ...common, clientId: secret.record.id }
-  registrations = {
-    client_secret_basic: { ...shared, proof: { secret: secret.secret! } },
-    client_secret_post: { ...shared, proof: { secret: secret.secret!, isPosted: true } },
-    private_key_jwt: { ...common, clientId: signed.record.id, proof: { key: privateKey, kid: KID } },
-  }
-})
-afterAll(() => running?.stop())
-
-async function add(name: string, jwk: JWK | null) {
-  const { tenancy } = running.service.core
-  return openIdOperations(running).add((await tenancy.find(tenant.id))!, COMMAND_LINE, 'sandbox', {
-    ...{ name, redirectUris: [REDIRECT], acr: 'urn:countersign:acr:face-active' },
-    jwks: jwk && { keys: [{ ...jwk }] },
-  })
+function add(name: string, jwk: JWK | null) {
+  return OpenIdApplication.add(running, tenant, { name, jwks: jwk && { keys: [{ ...jwk }] } })
 }
 
 /** @returns the reason for which a library refuses an answer; `openid-client` gives it in the cause */

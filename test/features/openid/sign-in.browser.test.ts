@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { OpenIdClient } from '../../../src/features/openid/openid-clients.js'
 import { CHROMIUM } from '../../support/browser.js'
 import { launchWithCamera } from '../../support/camera-page.js'
 import { writeFaceFilm } from '../../support/film.js'
-import { openIdOperations } from '../../support/openid-application.js'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { checkedVerdict, RELYING_PARTIES } from '../../support/relying-parties.js'
 import { type RelyingSite, startRelyingSite } from '../../support/relying-site.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
@@ -45,16 +44,8 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
     running.clock.now = Date.now
     tenant = await running.tenant()
     site = await startRelyingSite()
-    const { tenancy } = running.service.core
-    application = await openIdOperations(running).add(
-      (await tenancy.find(tenant.id))!,
-      COMMAND_LINE,
-      'sandbox',
-      {
-        ...{ name: 'portal', redirectUris: [site.redirectUri], jwks: null },
-        acr: 'urn:countersign:acr:face-active',
-      },
-    )
+    const settings = { name: 'portal', redirectUris: [site.redirectUri] }
+    application = await OpenIdApplication.add(running, tenant, settings)
     await useLibrary('openid-client')
     folder = await mkdtemp(join(tmpdir(), 'countersign-sign-in-'))
     const film = join(folder, 'film.y4m')

@@ -1,6 +1,6 @@
 /** Tests of which attestation counts: a chain of certificates up to a root that the tenant names, for the model that the authenticator claims. */
 import { X509Certificate } from 'node:crypto'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { attestingRoot } from '../../../src/features/passkeys/checks/passkey-attestation.js'
 import { checkRegistration } from '../../../src/features/passkeys/checks/passkey-check.js'
 import {
@@ -101,18 +101,15 @@ describe('an attestation', () => {
       vi.setSystemTime(time)
       return rootOf(given)
     }
-    try {
-      const begins = Math.max(Date.parse(validFrom), Date.parse(root.validFrom))
-      expect([at(begins), at(begins - 1000)]).toEqual([fingerprint, null])
-      expect([at(Date.parse(validTo)), at(Date.parse(validTo) + 1)]).toEqual([fingerprint, null])
-      expect(at(Date.parse(validTo) + 1, [...chain, authority])).toBeNull()
-      const late = known.attest(MODEL, 120).chain
-      expect([at(Date.parse(root.validTo), late), at(Date.parse(root.validTo) + DAY_MS, late)]).toEqual([
-        ...[fingerprint, null],
-      ])
-      expect(at(Date.parse(root.validTo) + DAY_MS, [...late, authority])).toBeNull()
-    } finally {
-      vi.useRealTimers()
-    }
+    onTestFinished(() => void vi.useRealTimers())
+    const begins = Math.max(Date.parse(validFrom), Date.parse(root.validFrom))
+    expect([at(begins), at(begins - 1000)]).toEqual([fingerprint, null])
+    expect([at(Date.parse(validTo)), at(Date.parse(validTo) + 1)]).toEqual([fingerprint, null])
+    expect(at(Date.parse(validTo) + 1, [...chain, authority])).toBeNull()
+    const late = known.attest(MODEL, 120).chain
+    expect([at(Date.parse(root.validTo), late), at(Date.parse(root.validTo) + DAY_MS, late)]).toEqual([
+      ...[fingerprint, null],
+    ])
+    expect(at(Date.parse(root.validTo) + DAY_MS, [...late, authority])).toBeNull()
   })
 })

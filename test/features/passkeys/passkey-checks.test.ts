@@ -1,5 +1,5 @@
 /** Scripted passkeys of the sandbox, which are taken next to those of WebAuthn, and never in production. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   PASSKEY_REGISTRATIONS,
   PASSKEY_SIGNATURES,
@@ -9,25 +9,18 @@ import {
 import { maker } from '../../support/attestations.js'
 import { answerTo } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
-import { base64, face } from '../../support/faces.js'
+import { photoOf } from '../../support/faces.js'
 import { asserted, passkeysPath, registered, usePasskeys } from '../../support/passkeys.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient & { key: string }
-let image: string
 const attesting = maker()
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
-  tenant = await running.tenant({ ratePerSecond: 1000 })
-  production = await running.production(tenant)
-  image = base64(await face('ada'))
-})
+const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const image = await photoOf('ada')
 afterAll(async () => {
   attesting.remove()
-  await running?.stop()
 })
 beforeEach(() => usePasskeys(running, tenant))
 

@@ -1,27 +1,21 @@
 /** Tests of a service without passkeys: its answers about users name none, and its receipts count none. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { FEATURES } from '../../../src/features/index.js'
-import { base64, face } from '../../support/faces.js'
-import { operationsOf } from '../../support/operations.js'
-import { startService, type TestService } from '../../support/service.js'
+import { photoOf } from '../../support/faces.js'
+import { serviceOfFile } from '../../support/service.js'
 
-let running: TestService
-beforeAll(async () => {
-  running = await startService({}, { features: FEATURES.filter(({ name }) => name !== 'passkeys') })
-}, 60_000)
-afterAll(() => running?.stop())
+const running = await serviceOfFile({}, { features: FEATURES.filter(({ name }) => name !== 'passkeys') })
 
 it('enrolls, looks up, exports, replaces and erases a user without a word of passkeys but in the receipt', async () => {
   const tenant = await running.tenant()
   const { sandbox } = tenant
-  const enrollment = { user_id: 'ada+match', image: base64(await face('ada')) }
+  const enrollment = { user_id: 'ada+match', image: await photoOf('ada') }
   const enrolled = await sandbox.enroll(enrollment)
   expect(enrolled.status).toBe(201)
   const lookedUp = await sandbox.call('GET', '/v1/users/ada%2Bmatch')
-  const record = await running.service.core.tenancy.find(tenant.name)
   const address = { environment: 'sandbox' as const, userId: 'ada+match' }
-  const exported = await operationsOf(running.service).exports.run(record, COMMAND_LINE, address)
+  const exported = await running.operations.exports.run(await tenant.record(), COMMAND_LINE, address)
   expect(JSON.stringify([enrolled.body, lookedUp.body, exported])).not.toContain('passkey')
   const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
   expect(document.info.description).not.toContain('passkey')

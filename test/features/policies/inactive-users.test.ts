@@ -1,6 +1,6 @@
 /** Tests of a policy that erases users whom nobody uses: a notice, then the erasure, on the days that it names and not before. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import type { ActionPolicy } from '../../../src/contract/action-policy.js'
 import { InactiveUsers } from '../../../src/features/policies/inactive-users.js'
@@ -9,39 +9,25 @@ import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, isoTime } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
 import { countRows, keptBytes } from '../../support/database.js'
-import { base64, face } from '../../support/faces.js'
-import { operationsOf } from '../../support/operations.js'
+import { photosOf } from '../../support/faces.js'
 import { setPolicy as putInForce } from '../../support/policies.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
-import { outboxOf, webhooksOf } from '../../support/webhooks.js'
+import { serviceOfFile, type TestTenant } from '../../support/service.js'
 
 const RULES = [{ name: 'any', require: {} }]
 const RETENTION = { inactive_days: 90, notice_days: 30 }
 
-let running: TestService
 let tenant: TestTenant
 let production: ApiClient
-let ada: string
-let adaToday: string
-let grace: string
 let user: string
 let users = 0
 
-beforeAll(async () => {
-  running = await startService()
-  ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
-  grace = base64(await face('grace'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const [ada, adaToday, grace] = await photosOf('ada', 'adaToday', 'grace')
 
 beforeEach(async () => {
-  tenant = await running.tenant({ ratePerSecond: 1000 })
+  tenant = await running.tenant()
   production = await running.production(tenant)
-  const { tenancy } = running.service.core
-  await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, {
-    ...{ url: 'https://bank.example/hook', environment: 'production', events: [] },
-  })
+  await tenant.subscribe('production')
   user = `unused-${++users}`
   expect((await production.enroll({ user_id: user, image: ada })).status).toBe(201)
 })
@@ -58,19 +44,7 @@ const isEnrolled = async () => (await production.call('GET', `/v1/users/${user}`
 
 /** The webhooks about the user's erasure that were put so far, oldest first; bodies of erased users are gone. */
 async function webhooks() {
-  const { store } = core()
-  const deliveries = (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 100)).reverse()
-  const erasing = deliveries.filter(({ type }) => type.startsWith('user.eras'))
-  return Promise.all(
-    erasing.map(async (delivery) => {
-      const body = await outboxOf(running.service).body(store.read, delivery)
-      return [delivery.type, body && JSON.parse(body.toString()).data]
-    }),
-  )
-}
-async function entries(event: string) {
-  const { body } = await production.call('GET', `/v1/audit?event=${event}`)
-  return body.data
+  return (await tenant.told('user.eras')).map(({ type, data }) => [type, data])
 }
 
 describe('a policy that erases unused users', () => {
@@ -85,9 +59,9 @@ describe('a policy that erases unused users', () => {
     await run()
     const erase_at = isoTime(running.clock.now() + 30 * DAY_MS)
     expect(await webhooks()).toEqual([['user.erasure_scheduled', { user_id: user, erase_at }]])
-    const [announced, ...others] = await entries('erasure_scheduled')
+    const [announced, ...others] = await tenant.audit('erasure_scheduled')
     expect(others).toEqual([])
-    expect(announced).toMatchObject({ actor: 'retention', facts: { erase_at } })
+    expect(announced).toMatchObject({ actor: 'retention', erase_at })
     passDays(30)
     running.clock.advance(-1)
     await run()
@@ -96,14 +70,14 @@ describe('a policy that erases unused users', () => {
     await run()
     await run()
     expect(await isEnrolled()).toBe(false)
-    const [erased, ...more] = await entries('delete')
+    const [erased, ...more] = await tenant.audit('delete')
     expect(more).toEqual([])
-    expect(erased).toMatchObject({ actor: 'retention', facts: { cause: 'inactivity', references: 1 } })
+    expect(erased).toMatchObject({ actor: 'retention', cause: 'inactivity', references: 1 })
     const sent = await webhooks()
     expect(sent.map(([type]) => type)).toEqual(['user.erasure_scheduled', 'user.erased'])
-    expect(sent[1]).toMatchObject(['user.erased', { user_id: user, erasure_id: erased.facts.erasure_id }])
+    expect(sent[1]).toMatchObject(['user.erased', { user_id: user, erasure_id: erased.erasure_id }])
     // The receipt is that of any erasure, and a repeated call gets it.
-    expect((await production.erase(user)).body).toMatchObject({ erasure_id: erased.facts.erasure_id })
+    expect((await production.erase(user)).body).toMatchObject({ erasure_id: erased.erasure_id })
     expect(await countRows(running, 'user_activity', 'tenant_id = $1', [tenant.id])).toBe(0)
   })
 
@@ -164,10 +138,10 @@ describe('a policy that erases unused users', () => {
     await setPolicy(RETENTION)
     passDays(60)
     await run(() => false)
-    const { lifecycle } = operationsOf(running.service)
-    await lifecycle.suspend(await core().tenancy.find(tenant.id), COMMAND_LINE)
+    const { lifecycle } = running.operations
+    await lifecycle.suspend(await tenant.record(), COMMAND_LINE)
     await run()
-    await lifecycle.resume(await core().tenancy.find(tenant.id), COMMAND_LINE)
+    await lifecycle.resume(await tenant.record(), COMMAND_LINE)
     expect(await webhooks()).toEqual([])
     await run()
     passDays(30)

@@ -1,6 +1,6 @@
 /** Tests of a tenant's policy: no request gets an approval that the rule of its action does not allow. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Environment } from '../../../src/config/config.js'
 import type { PolicyRequirements, PolicyRule } from '../../../src/contract/action-policy.js'
 import { canonicalJson } from '../../../src/contract/canonical-json.js'
@@ -10,10 +10,10 @@ import { DAY_MS, MINUTE_MS } from '../../../src/lib/clock.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
-import { base64, face } from '../../support/faces.js'
+import { base64, photosOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { policyOperations, setPolicy as putInForce } from '../../support/policies.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, WITH_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
 const ACR = 'urn:countersign:acr:'
@@ -25,32 +25,15 @@ const PAYMENT = {
 }
 const ANY: PolicyRule = { name: 'any', require: {} }
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-let sandbox: ApiClient
-let ada: string
-let adaToday: string
-let adaElsewhere: string
-let grace: string
 let user: string
 let users = 0
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_LOCKOUT_ATTEMPTS: '2',
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-  })
-  ada = base64(await face('ada'))
-  adaToday = base64(await face('adaToday'))
-  adaElsewhere = base64(await face('adaElsewhere'))
-  grace = base64(await face('grace'))
-  tenant = await running.tenant({ ratePerSecond: 1000 })
-  production = await running.production(tenant)
-  sandbox = tenant.sandbox
-  await allowReturn(running, tenant)
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ ...WITH_PAGE, COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
+const [ada, adaToday, adaElsewhere, grace] = await photosOf('ada', 'adaToday', 'adaElsewhere', 'grace')
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const sandbox = tenant.sandbox
+await allowReturn(running, tenant)
 
 beforeEach(async () => {
   await setPolicy(null)
@@ -67,7 +50,7 @@ async function setPolicy(
   return now.sandbox!
 }
 const require = (required: PolicyRequirements) => setPolicy([{ name: 'strict', require: required }])
-const verify = (fields: Record<string, unknown> = {}, client = production) =>
+const verify = (fields: Record<string, unknown> = {}, client: ApiClient = production) =>
   client.verify({ user_id: user, image: adaToday, action: PAYMENT, ...fields })
 const claimsOf = (answer: Awaited<ReturnType<typeof verify>>) =>
   decodeJwt(answer.body.jwt, tenant.secret.secret).claims
@@ -169,20 +152,19 @@ describe('the policy of a tenant', () => {
       hash = await require({ acr: `${ACR}face-active` })
       return sleep(ms, signal)
     }
-    try {
-      expect(unmetOf(await verify({ user_id }, sandbox))).toEqual(['acr'])
-      clock.sleep = async (ms, signal) => {
-        hash = await setPolicy([ANY])
-        return sleep(ms, signal)
-      }
-      await setPolicy(null)
-      expect((await verify({ user_id }, sandbox)).body).toMatchObject({
-        verdict: 'approved',
-        policy_hash: hash,
-      })
-    } finally {
+    onTestFinished(() => {
       clock.sleep = sleep
+    })
+    expect(unmetOf(await verify({ user_id }, sandbox))).toEqual(['acr'])
+    clock.sleep = async (ms, signal) => {
+      hash = await setPolicy([ANY])
+      return sleep(ms, signal)
     }
+    await setPolicy(null)
+    expect((await verify({ user_id }, sandbox)).body).toMatchObject({
+      verdict: 'approved',
+      policy_hash: hash,
+    })
   })
 
   it('may be another one in the sandbox', async () => {
@@ -374,8 +356,7 @@ describe('a rule that asks for a second person', () => {
   it('ends a session of the hosted page without another try, and says that a second person has to act', async () => {
     const asked = await askForSession(sandbox, { user_id: `${user}+match`, action: PAYMENT, locale: 'en' })
     const visitor = new Visitor(asked.body.url)
-    await visitor.open()
-    await visitor.agree()
+    await visitor.enter()
     const over = { state: 'over', waits_for: 'second_person' }
     const { body } = await visitor.capture(base64(await plain()))
     expect(body).toMatchObject({ ...over, return_url: expect.stringContaining(asked.body.session_id) })

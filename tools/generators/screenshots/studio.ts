@@ -36,7 +36,7 @@ function guidePolicy(): ActionPolicy {
 export class Studio {
   private constructor(
     private readonly running: TestService,
-    private readonly tenant: TestTenant,
+    private readonly tenant: Omit<TestTenant, 'record' | 'audit' | 'subscribe' | 'told'>,
     private readonly production: ApiClient,
     readonly browser: Browser,
     private readonly folder: string,

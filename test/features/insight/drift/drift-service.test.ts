@@ -1,25 +1,20 @@
 /** The service counts its verifies, and shows what it has counted. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readHistories } from '../../../../src/features/insight/drift/drift-rows.js'
 import { driftReader } from '../../../../src/features/insight/drift/drift-table.js'
-import { base64, face } from '../../../support/faces.js'
+import { photoOf } from '../../../support/faces.js'
 import { sampleOf, scrape } from '../../../support/metrics.js'
-import { startService, type TestService, type TestTenant } from '../../../support/service.js'
+import { serviceOfFile } from '../../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const tenant = await running.tenant()
 
 it('verifies of production are counted with score, quality and threshold; others are not', async () => {
   const production = await running.production(tenant)
-  const image = base64(await face('ada'))
+  const image = await photoOf('ada')
   await production.enroll({ user_id: 'ada-lovelace', image })
   const { body } = await production.verify({ user_id: 'ada-lovelace', image, action: 'x' })
-  await production.verify({ user_id: 'ada-lovelace', image: base64(await face('grace')), action: 'x' })
+  await production.verify({ user_id: 'ada-lovelace', image: await photoOf('grace'), action: 'x' })
   expect((await production.verify({ user_id: 'ada-lovelace', image: 'AAAA', action: 'x' })).status).toBe(422)
   expect((await production.verify({ user_id: 'nobody', image, action: 'x' })).status).toBe(404)
   await tenant.sandbox.verify({ user_id: 'u+match', image, action: 'x' })

@@ -1,7 +1,7 @@
 /** The request log: its entries, its filters, and its retention. */
 
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS } from '../../../../src/contract/error-codes.js'
 import type { RequestPage, RequestView } from '../../../../src/dashboard/contract.js'
 import { RequestLog } from '../../../../src/features/insight/requests/request-log.js'
@@ -9,31 +9,25 @@ import type { Observation } from '../../../../src/http/observation/observation.j
 import { DAY_MS } from '../../../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../../../src/storage/store.js'
 import { apiClient } from '../../../support/client.js'
-import { type DashboardClient, signIn } from '../../../support/dashboard.js'
-import { withDatabase } from '../../../support/database.js'
-import { base64, face } from '../../../support/faces.js'
-import { operationsOf } from '../../../support/operations.js'
+import { signIn } from '../../../support/dashboard.js'
+import { countRows, withDatabase } from '../../../support/database.js'
+import { photoOf } from '../../../support/faces.js'
 import { OPERATOR_PASSWORD } from '../../../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../../../support/service.js'
+import { serviceOfFile, type TestTenant } from '../../../support/service.js'
 
 const UNREADABLE = Buffer.from('this is no picture').toString('base64')
 
-let running: TestService
-let tenant: TestTenant
-let session: DashboardClient
-let production: Awaited<ReturnType<TestService['production']>>
-let image: string
+const running = await serviceOfFile()
+const session = await signIn(running, { password: OPERATOR_PASSWORD })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+const image = await photoOf('ada')
 let approved: { request_id: string; verification_id: string }
 let refused: string
 /** The last request: the log is complete up to it once it is written. */
 let last: string
 
 beforeAll(async () => {
-  running = await startService()
-  session = await signIn(running, { password: OPERATOR_PASSWORD })
-  tenant = await running.tenant({ ratePerSecond: 1000 })
-  production = await running.production(tenant)
-  image = base64(await face('ada'))
   // Request ids of the same millisecond have no defined order.
   const tick = () => running.clock.advance(1)
   await production.enroll({ user_id: 'ada', image })
@@ -41,10 +35,8 @@ beforeAll(async () => {
   const verify = () => production.verify({ user_id: 'ada', image, action: 'pay' }, { headers })
   tick()
   const first = await verify()
-  approved = {
-    request_id: first.headers.get('x-request-id')!,
-    verification_id: first.body.verification_id,
-  }
+  const { verification_id } = first.body
+  approved = { request_id: first.headers.get('x-request-id')!, verification_id }
   tick()
   await verify()
   tick()
@@ -59,12 +51,9 @@ beforeAll(async () => {
   tick()
   const elsewhere = await apiClient(running.service.url('sandbox'), production.key).health()
   last = elsewhere.body.request_id
-  await vi.waitFor(async () => expect((await list(`id=${last}`)).requests).toHaveLength(1), {
-    timeout: 30_000,
-    interval: 100,
-  })
+  const within = { timeout: 30_000, interval: 100 }
+  await vi.waitFor(async () => expect((await list(`id=${last}`)).requests).toHaveLength(1), within)
 })
-afterAll(() => running?.stop())
 
 async function list(query: string, of: TestTenant = tenant): Promise<RequestPage> {
   const { status, body } = await session.call('GET', `/tenants/${of.id}/requests?${query}`)
@@ -322,15 +311,14 @@ describe('an entry of the request log that is not written yet', () => {
   })
 
   it('is not written when its tenant was deleted meanwhile', async () => {
-    const { id } = await running.tenant()
-    const { tenancy, store } = running.service.core
-    const operations = operationsOf(running.service)
-    const log = logWith(store)
+    const gone = await running.tenant()
+    const { id } = gone
+    const log = logWith(running.service.core.store)
     log.observe(observation(id))
     await log.save()
     expect(entries(id)).toBe(1)
     log.observe(observation(id))
-    await operations.lifecycle.delete(await tenancy.find(id), { name: 'operator', requestId: null })
+    await running.operations.lifecycle.delete(await gone.record(), { name: 'operator', requestId: null })
     await log.save()
     expect(entries(id)).toBe(0)
   })
@@ -338,14 +326,6 @@ describe('an entry of the request log that is not written yet', () => {
   it('is deleted after the configured number of days', async () => {
     running.clock.advance(8 * DAY_MS)
     await running.restart()
-    await expect
-      .poll(
-        () =>
-          withDatabase(running, (database) =>
-            database.prepare('SELECT count(*) FROM request_log').pluck().get(),
-          ),
-        { timeout: 30_000 },
-      )
-      .toBe(0)
+    await expect.poll(() => countRows(running, 'request_log'), { timeout: 30_000 }).toBe(0)
   })
 })

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, inject, it } from 'vitest'
 import type { Candidate } from '../../../../src/features/insight/shadow/candidate.js'
 import { Shadow } from '../../../../src/features/insight/shadow/shadow.js'
 import { noShadowCounts, type ShadowCounts } from '../../../../src/features/insight/shadow/shadow-counts.js'
@@ -11,48 +11,39 @@ import { tenantModelsJson } from '../../../../src/tenants/tenant-models.js'
 import type { AnsweredCall, CaptureInput, UserCall } from '../../../../src/verification/call.js'
 import { EngineProvider } from '../../../../src/verification/engine-provider.js'
 import type { Examination } from '../../../../src/verification/verdict.js'
-import type { ApiClient } from '../../../support/client.js'
-import { evidenceOf } from '../../../support/evidence.js'
-import { base64, face, landscape } from '../../../support/faces.js'
+import { base64, face, landscape, photoOf } from '../../../support/faces.js'
 import { blurredFace } from '../../../support/images.js'
 import { writeShiftedPack } from '../../../support/packs.js'
-import { startService, type TestService, type TestTenant } from '../../../support/service.js'
+import { serviceOfFile } from '../../../support/service.js'
 
 const MODEL = 'baseline@1.0.0'
 const OTHER = 'shifted@1.0.0'
 const APPROVED: AnsweredCall = { verdict: 'approved', reason: null, score: 0.9 }
-let folder: string
-let running: TestService
-let tenant: TestTenant
-let api: ApiClient
 let isFree: boolean
 let told: string[]
 let shadows: Shadow[]
 let recorder: ShadowRecorder
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
-  await writeShiftedPack(folder, inject('modelsDir'))
-  running = await startService({
-    COUNTERSIGN_FOLLOWING_PACKS: folder,
-    COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
-  })
-  tenant = await running.tenant()
-  api = await running.production(tenant)
-  const models = tenantModelsJson({ deciding: MODEL, following: OTHER, strictFmr: null })
-  await running.service.core.store.transaction({ tenantId: tenant.id }, (tx) =>
-    tx.setTenantModels(tenant.id, models),
-  )
+const folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+await writeShiftedPack(folder, inject('modelsDir'))
+const running = await serviceOfFile({
+  COUNTERSIGN_FOLLOWING_PACKS: folder,
+  COUNTERSIGN_ACCEPT_PACK: 'baseline,shifted',
 })
+const tenant = await running.tenant()
+const api = await running.production(tenant)
+const models = tenantModelsJson({ deciding: MODEL, following: OTHER, strictFmr: null })
+await running.service.core.store.transaction({ tenantId: tenant.id }, (tx) =>
+  tx.setTenantModels(tenant.id, models),
+)
 afterAll(async () => {
-  await running?.stop()
   await rm(folder, { recursive: true, force: true })
 })
 beforeEach(async () => {
   isFree = true
   told = []
   shadows = []
-  await api.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+  await api.enroll({ user_id: 'ada', image: await photoOf('ada') })
 })
 afterEach(async () => {
   for (const shadow of shadows) await shadow.stop()
@@ -106,7 +97,7 @@ it('a user who was erased before the candidate looked leaves nothing', async () 
   isFree = false
   await show(shadow, [await face('ada')], APPROVED)
   expect((await api.erase('ada')).status).toBe(200)
-  await api.enroll({ user_id: 'ada', image: base64(await face('grace')) })
+  await api.enroll({ user_id: 'ada', image: await photoOf('grace') })
   isFree = true
   await new Promise((resolve) => setTimeout(resolve, 300))
   await shadow.stop()

@@ -1,7 +1,7 @@
 /** The figures of the Overview: what they count, over which window, and what survives a restart. */
 
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
 import type { TrafficView, TrafficWindow } from '../../../../src/dashboard/contract.js'
 import { countLatency, percentilesOf } from '../../../../src/features/insight/traffic/latency-counts.js'
@@ -19,24 +19,17 @@ import { apiClient } from '../../../support/client.js'
 import { workplace } from '../../../support/command.js'
 import { type DashboardClient, loginToken, signIn } from '../../../support/dashboard.js'
 import { withDatabase } from '../../../support/database.js'
-import { base64, face } from '../../../support/faces.js'
-import { operationsOf } from '../../../support/operations.js'
+import { photoOf } from '../../../support/faces.js'
 import { OPERATOR_PASSWORD } from '../../../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../../../support/service.js'
+import { serviceOfFile } from '../../../support/service.js'
 
 const WINDOWS: TrafficWindow[] = ['quarter', 'hour', 'day', 'week']
 
-let running: TestService
-let tenant: TestTenant
 let session: DashboardClient
-let image: string
 
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  image = base64(await face('ada'))
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const tenant = await running.tenant()
+const image = await photoOf('ada')
 
 async function view(window: TrafficWindow): Promise<TrafficView> {
   session ??= await signIn(running, { login_token: await loginToken(running, tenant.id) })
@@ -124,14 +117,9 @@ describe('the traffic of a tenant', () => {
   })
 
   it('is no longer counted after the tenant is deleted, even when its old key is tried', async () => {
-    const { store } = running.service.core
     const gone = await running.tenant()
-    await operationsOf(running.service).lifecycle.delete(
-      (await store.read.tenantById(gone.id))!,
-      COMMAND_LINE,
-    )
-    const refused = await gone.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
-    expect(refused.status).toBe(401)
+    await running.operations.lifecycle.delete(await gone.record(), COMMAND_LINE)
+    expect((await gone.sandbox.verify({ user_id: 'u+match', image, action: 'x' })).status).toBe(401)
     await running.restart()
     tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
     session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
@@ -223,41 +211,38 @@ describe('the traffic of a tenant', () => {
 describe('a process that is killed', () => {
   it('loses the figures of at most the last few seconds', async () => {
     const place = await workplace()
-    try {
-      const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
-      const first = await place.serve()
-      const sandbox = apiClient(first.sandbox, json.sandbox_key)
-      for (let call = 0; call < 7; call++) expect((await sandbox.health()).status).toBe(200)
-      const stored = async () =>
-        withDatabase(place, (database) =>
-          ['minute', 'hour'].map((resolution) =>
-            (
-              database
-                .prepare('SELECT counts FROM traffic WHERE resolution = ?')
-                .pluck()
-                .all(resolution) as string[]
-            ).reduce((sum, counts) => sum + JSON.parse(counts).sandbox, 0),
-          ),
-        )
-      // The process saves without being asked to stop.
-      await expect.poll(stored, { timeout: 60_000 }).toEqual([7, 7])
-      first.signal('SIGKILL')
-      await first.exited
-      const second = await place.serve()
-      const origin = { Origin: second.admin, 'Content-Type': 'application/json' }
-      const signedIn = await fetch(`${second.admin}/api/session`, {
-        method: 'POST',
-        headers: origin,
-        body: JSON.stringify({ password: OPERATOR_PASSWORD }),
-      })
-      const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
-      for (const window of WINDOWS) {
-        const path = `/api/tenants/${json.tenant_id}/traffic?window=${window}`
-        const answer = await fetch(second.admin + path, { headers: { Cookie: cookie } })
-        expect([window, sumOf((await answer.json()) as TrafficView, 'sandbox')]).toEqual([window, 7])
-      }
-    } finally {
-      await place.dispose()
+    onTestFinished(() => place.dispose())
+    const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
+    const first = await place.serve()
+    const sandbox = apiClient(first.sandbox, json.sandbox_key)
+    for (let call = 0; call < 7; call++) expect((await sandbox.health()).status).toBe(200)
+    const stored = async () =>
+      withDatabase(place, (database) =>
+        ['minute', 'hour'].map((resolution) =>
+          (
+            database
+              .prepare('SELECT counts FROM traffic WHERE resolution = ?')
+              .pluck()
+              .all(resolution) as string[]
+          ).reduce((sum, counts) => sum + JSON.parse(counts).sandbox, 0),
+        ),
+      )
+    // The process saves without being asked to stop.
+    await expect.poll(stored, { timeout: 60_000 }).toEqual([7, 7])
+    first.signal('SIGKILL')
+    await first.exited
+    const second = await place.serve()
+    const origin = { Origin: second.admin, 'Content-Type': 'application/json' }
+    const signedIn = await fetch(`${second.admin}/api/session`, {
+      method: 'POST',
+      headers: origin,
+      body: JSON.stringify({ password: OPERATOR_PASSWORD }),
+    })
+    const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
+    for (const window of WINDOWS) {
+      const path = `/api/tenants/${json.tenant_id}/traffic?window=${window}`
+      const answer = await fetch(second.admin + path, { headers: { Cookie: cookie } })
+      expect([window, sumOf((await answer.json()) as TrafficView, 'sandbox')]).toEqual([window, 7])
     }
   }, 120_000)
 })
