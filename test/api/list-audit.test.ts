@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { type AuditEntry, Countersign } from '../../clients/node/index.js'
 import { expectSigned } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
@@ -10,11 +10,14 @@ const MANY = 5200
 const running = await serviceOfFile()
 const tenant = await running.tenant({ ratePerSecond: 10_000 })
 const production = await running.production(tenant)
-const client = new Countersign({
-  apiKey: production.key,
-  baseUrl: running.service.url('production'),
-  signingSecret: tenant.secret,
-  now: () => running.clock.now(),
+let client: Countersign
+beforeAll(() => {
+  client = new Countersign({
+    apiKey: production.key,
+    baseUrl: running.service.url('production'),
+    signingSecret: tenant.secret,
+    now: () => running.clock.now(),
+  })
 })
 const image = await photoOf('ada')
 await production.enroll({ user_id: 'ada', image })

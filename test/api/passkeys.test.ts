@@ -18,7 +18,6 @@ import {
 } from '../support/passkeys.js'
 import { serviceOfFile } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
-import { outboxOf, webhooksOf } from '../support/webhooks.js'
 
 const trusted = maker()
 const stranger = maker()

@@ -72,7 +72,7 @@ describe('a service with some of its features', () => {
     const tenant = await running.tenant()
     const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
     for (const feature of FEATURES)
-      for (const { method, path } of (await feature.load()).descriptions ?? []) {
+      for (const { method, path } of descriptionsOf(await feature.load(), loaded)) {
         const isThere = features.includes(feature)
         expect(path in document.paths, path).toBe(isThere)
         const json = method === 'POST' ? {} : undefined
@@ -103,7 +103,7 @@ describe('a service with some of its features', () => {
   it.each(needing)(
     'does not start with “%s” and without “%s”, and says so in one line',
     async (name, needed) => {
-      const starting = startService({}, { features: FEATURES.filter((one) => one.name !== needed) })
+      const starting = serviceOfTest({}, { features: FEATURES.filter((one) => one.name !== needed) })
       await expect(starting).rejects.toThrow(
         `The feature ${name} needs the feature ${needed}, which is not listed.`,
       )

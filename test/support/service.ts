@@ -12,6 +12,7 @@ import { Service } from '../../src/app/service.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
 import type { ListedFeature } from '../../src/features/feature.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { ManualClock } from '../../src/lib/clock.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 import { type ApiClient, apiClient } from './client.js'
@@ -20,6 +21,7 @@ import { operationsOf } from './operations.js'
 import { OPERATOR_HASH } from './operator.js'
 import { createDatabase, isOnPostgres, isSkipped } from './postgres.js'
 import { withSharedEngine } from './shared-engine.js'
+import { outboxOf, webhooksOf } from './webhooks.js'
 
 export interface TestTenant {
   id: string
@@ -202,13 +204,15 @@ function viewsOf(
     },
     async subscribe(environment, ...events) {
       const endpoint = { url: 'http://127.0.0.1:9/', environment, events: events as never }
-      await operationsOf(running()).webhooks.add(await record(), COMMAND_LINE, endpoint)
+      await webhooksOf(running()).add(await record(), COMMAND_LINE, endpoint)
     },
     async told(type = '') {
-      const { store, outbox } = running().core
-      const deliveries = (await store.read.webhookDeliveries(id, 1000)).reverse()
+      const { store } = running().core
+      const deliveries = (await store.read.statements(webhookReader).deliveriesOf(id, 1000)).reverse()
       const wanted = deliveries.filter((delivery) => delivery.type.startsWith(type))
-      const bodies = await Promise.all(wanted.map((delivery) => outbox.body(store.read, delivery)))
+      const bodies = await Promise.all(
+        wanted.map((delivery) => outboxOf(running()).body(store.read, delivery)),
+      )
       return wanted.map(({ type }, i) =>
         JSON.parse(bodies[i]?.toString() ?? JSON.stringify({ type, data: null })),
       )

@@ -10,14 +10,15 @@ import {
   ChallengeBook,
   type ChallengeSubject,
   type Purpose,
-} from '../../src/verification/challenge/challenge-book.js'
-import { temporaryDir } from '../biometrics/fixtures.js'
-import { expectRefusal } from '../support/answers.js'
-import { answerTo } from '../support/challenges.js'
-import { base64, type FaceName, face } from '../support/faces.js'
-import { plain } from '../support/images.js'
-import { writeBroughtPack } from '../support/packs.js'
-import { serviceOfFile } from '../support/service.js'
+} from '../../../src/features/challenges/challenge-book.js'
+import { MINUTE_MS } from '../../../src/lib/clock.js'
+import { temporaryDir } from '../../biometrics/fixtures.js'
+import { expectRefusal } from '../../support/answers.js'
+import { answerTo } from '../../support/challenges.js'
+import { base64, type FaceName, face } from '../../support/faces.js'
+import { plain } from '../../support/images.js'
+import { writeBroughtPack } from '../../support/packs.js'
+import { serviceOfFile } from '../../support/service.js'
 
 const FRAMES = 16
 const action = { type: 'wire_transfer', amount: '1250.00' }

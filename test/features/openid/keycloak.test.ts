@@ -17,6 +17,7 @@ import { Keycloak } from '../../support/keycloak.js'
 import { OpenIdApplication, openIdOperations } from '../../support/openid-application.js'
 import { rsaKey } from '../../support/rsa-keys.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
+import { webhooksOf } from '../../support/webhooks.js'
 
 const ACR = 'urn:countersign:acr:face-active'
 const WAIT = { timeout: 15_000, interval: 50 }
@@ -180,8 +181,8 @@ describe('a realm of Keycloak', () => {
   })
 
   it('is refused where no webhook takes the link, whether or not the person is known', async () => {
-    const [endpoint] = await running.service.core.store.read.webhookEndpoints(tenant.id)
-    await running.operations.webhooks.remove(await tenant.record(), COMMAND_LINE, endpoint!.id)
+    const [endpoint] = await running.service.core.store.read.statements(webhookReader).endpointsOf(tenant.id)
+    await webhooksOf(running.service).remove(await tenant.record(), COMMAND_LINE, endpoint!.id)
     for (const id of ['ada+match', 'nobody']) {
       const { status, body } = await keycloak.ask({ user: { id, name: id } })
       expect([status, JSON.parse(body)]).toEqual([422, { error: 'link_not_deliverable' }])
