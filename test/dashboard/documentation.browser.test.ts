@@ -1,67 +1,50 @@
 /** The documentation in a real browser: its search, its themes, its links to the dashboard and the API reference. */
-import { describe, expect, it } from 'vitest'
-import { CHROMIUM } from '../support/browser.js'
-import { checkPage, PageTests, screenshot } from './page-tests.js'
+import { expect } from 'vitest'
+import { inChromium, looks, PageTests } from './page-tests.js'
 
-describe.skipIf(!CHROMIUM)('the documentation in Chromium', () => {
+inChromium('the documentation', () => {
   const tests = new PageTests()
+  const { it } = tests
 
-  it('finds a word, opens the hit at its heading, and needs no session', async () => {
-    const { page, errors } = await tests.open('light', 1280)
+  it('finds a word, opens the hit at its heading, and needs no session', async (page) => {
     await page.goto(`${tests.running.service.adminUrl}/docs`)
-    await page.getByRole('heading', { level: 1, name: 'Documentation' }).waitFor()
+    await page.heading(1, 'Documentation').waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('searchbox').fill('RFC 9470')
     const hit = page.getByRole('option').filter({ hasText: 'Step-up on a route' }).first()
     await hit.waitFor()
-    await screenshot(page, 'documentation-search')
+    await page.picture('documentation-search')
     await hit.click()
-    await page.getByRole('heading', { level: 1, name: 'Step-up on a route' }).waitFor()
+    await page.heading(1, 'Step-up on a route').waitFor()
     expect(new URL(page.url()).pathname).toBe('/docs/guides/step-up')
     expect(await page.context().cookies()).toEqual([])
-    expect(errors).toEqual([])
-    await page.context().close()
-  }, 60_000)
+  })
 
-  it('leads from the dashboard to the documentation, the API reference and back', async () => {
-    const { page, errors } = await tests.open('light', 1280)
-    await tests.signInOperator(page)
+  it('leads from the dashboard to the documentation, the API reference and back', async (page) => {
+    await page.signIn()
     await page.getByRole('link', { name: 'Documentation' }).click()
     await page.getByRole('link', { name: 'API reference' }).first().click()
     await page.getByText('/v1/keys/rotate-signing').first().waitFor()
     await page.getByRole('link', { name: 'Documentation' }).click()
     await page.getByRole('link', { name: 'Dashboard' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
-    expect(errors).toEqual([])
-    await page.context().close()
-  }, 60_000)
+    await page.heading(1, 'Tenants').waitFor()
+  })
 
-  it('shows an error at the address that names its code', async () => {
-    const { page, errors } = await tests.open('light', 1280)
+  it('shows an error at the address that names its code', async (page) => {
     await page.goto(`${tests.running.service.adminUrl}/docs/errors#body_too_large`)
     await page.locator('#body_too_large').getByText('413').waitFor()
     await expect
       .poll(() => page.evaluate("document.getElementById('body_too_large').getBoundingClientRect().top"))
       .toBeLessThan(900)
-    expect(errors).toEqual([])
-    await page.context().close()
-  }, 60_000)
+  })
 
-  for (const [scheme, width] of [
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 320],
-    ['dark', 320],
-  ] as const)
-    it(`is accessible and fits the screen (${scheme}, ${width} px)`, async () => {
-      const { page, errors } = await tests.open(scheme, width)
-      const url = tests.running.service.adminUrl
+  tests.inLooks(looks('light 1280, dark 1280, light 320, dark 320'), (it) => {
+    it('is accessible and fits the screen', async (page) => {
       for (const name of ['', 'guides/step-up', 'errors', 'benchmarks']) {
-        await page.goto(`${url}/docs/${name}`)
+        await page.goto(`${tests.url}/docs/${name}`)
         await page.getByRole('heading', { level: 1 }).waitFor()
-        await checkPage(page, `documentation-${name.replace('/', '-') || 'index'}-${scheme}-${width}`)
+        await page.inspect(`documentation-${name.replace('/', '-') || 'index'}`)
       }
-      expect(errors).toEqual([])
-      await page.context().close()
-    }, 120_000)
+    })
+  })
 })

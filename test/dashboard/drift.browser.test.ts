@@ -1,14 +1,13 @@
 /** The page Drift in a real browser: an alarm, and a tenant without verifies. */
 import { pino } from 'pino'
-import { describe, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { DriftRecorder } from '../../src/features/insight/drift/drift-recorder.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
 import { SimulatedVerifies } from '../features/insight/drift/simulated-verifies.js'
-import { CHROMIUM } from '../support/browser.js'
 import type { TestTenant } from '../support/service.js'
-import { checkPage, PageTests, VIEWPORTS } from './page-tests.js'
+import { inChromium, PageTests, VIEWPORTS } from './page-tests.js'
 
-describe.skipIf(!CHROMIUM)('the page Drift in Chromium', () => {
+inChromium('the page Drift', () => {
   const tests = new PageTests()
 
   /** Counts five weeks of sharp pictures, and then some that are blurred. */
@@ -36,11 +35,10 @@ describe.skipIf(!CHROMIUM)('the page Drift in Chromium', () => {
     await send(150)
   }
 
-  for (const [scheme, width] of VIEWPORTS)
-    it(`shows what differs from the month before (${scheme}, ${width} px)`, async () => {
+  tests.inLooks(VIEWPORTS, (it) => {
+    it('shows what differs from the month before', async (page) => {
       const tenant = await tests.running.tenant()
-      const { page, errors } = await tests.open(scheme, width)
-      await tests.signInByLink(page, tenant, 'drift')
+      await page.signInByLink(tenant, 'drift')
       await page.getByText('No verification in production within five weeks').waitFor()
       await fill(tenant)
       await page.reload()
@@ -52,8 +50,7 @@ describe.skipIf(!CHROMIUM)('the page Drift in Chromium', () => {
       await quality.getByText('Show as table').click()
       const names = await quality.getByRole('table').last().getByRole('columnheader').allInnerTexts()
       expect(names).toEqual(['Quality', 'Month before, %', '7 days, %', 'Latest, %'])
-      await checkPage(page, `drift-${scheme}-${width}`)
-      expect(errors).toEqual([])
-      await page.context().close()
-    }, 90_000)
+      await page.inspect('drift')
+    })
+  })
 })

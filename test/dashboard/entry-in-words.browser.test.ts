@@ -1,20 +1,20 @@
 /** The words of the audit log and of the request log about a verification, in a real browser. */
 import type { Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
-import { CHROMIUM } from '../support/browser.js'
+import { expect } from 'vitest'
 import { allowReturn, askForSession, Visitor } from '../support/capture-page.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { asserted, registered, usePasskeys } from '../support/passkeys.js'
 import { setPolicy } from '../support/policies.js'
 import type { TestTenant } from '../support/service.js'
-import { checkPage, PageTests, VIEWPORTS } from './page-tests.js'
+import { inChromium, PageTests, VIEWPORTS } from './page-tests.js'
 
 const payee = { name: 'Acme GmbH', account: 'DE89370400440532013000' }
 const payment = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }
 
-describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chromium', () => {
+inChromium('a verification in the logs of the dashboard', () => {
   const tests = new PageTests({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+  const { it } = tests
 
   async function obeying(tenant: TestTenant): Promise<void> {
     await setPolicy(tests.running, tenant.name, { rules: [{ name: 'everything', require: {} }] })
@@ -27,8 +27,8 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
       .filter({ has: page.getByText(name, { exact: true }) })
       .locator('dd')
 
-  for (const [scheme, width] of VIEWPORTS)
-    it(`is explained in the audit log: checks, possession, policy and signals (${scheme}, ${width} px)`, async () => {
+  tests.inLooks(VIEWPORTS, (it) => {
+    it('is explained in the audit log: checks, possession, policy and signals', async (page) => {
       const tenant = await tests.running.tenant()
       const production = await tests.running.production(tenant)
       await usePasskeys(tests.running, tenant)
@@ -43,9 +43,8 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
       })
       expect([status, body.verdict]).toEqual([200, 'approved'])
 
-      const { page, errors } = await tests.open(scheme, width)
-      await tests.signInByLink(page, tenant, 'audit?event=verify')
-      await page.getByRole('button', { name: 'More about entry' }).click()
+      await page.signInByLink(tenant, 'audit?event=verify')
+      await page.button('More about entry').click()
       expect(await fact(page, 'Checked').textContent()).toContain(
         'the face and a passkey (urn:countersign:acr:face-swk)',
       )
@@ -55,7 +54,7 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
       expect(signals).toContain('the name of a virtual camera')
       expect(signals).toContain('reported by the browser')
       expect(signals).toContain('none is proof')
-      await checkPage(page, `audit-in-words-${scheme}-${width}`)
+      await page.inspect('audit-in-words')
 
       // The policy of the verdict is one click away.
       await fact(page, 'Policy').getByRole('link').click()
@@ -63,16 +62,15 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
         .getByRole('region', { name: /Rules of version/ })
         .getByText('everything')
         .waitFor()
-      await page.goto(`${tests.running.service.adminUrl}/#/audit?event=policy_changed`)
-      await page.getByRole('button', { name: 'More about entry' }).click()
+      await page.go('audit?event=policy_changed')
+      await page.button('More about entry').click()
       expect(await fact(page, 'Policy in sandbox').textContent()).toContain(
         `none → ${body.policy_hash.slice(0, 12)}`,
       )
-      expect(errors).toEqual([])
-      await page.context().close()
-    }, 60_000)
+    })
+  })
 
-  it('is explained in the request log of the sandbox too, with the language of the text that was shown', async () => {
+  it('is explained in the request log of the sandbox too, with the language of the text that was shown', async (page) => {
     const tenant = await tests.running.tenant()
     await allowReturn(tests.running, tenant)
     await obeying(tenant)
@@ -83,13 +81,10 @@ describe.skipIf(!CHROMIUM)('a verification in the logs of the dashboard in Chrom
     await visitor.agree()
     await visitor.capture(base64(await plain()))
 
-    const { page, errors } = await tests.open('light', 1280)
-    await tests.signInByLink(page, tenant, 'requests?environment=sandbox&endpoint=verify')
-    await page.getByRole('button', { name: 'More about request' }).click()
+    await page.signInByLink(tenant, 'requests?environment=sandbox&endpoint=verify')
+    await page.button('More about request').click()
     expect(await fact(page, 'Shown text').textContent()).toContain('in Japanese (ja), version')
     expect(await fact(page, 'Rule').textContent()).toBe('everything')
-    await checkPage(page, 'request-in-words')
-    expect(errors).toEqual([])
-    await page.context().close()
-  }, 60_000)
+    await page.inspect('request-in-words')
+  })
 })

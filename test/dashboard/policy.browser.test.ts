@@ -1,10 +1,9 @@
 /** The page of a tenant's policy, in a real browser. */
 
-import { describe, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { CHROMIUM } from '../support/browser.js'
 import { operationsOf } from '../support/operations.js'
-import { checkPage, PageTests, screenshot, VIEWPORTS } from './page-tests.js'
+import { inChromium, PageTests, VIEWPORTS } from './page-tests.js'
 
 const POLICY = {
   rules: [
@@ -17,23 +16,23 @@ const POLICY = {
   ],
 }
 
-describe.skipIf(!CHROMIUM)('the policy of a tenant in Chromium', () => {
+inChromium('the policy of a tenant', () => {
   const tests = new PageTests()
+  const { it } = tests
 
-  for (const [scheme, width] of VIEWPORTS)
-    it(`is explained in words while it is typed, put in force, listed and cleared (${scheme}, ${width} px)`, async () => {
+  tests.inLooks(VIEWPORTS, (it) => {
+    it('is explained in words while it is typed, put in force, listed and cleared', async (page) => {
       const tenant = await tests.running.tenant()
-      const { page, errors } = await tests.open(scheme, width)
-      await tests.signInByLink(page, tenant, 'policy')
+      await page.signInByLink(tenant, 'policy')
       await page.getByText('Contract and request decide').waitFor()
       const draft = page.getByLabel('Policy (JSON)')
-      const ask = page.getByRole('button', { name: 'Put in force…' })
+      const ask = page.button('Put in force…')
 
       // A fault stands next to the draft, which cannot be put in force with it.
       await draft.fill('{"rules": [{"name": "a", "require": {"acr": "face"}}]}')
       await page.getByRole('alert').getByText('a requires "face"').waitFor()
       expect(await ask.isDisabled()).toBe(true)
-      await screenshot(page, `policy-fault-${scheme}-${width}`)
+      await page.picture('policy-fault')
 
       await draft.fill(JSON.stringify(POLICY, null, 2))
       const rules = page.getByRole('region', { name: 'Rules of the draft' })
@@ -52,24 +51,24 @@ describe.skipIf(!CHROMIUM)('the policy of a tenant in Chromium', () => {
       await ask.click()
       const dialog = page.getByRole('dialog', { name: 'Put the draft in force?' })
       expect(await dialog.getByLabel('Only in the sandbox').isChecked()).toBe(true)
-      await screenshot(page, `policy-dialog-${scheme}-${width}`)
+      await page.picture('policy-dialog')
       await dialog.getByRole('button', { name: 'Put in force' }).click()
       await page.getByText('It holds from the next verdict on.').waitFor()
-      await page.getByRole('heading', { level: 2, name: 'Sandbox' }).waitFor()
+      await page.heading(2, 'Sandbox').waitFor()
       await page.getByRole('region', { name: 'Rules of sandbox' }).getByText('large-payments').waitFor()
 
       await ask.click()
       await dialog.getByLabel('Only in the sandbox').uncheck()
       await dialog.getByRole('button', { name: 'Put in force' }).click()
-      await page.getByRole('heading', { level: 2, name: 'Production and sandbox' }).waitFor()
+      await page.heading(2, 'Production and sandbox').waitFor()
       const versions = page.getByRole('region', { name: 'Versions of the policy' })
       await versions.getByRole('button', { name: 'More about version' }).click()
       await page.getByRole('region', { name: /Rules of version/ }).waitFor()
       const changes = page.getByRole('region', { name: 'Changes of the policy' })
       expect(await changes.getByText('dashboard:tenant').count()).toBe(2)
-      await checkPage(page, `policy-${scheme}-${width}`)
+      await page.inspect('policy')
 
-      await page.getByRole('button', { name: 'Clear…' }).click()
+      await page.button('Clear…').click()
       await page.getByRole('dialog').getByRole('button', { name: 'Clear', exact: true }).click()
       await page.getByText('Contract and request decide').waitFor()
       expect(await changes.getByText('dashboard:tenant').count()).toBe(3)
@@ -78,25 +77,16 @@ describe.skipIf(!CHROMIUM)('the policy of a tenant in Chromium', () => {
       await draft.fill('{}')
       await versions.getByRole('button', { name: 'Edit version' }).click()
       await expect.poll(() => draft.inputValue()).toContain('large-payments')
-      expect(errors).toEqual([])
-      await page.context().close()
-    }, 60_000)
+    })
+  })
 
-  it('is only checked by a person who may not change it', async () => {
+  it('is only checked by a person who may not change it', async (page) => {
     const tenant = await tests.running.tenant()
     const { operators } = operationsOf(tests.running.service)
     const { password } = await operators.add('kim', 'viewer', COMMAND_LINE)
-    const { page, errors } = await tests.open('light', 1280)
-    await page.goto(tests.running.service.adminUrl)
-    await page.getByLabel('Name').fill('kim')
-    await page.getByLabel('Password', { exact: true }).fill(password)
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { level: 1, name: 'Tenants' }).waitFor()
-    await page.goto(`${tests.running.service.adminUrl}/#/tenants/${tenant.id}/policy`)
+    await page.signIn(`tenants/${tenant.id}/policy`, password, 'kim')
     await page.getByLabel('Policy (JSON)').fill(JSON.stringify(POLICY))
     await page.getByRole('region', { name: 'Rules of the draft' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Put in force…' }).count()).toBe(0)
-    expect(errors).toEqual([])
-    await page.context().close()
-  }, 60_000)
+    expect(await page.button('Put in force…').count()).toBe(0)
+  })
 })

@@ -2,38 +2,32 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHROMIUM, openPage, type PageOptions, violations } from '../support/browser.js'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { launchWithCamera } from '../support/camera-page.js'
-import { loginToken } from '../support/dashboard.js'
 import { writeFaceFilm } from '../support/film.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import type { TestTenant } from '../support/service.js'
+import { type DashboardPage, inChromium, looks, PageTests } from './page-tests.js'
 
-const LIGHT: PageOptions = { colorScheme: 'light', width: 1280, permissions: ['camera'] }
-
-describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () => {
-  let running: TestService
+inChromium('"try it" with a camera', () => {
   let tenant: TestTenant
   let folder: string
-  let browser: Browser
-
-  beforeAll(async () => {
-    running = await startService()
-    tenant = await running.tenant()
+  const tests = new PageTests({}, async () => {
     folder = await mkdtemp(join(tmpdir(), 'countersign-try-page-'))
     const film = join(folder, 'film.y4m')
     await writeFaceFilm(film)
-    browser = await launchWithCamera(film)
+    return launchWithCamera(film)
+  })
+  const { it } = tests
+  beforeAll(async () => {
+    tenant = await tests.running.tenant()
   })
   afterAll(async () => {
-    await browser?.close()
-    await running?.stop()
     if (folder) await rm(folder, { recursive: true, force: true })
   })
 
-  async function openTryPage(options: PageOptions): Promise<{ page: Page; errors: string[] }> {
-    const { page, errors } = await openPage(browser, running, options)
+  async function openTryPage(page: DashboardPage, permissions = ['camera']): Promise<void> {
+    await page.context().grantPermissions(permissions)
     // Only the time limit of the test applies.
     page.setDefaultTimeout(60000)
     // A busy machine is slow to encode, and the sandbox judges no frames.
@@ -43,21 +37,18 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       if (answer.status === 201) answer.body.capture.max_interval_ms = 5000
       await route.fulfill({ response, json: answer })
     })
-    await page.goto(`${running.service.adminUrl}/#/login/${await loginToken(running, tenant.id)}`)
-    await page.getByRole('heading', { level: 1, name: /Overview/ }).waitFor()
-    await page.goto(`${running.service.adminUrl}/#/try`)
+    await page.signInByLink(tenant, 'try')
     await page.getByLabel('API key').fill(tenant.sandboxKey)
-    return { page, errors }
   }
 
   const card = (page: Page, title: string) => page.locator('.card').filter({ hasText: title })
 
   /** Repeats the capture as often as a busy machine needs: a challenge with too few frames is not answered. */
-  async function pass(page: Page): Promise<void> {
+  async function pass(page: DashboardPage): Promise<void> {
     const answered = page.locator('.answer')
     for (;;) {
-      await page.getByRole('button', { name: 'Begin' }).click()
-      const again = page.getByRole('button', { name: 'Try again' })
+      await page.button('Begin').click()
+      const again = page.button('Try again')
       await again.or(answered).waitFor()
       if (await answered.count()) return
       await again.click()
@@ -82,24 +73,12 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       ),
     )
 
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 390],
-    ['light', 320],
-  ] as const)
-    it(`shows the service's answer to the frames of a challenge (${colorScheme}, ${width} px)`, async () => {
-      const { page, errors } = await openTryPage({ ...LIGHT, colorScheme, width })
-      const look = async (state: string) => {
-        expect([state, ...(await violations(page))]).toEqual([state])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-        const { COUNTERSIGN_SCREENSHOTS } = process.env
-        if (!COUNTERSIGN_SCREENSHOTS) return
-        const path = join(COUNTERSIGN_SCREENSHOTS, `try-${state}-${colorScheme}-${width}.png`)
-        await page.screenshot({ path, fullPage: true })
-      }
+  tests.inLooks(looks('light 1280, dark 390, light 320'), (it) => {
+    it("shows the service's answer to the frames of a challenge", async (page) => {
+      await openTryPage(page)
       await tryChallenge(page, 'ada+match')
-      await page.getByRole('button', { name: 'Begin' }).and(page.locator(':enabled')).waitFor()
-      await look('live')
+      await page.button('Begin').and(page.locator(':enabled')).waitFor()
+      await page.inspect('try-live')
       await pass(page)
       await page.locator('.answer').getByText('approved', { exact: true }).waitFor()
       expect(await facts(page)).toMatchObject({
@@ -112,13 +91,12 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       expect(await frames.count()).toBeGreaterThanOrEqual(16)
       expect(await frames.first().getAttribute('alt')).toBe('frontal, after 0 ms')
       expect(await page.locator('countersign-capture').count()).toBe(0)
-      await look('answered')
-      expect(errors).toEqual([])
-      await page.context().close()
+      await page.inspect('try-answered')
     })
+  })
 
-  it('separates the advice to the person from the reasons for the backend', async () => {
-    const { page } = await openTryPage(LIGHT)
+  it('separates the advice to the person from the reasons for the backend', async (page) => {
+    await openTryPage(page)
     await tryChallenge(page, 'ada+flat')
     await pass(page)
     expect(await facts(page)).toMatchObject({
@@ -127,38 +105,33 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
       'For the person': 'Please try again. (try_again)',
       'Reason, for your backend only': 'liveness_failed, flat',
     })
-    await page.context().close()
   })
 
-  it('shows that fewer movements give a weaker acr', async () => {
-    const { page } = await openTryPage(LIGHT)
+  it('shows that fewer movements give a weaker acr', async (page) => {
+    await openTryPage(page)
     await tryChallenge(page, 'ada+match', 'Only turns')
     await pass(page)
     expect(await facts(page)).toMatchObject({
       Liveness: 'passed: active-turn@1',
       acr: 'urn:countersign:acr:face-active-turn',
     })
-    await page.context().close()
   })
 
-  it('gets guidance from the API with the tried key', async () => {
-    const { page, errors } = await openTryPage(LIGHT)
+  it('gets guidance from the API with the tried key', async (page) => {
+    await openTryPage(page)
     await tryChallenge(page, 'ada+too_dark')
     await page.getByText('It is too dark. Turn to the light.').first().waitFor()
-    expect(errors).toEqual([])
-    await page.context().close()
   })
 
-  it('shows why no challenge was issued, and turns the camera off', async () => {
-    const { page } = await openTryPage(LIGHT)
+  it('shows why no challenge was issued, and turns the camera off', async (page) => {
+    await openTryPage(page)
     await tryChallenge(page, 'nobody')
     await page.locator('.answer').getByText('reference_not_found', { exact: true }).waitFor()
     expect(await page.locator('countersign-capture').count()).toBe(0)
-    await page.context().close()
   })
 
-  it('enrols by a challenge and by photos of the camera', async () => {
-    const { page, errors } = await openTryPage(LIGHT)
+  it('enrols by a challenge and by photos of the camera', async (page) => {
+    await openTryPage(page)
     await page.getByLabel('User id').fill('grace')
     const enroll = card(page, '1. Enroll')
     await enroll.getByRole('button', { name: 'Challenge', exact: true }).click()
@@ -168,26 +141,23 @@ describe.skipIf(!CHROMIUM)('"try it" with a camera', { timeout: 180_000 }, () =>
     await enroll.getByRole('button', { name: 'Photos', exact: true }).click()
     for (const count of ['1 of 3 photos', '2 of 3 photos']) {
       await enroll.getByRole('button', { name: 'Use the camera' }).click()
-      await page.getByRole('button', { name: 'Take photo' }).click()
+      await page.button('Take photo').click()
       await enroll.getByText(count).waitFor()
     }
     await enroll.getByRole('img', { name: 'Detected face and landmarks' }).waitFor()
     await enroll.getByRole('button', { name: 'Enroll these 2 photos' }).click()
     // Grace was enrolled by the challenge.
-    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click()
+    await page.answer('Replace').click()
     await page.locator('.answer').getByText('enrolled', { exact: true }).waitFor()
-    expect(errors).toEqual([])
-    await page.context().close()
   })
 
-  it('reports a refused camera, and returns to the form', async () => {
-    const { page } = await openTryPage({ ...LIGHT, permissions: [] })
+  it('reports a refused camera, and returns to the form', async (page) => {
+    await openTryPage(page, [])
     const verify = card(page, '2. Verify')
     await verify.getByRole('button', { name: 'Use the camera' }).click()
     await verify.getByText('Access to the camera is blocked.').waitFor()
-    expect(await violations(page)).toEqual([])
+    await page.inspect()
     await verify.getByRole('button', { name: 'Close the camera' }).click()
     await verify.getByText('No photo yet').waitFor()
-    await page.context().close()
   })
 })

@@ -4,6 +4,8 @@ import type { TestService } from './service.js'
 
 export interface DashboardAnswer {
   status: number
+  /** The status, and the code of a refusal: `403 not_permitted`. */
+  outcome: string
   headers: Headers
   text: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
@@ -45,12 +47,10 @@ export async function request(
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json;')
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? JSON.parse(text) : undefined,
-  }
+  const { status } = response
+  const answer = isJson ? JSON.parse(text) : undefined
+  const outcome = answer?.code ? `${status} ${answer.code}` : `${status}`
+  return { status, outcome, headers: response.headers, text, body: answer }
 }
 
 export async function signIn(
