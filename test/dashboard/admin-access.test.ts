@@ -66,7 +66,7 @@ describe('a page whose foreign host name was rebound to this address', () => {
     const running = await start()
     const { adminUrl } = running.service
     const { port } = new URL(adminUrl)
-    for (const target of [
+    const targets = [
       '/',
       '/metrics',
       '/livez',
@@ -74,7 +74,8 @@ describe('a page whose foreign host name was rebound to this address', () => {
       '/api/session',
       '/sandbox/v1/health',
       '/nothing',
-    ]) {
+    ]
+    for (const target of targets) {
       const answer = await ask(adminUrl, target, `evil.example:${port}`)
       expect([answer.status, JSON.parse(answer.text).code], target).toEqual([421, 'unknown_host'])
     }
@@ -95,23 +96,17 @@ describe('a page whose foreign host name was rebound to this address', () => {
     const { port } = running.service.addresses.admin
     const base = `http://127.0.0.1:${port}`
     for (const host of [
-      `127.0.0.1:${port}`,
-      '10.1.2.3',
-      '[::1]:8082',
-      'localhost',
-      'LOCALHOST.:80',
-      'desk.example.test',
-      'countersign:8082',
-      'metrics.example.test',
+      ...[`127.0.0.1:${port}`, '10.1.2.3', '[::1]:8082', 'localhost', 'LOCALHOST.:80', 'desk.example.test'],
+      ...['countersign:8082', 'metrics.example.test'],
     ])
       expect((await ask(base, '/livez', host)).status, host).toBe(200)
-    for (const host of [
+    const foreign = [
       'example.test',
       'desk.example.test.evil.example',
       'localhost.evil.example',
       '127.0.0.1.nip.io',
-    ])
-      expect((await ask(base, '/livez', host)).status, host).toBe(421)
+    ]
+    for (const host of foreign) expect((await ask(base, '/livez', host)).status, host).toBe(421)
   })
 })
 
@@ -240,21 +235,10 @@ describe('an unencrypted channel', () => {
             if (code === 'insecure_channel') refused.push(name)
           }
         expect(refused.sort()).toEqual([
-          'POST /keys',
-          'POST /keys/named/reissue',
-          'POST /keys/reissue',
-          'POST /keys/reveal',
-          'POST /login-link',
-          'POST /openid-clients',
-          'POST /operators',
-          'POST /operators/password',
-          'POST /people',
-          'POST /people/reset',
-          'POST /rotate-signing',
-          'POST /second-factor',
-          'POST /second-factor/confirm',
-          'POST /tenants',
-          'POST /try/call',
+          ...['POST /keys', 'POST /keys/named/reissue', 'POST /keys/reissue', 'POST /keys/reveal'],
+          ...['POST /login-link', 'POST /openid-clients', 'POST /operators', 'POST /operators/password'],
+          ...['POST /people', 'POST /people/reset', 'POST /rotate-signing', 'POST /second-factor'],
+          ...['POST /second-factor/confirm', 'POST /tenants', 'POST /try/call'],
         ])
       }
       expect(await operationsOf(running.service).operators.list()).toHaveLength(upstream === 'false' ? 0 : 1)

@@ -1,38 +1,25 @@
 /** Sign-in by an OpenID provider, with a provider that the test runs. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import { request } from '../support/dashboard.js'
+import type { OidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
 import { startService, type TestService } from '../support/service.js'
+import { entriesOf, startWithProvider, tokenOf } from './console.js'
 
 const NAME = 'kim@example.com'
-const dir = mkdtempSync(join(tmpdir(), 'countersign-oidc-'))
 let provider: OidcProvider
 let running: TestService
 
 beforeAll(async () => {
-  const client = { id: 'countersign', secret: 'client-secret' }
-  provider = await oidcProvider(client)
-  const file = join(dir, 'client.secret')
-  writeFileSync(file, `${client.secret}\n`, { mode: 0o600 })
-  running = await startService({
+  ;({ running, provider } = await startWithProvider({
     COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery',
-    COUNTERSIGN_OIDC_ISSUER: provider.issuer,
-    COUNTERSIGN_OIDC_CLIENT_ID: client.id,
-    COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
     COUNTERSIGN_OIDC_TENANT_GROUPS: 'bank-admins=bank:admin, bank-audit=bank:viewer, gone=nowhere:admin',
-  })
+  }))
   await operationsOf(running.service).operators.add(NAME, 'viewer', COMMAND_LINE)
 })
-afterAll(async () => {
-  await running?.stop()
-  await provider?.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterAll(() => running?.stop())
 beforeEach(() => {
   provider.claims = { email: NAME, email_verified: true }
   // The rate limit admits further sign-ins after this time.
@@ -44,12 +31,14 @@ const api = (path: string, cookie?: string) =>
     redirect: 'manual',
     headers: cookie ? { Cookie: cookie } : {},
   })
+const signIn = (credentials: object) =>
+  request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl })
 const cookieOf = (response: Response) => response.headers.get('set-cookie')!.split(';')[0]!
 const location = (response: Response) => response.headers.get('location')!
 
-/** Goes to the provider and back, up to the last step, which is the test's. */
-async function begin() {
-  const login = await api('/oidc/login')
+/** Goes to the provider and back, up to the last step, which is the test's. @param query asks there for a new sign-in, perhaps */
+async function begin(query = '') {
+  const login = await api(`/oidc/login${query}`)
   const back = await fetch(location(login), { redirect: 'manual' })
   const { pathname, search } = new URL(location(back))
   return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
@@ -125,28 +114,14 @@ describe('sign-in by an OpenID provider', () => {
     const ADMIN = 'admin@example.com'
     beforeAll(() => operationsOf(running.service).operators.add(ADMIN, 'admin', COMMAND_LINE))
 
-    /** Goes to the provider and back, and asks for a new sign-in there. */
-    async function beginFresh() {
-      const login = await api('/oidc/login?fresh')
-      const back = await fetch(location(login), { redirect: 'manual' })
-      const { pathname, search } = new URL(location(back))
-      return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
-    }
+    const beginFresh = () => begin('?fresh')
     /** @returns status and code of adding an operator, which requires a fresh sign-in */
     async function add(cookie: string) {
       const session = (await (await api('/session', cookie)).json()) as { csrf_token: string }
-      const response = await fetch(`${running.service.adminUrl}/api/operators`, {
-        method: 'POST',
-        headers: {
-          Cookie: cookie,
-          Origin: running.service.adminUrl,
-          'X-CSRF-Token': session.csrf_token,
-          'Content-Type': 'application/json',
-        },
-        body: JSON.stringify({ name: `added-${running.clock.now()}`, role: 'viewer' }),
-      })
-      const { code, confirm_by } = (await response.json()) as Record<string, string>
-      return [response.status, code, confirm_by]
+      const headers = { Cookie: cookie, Origin: running.service.adminUrl, 'X-CSRF-Token': session.csrf_token }
+      const person = { name: `added-${running.clock.now()}`, role: 'viewer' }
+      const { status, body } = await request(running, 'POST', '/operators', person, headers)
+      return [status, body.code, body.confirm_by]
     }
 
     it('refuses a sign-in whose time the provider does not report, or that is too old', async () => {
@@ -187,17 +162,8 @@ describe('sign-in by an OpenID provider', () => {
       { password: 'correct horse battery' },
       { name: 'sam', password },
       { password: 'x' },
-    ]) {
-      const answer = await fetch(`${running.service.adminUrl}/api/session`, {
-        method: 'POST',
-        headers: { Origin: running.service.adminUrl, 'Content-Type': 'application/json' },
-        body: JSON.stringify(credentials),
-      })
-      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
-        403,
-        'password_sign_in_off',
-      ])
-    }
+    ])
+      expect((await signIn(credentials)).outcome).toBe('403 password_sign_in_off')
   })
 
   it('leaves the command line’s sign-in link, which works once within ten minutes and has an audit entry', async () => {
@@ -205,13 +171,8 @@ describe('sign-in by an OpenID provider', () => {
     const { id } = await running.tenant()
     const { adminUrl } = running.service
     const open = async (link: string) => {
-      const answer = await fetch(`${adminUrl}/api/session`, {
-        method: 'POST',
-        headers: { Origin: adminUrl, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ login_token: link.split('/').at(-1) }),
-      })
-      const body = (await answer.json()) as { person?: object; code?: string }
-      return [answer.status, body.person ?? body.code]
+      const { status, body } = await signIn({ login_token: tokenOf(link) })
+      return [status, body.person ?? body.code]
     }
     const [named, unnamed, late] = [
       await operators.createSignInLink(NAME, adminUrl, COMMAND_LINE),
@@ -226,9 +187,7 @@ describe('sign-in by an OpenID provider', () => {
     await expect(operators.createSignInLink('nobody', adminUrl, COMMAND_LINE)).rejects.toMatchObject({
       code: 'operator_not_found',
     })
-    const entries = (await running.service.core.store.read.auditEntries(id, 0, 100)).map(({ entry }) =>
-      JSON.parse(entry),
-    )
+    const entries = await entriesOf(running, id)
     expect(entries.filter(({ event }) => event === 'operator_link_made')).toMatchObject([
       { name: NAME, actor: 'operator' },
       { name: 'operator' },
@@ -281,19 +240,11 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('reports whether it is configured', async () => {
-    expect(await (await api('/oidc')).json()).toEqual({
-      enabled: true,
-      password: false,
-      signed_in: false,
-    })
+    expect(await (await api('/oidc')).json()).toEqual({ enabled: true, password: false, signed_in: false })
     const without = await startService()
     try {
       const ask = (path: string) => fetch(`${without.service.adminUrl}/api${path}`, { redirect: 'manual' })
-      expect(await (await ask('/oidc')).json()).toEqual({
-        enabled: false,
-        password: true,
-        signed_in: false,
-      })
+      expect(await (await ask('/oidc')).json()).toEqual({ enabled: false, password: true, signed_in: false })
       expect((await ask('/oidc/login')).status).toBe(404)
     } finally {
       await without.stop()
@@ -333,8 +284,7 @@ describe('sign-in by an OpenID provider', () => {
         password: null,
       })
       expect(await sessionOf(PIA, ['bank-audit', 'bank-admins'])).toMatchObject({ person: { role: 'admin' } })
-      const log = await running.service.core.store.read.auditEntries(bankId, 0, 1000)
-      expect(log.map(({ entry }) => JSON.parse(entry)).filter(({ name }) => name === PIA)).toMatchObject([
+      expect((await entriesOf(running, bankId)).filter(({ name }) => name === PIA)).toMatchObject([
         { event: 'person_added', role: 'viewer', by: 'provider', actor: 'dashboard' },
         { event: 'person_changed', role: 'admin', by: 'provider', actor: 'dashboard' },
       ])

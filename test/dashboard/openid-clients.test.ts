@@ -1,15 +1,11 @@
 /** Applications of the OpenID provider at the dashboard: who may add them, and what is shown of them. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { openIdOperations } from '../support/openid-application.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { Console } from './console.js'
 
-let running: TestService
-let tenant: TestTenant
-let own: DashboardClient
+const desk = new Console()
 
 const BODY = {
   environment: 'sandbox',
@@ -20,44 +16,36 @@ const BODY = {
   help_url: null,
 }
 
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  own = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-})
-afterAll(() => running?.stop())
-
-const path = (rest = '', { id } = tenant) => `/tenants/${id}/openid-clients${rest}`
+const list = (by = desk.own) => desk.call('GET', '/openid-clients', undefined, by)
+const add = (body: unknown, by = desk.own) => desk.call('POST', '/openid-clients', body, by)
+const remove = (client: string, by = desk.own) => desk.call('POST', '/openid-clients/remove', { client }, by)
 
 describe('an application', () => {
   it('is added with a secret that no other answer has, listed and removed', async () => {
-    const added = await own.call('POST', path(), { ...BODY, help_url: 'https://bank.example/help' })
+    const added = await add({ ...BODY, help_url: 'https://bank.example/help' })
     expect([added.status, added.body.client_secret]).toEqual([201, expect.stringMatching(/^[\w-]{43}$/)])
-    const { body } = await own.call('GET', path())
+    const { body } = await list()
     expect(body).toMatchObject({
       clients: [{ name: 'portal', profile: 'generic', help_url: 'https://bank.example/help' }],
       has_production: false,
     })
     expect(JSON.stringify(body)).not.toContain(added.body.client_secret)
     const client = added.body.client.client_id
-    expect((await own.call('POST', path('/remove'), { client })).status).toBe(200)
-    expect((await own.call('GET', path())).body.clients).toEqual([])
-    const again = await own.call('POST', path('/remove'), { client })
-    expect([again.status, again.body.code]).toEqual([404, 'client_not_found'])
-    const entries = await running.service.core.store.read.auditEntries(tenant.id, 0, 100)
-    expect(entries.map(({ entry }) => JSON.parse(entry).event)).toEqual(
-      expect.arrayContaining(['openid_client_added', 'openid_client_removed']),
-    )
+    expect((await remove(client)).status).toBe(200)
+    expect((await list()).body.clients).toEqual([])
+    expect((await remove(client)).outcome).toBe('404 client_not_found')
+    const events = (await desk.entries()).map(({ event }) => event)
+    expect(events).toEqual(expect.arrayContaining(['openid_client_added', 'openid_client_removed']))
   })
 
   it('is shown with its profile and without a secret where it signs its requests', async () => {
-    const { tenancy } = running.service.core
     const acr = 'urn:countersign:acr:face-active'
-    await openIdOperations(running).add(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
+    const record = await desk.running.service.core.tenancy.find(desk.tenant.id)
+    await openIdOperations(desk.running).add(record, COMMAND_LINE, 'sandbox', {
       ...{ name: 'realm', redirectUris: [], acr, jwks: null },
       keycloak: { issuer: 'https://id.example/realms/a', url: 'https://id.example/realms/a', user: 'sub' },
     })
-    const { body } = await own.call('GET', path())
+    const { body } = await list()
     expect(body.clients).toMatchObject([{ name: 'realm', profile: 'keycloak', has_secret: false }])
   })
 
@@ -66,21 +54,13 @@ describe('an application', () => {
     ['invalid_acr', { acr: 'urn:example:acr' }],
     ['invalid_help_url', { help_url: 'javascript:alert(1)' }],
   ])('is refused with the code %s', async (code, fault) => {
-    const { status, body } = await own.call('POST', path(), { ...BODY, ...fault })
-    expect([status, body.code]).toEqual([400, code])
+    expect((await add({ ...BODY, ...fault })).outcome).toBe(`400 ${code}`)
   })
 
   it('is not added or removed by a viewer, nor for another tenant', async () => {
-    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
-    const viewer = await signIn(running, { name: 'kim', password })
-    const other = await running.tenant()
-    expect((await viewer.call('GET', path())).status).toBe(200)
-    for (const [client, address] of [
-      [viewer, path()],
-      [own, path('', other)],
-    ] as const)
-      expect((await client.call('POST', address, BODY)).status).not.toBe(201)
-    const removal = await viewer.call('POST', path('/remove'), { client: 'oic_x' })
-    expect(removal.body.code).toBe('not_permitted')
+    expect((await list(desk.viewer)).status).toBe(200)
+    for (const by of [desk.viewer, desk.stranger])
+      for (const refused of [await add(BODY, by), await remove('oic_x', by)])
+        expect(refused.outcome).toBe('403 not_permitted')
   })
 })

@@ -1,13 +1,14 @@
 /** Operators with names: their rights at the dashboard, and their entries in the audit logs. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PeopleOperations } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { type DashboardClient, request, signIn } from '../support/dashboard.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import type { DashboardClient } from '../support/dashboard.js'
+import type { TestService, TestTenant } from '../support/service.js'
+import { Console, type Credentials } from './console.js'
 
 const PASSWORD = 'correct horse battery'
+const desk = new Console({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
 let running: TestService
 let tenant: TestTenant
 let operators: PeopleOperations
@@ -15,30 +16,24 @@ let count = 0
 let name: string
 
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
-  tenant = await running.tenant()
-  operators = operationsOf(running.service).operators
+  running = desk.running
+  tenant = desk.tenant
+  operators = desk.operators
 })
-afterAll(() => running?.stop())
 beforeEach(() => {
   name = `kim${++count}@example.com`
   // The rate limit admits further sign-ins after this time.
   running.clock.advance(120_000)
 })
 
-async function entries(tenantId = tenant.id): Promise<Array<Record<string, unknown>>> {
-  const { store } = running.service.core
-  return (await store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) => JSON.parse(entry))
-}
+const entries = (id?: string) => desk.entries(id)
 const change = (client: DashboardClient, rate: number) =>
   client.call('PATCH', `/tenants/${tenant.id}`, { rate_per_second: rate, fmr: null })
-const signInStatus = async (credentials: { name?: string; password: string }) =>
-  (await request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl })).status
+const signInStatus = (credentials: Credentials) => desk.answerTo(credentials)
 
 describe('an operator with a name', () => {
   it('may change things as an admin, and the audit log has the name', async () => {
-    const { password } = await operators.add(name, 'admin', COMMAND_LINE)
-    const client = await signIn(running, { name, password })
+    const { client } = await desk.addOperator(name, 'admin')
     expect((await client.call('GET', '/session')).body).toMatchObject({
       role: 'operator',
       person: { name, role: 'admin' },
@@ -52,16 +47,9 @@ describe('an operator with a name', () => {
   })
 
   it('may read but change nothing as a viewer', async () => {
-    const { password } = await operators.add(name, 'viewer', COMMAND_LINE)
-    const client = await signIn(running, { name, password })
-    for (const path of [
-      '/tenants',
-      '/operators',
-      '/system',
-      `/tenants/${tenant.id}`,
-      `/tenants/${tenant.id}/audit`,
-    ])
-      expect([path, (await client.call('GET', path)).status]).toEqual([path, 200])
+    const { client } = await desk.addOperator(name, 'viewer')
+    const read = ['/tenants', '/operators', '/system', `/tenants/${tenant.id}`, `/tenants/${tenant.id}/audit`]
+    for (const path of read) expect([path, (await client.call('GET', path)).status]).toEqual([path, 200])
     const asked = await client.call('POST', `/tenants/${tenant.id}/audit/subject`, { user_id: 'nobody' })
     expect([asked.status, asked.body]).toEqual([200, { subject: null }])
     const before = await entries()
@@ -82,7 +70,7 @@ describe('an operator with a name', () => {
       ['POST', `/tenants/${tenant.id}/erase`, { environment: 'production', user_id: 'ada' }],
     ] as const) {
       const refused = await client.call(method, path, body)
-      expect([path, refused.status, refused.body.code]).toEqual([path, 403, 'not_permitted'])
+      expect(refused.outcome, path).toBe('403 not_permitted')
     }
     expect(await entries()).toEqual(before)
     expect((await client.call('DELETE', '/session')).status).toBe(200)
@@ -91,19 +79,19 @@ describe('an operator with a name', () => {
 
   it('gets a new role at once, and loses the sessions with a new password or a removal', async () => {
     const made = await operators.add(name, 'viewer', COMMAND_LINE)
-    const client = await signIn(running, { name, password: made.password })
+    const client = await desk.signIn({ name, password: made.password })
     expect((await change(client, 12)).status).toBe(403)
     await operators.setRole(name, 'admin', COMMAND_LINE)
     expect((await change(client, 12)).status).toBe(200)
 
     const reset = await operators.resetPassword(name, COMMAND_LINE)
     expect((await client.call('GET', '/session')).status).toBe(401)
-    expect(await signInStatus({ name, password: made.password })).toBe(401)
-    const again = await signIn(running, { name, password: reset.password })
+    expect(await signInStatus({ name, password: made.password })).toBe('401 sign_in_failed')
+    const again = await desk.signIn({ name, password: reset.password })
 
     await operators.remove(name, COMMAND_LINE)
     expect((await again.call('GET', '/session')).status).toBe(401)
-    expect(await signInStatus({ name, password: reset.password })).toBe(401)
+    expect(await signInStatus({ name, password: reset.password })).toBe('401 sign_in_failed')
   })
 
   it('appears in every audit log when added, changed and removed', async () => {
@@ -125,28 +113,24 @@ describe('an operator with a name', () => {
 
   it('gets the same answer for a wrong name and a wrong password', async () => {
     await operators.add(name, 'admin', COMMAND_LINE)
-    const origin = { Origin: running.service.adminUrl }
     const answers = await Promise.all(
-      [name, 'nobody', undefined].map(async (tried) => {
-        const credentials = { ...(tried ? { name: tried } : {}), password: 'wrong' }
-        const { status, body } = await request(running, 'POST', '/session', credentials, origin)
-        return { status, code: body.code, message: body.message }
-      }),
+      [name, 'nobody', undefined].map((tried) =>
+        desk.answerTo({ ...(tried ? { name: tried } : {}), password: 'wrong' }, ({ body }) => body.message),
+      ),
     )
-    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1)
-    expect(answers[0]).toMatchObject({ status: 401, code: 'sign_in_failed' })
+    expect(new Set(answers)).toEqual(new Set([expect.stringMatching(/^401 sign_in_failed/)]))
   })
 
   it('does not replace the operator’s password', async () => {
     await operators.add(name, 'viewer', COMMAND_LINE)
     for (const credentials of [{ password: PASSWORD }, { name: 'operator', password: PASSWORD }]) {
-      const client = await signIn(running, credentials)
+      const client = await desk.signIn(credentials)
       expect((await client.call('GET', '/session')).body.person).toEqual({
         name: 'operator',
         role: 'admin',
       })
     }
-    expect(await signInStatus({ name, password: PASSWORD })).toBe(401)
+    expect(await signInStatus({ name, password: PASSWORD })).toBe('401 sign_in_failed')
   })
 
   it('has a name that is free and has no other meaning in the audit log', async () => {
@@ -168,7 +152,7 @@ describe('an operator with a name', () => {
 })
 
 describe('an admin at the dashboard', () => {
-  const admin = () => signIn(running, { password: PASSWORD })
+  const admin = () => desk.signIn({ password: PASSWORD })
 
   it('adds operators, changes their roles and passwords, and removes them, each in every audit log', async () => {
     const client = await admin()
@@ -177,7 +161,7 @@ describe('an admin at the dashboard', () => {
       201,
       expect.objectContaining({ name, role: 'viewer', last_sign_in_at: null, last_sign_in_by: null }),
     ])
-    const kim = await signIn(running, { name, password: added.body.password })
+    const kim = await desk.signIn({ name, password: added.body.password })
     const { operators: listed, provider } = (await client.call('GET', '/operators')).body
     expect(listed).toContainEqual({
       name,
@@ -192,7 +176,7 @@ describe('an admin at the dashboard', () => {
     expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).body.role).toBe('admin')
     const reset = await client.call('POST', '/operators/password', { name })
     expect((await kim.call('GET', '/session')).status).toBe(401)
-    const again = await signIn(running, { name, password: reset.body.password })
+    const again = await desk.signIn({ name, password: reset.body.password })
     await operators.add(`second-${name}`, 'admin', COMMAND_LINE)
     expect((await client.call('POST', '/operators/remove', { name })).body.name).toBe(name)
     expect((await again.call('GET', '/session')).status).toBe(401)
@@ -211,26 +195,24 @@ describe('an admin at the dashboard', () => {
   it('learns why a name is refused', async () => {
     const client = await admin()
     await operators.add(name, 'viewer', COMMAND_LINE)
-    const codes = async (path: string, body: unknown) => {
-      const answer = await client.call('POST', `/operators${path}`, body)
-      return [answer.status, answer.body.code]
-    }
-    expect(await codes('', { name, role: 'admin' })).toEqual([409, 'operator_exists'])
-    expect(await codes('', { name: 'a b', role: 'admin' })).toEqual([400, 'invalid_operator_name'])
-    expect(await codes('', { name: 'x', role: 'owner' })).toEqual([400, 'invalid_request'])
+    const codes = async (path: string, body: unknown) =>
+      (await client.call('POST', `/operators${path}`, body)).outcome
+    expect(await codes('', { name, role: 'admin' })).toBe('409 operator_exists')
+    expect(await codes('', { name: 'a b', role: 'admin' })).toBe('400 invalid_operator_name')
+    expect(await codes('', { name: 'x', role: 'owner' })).toBe('400 invalid_request')
     for (const [path, body] of [
       ['/role', { name: 'nobody', role: 'admin' }],
       ['/password', { name: 'nobody' }],
       ['/remove', { name: 'nobody' }],
     ] as const)
-      expect(await codes(path, body)).toEqual([404, 'operator_not_found'])
+      expect(await codes(path, body)).toBe('404 operator_not_found')
   })
 
   it('cannot remove the last named admin, which the command line can', async () => {
     for (const { name: left } of await operators.list()) await operators.remove(left, COMMAND_LINE)
     const { password } = await operators.add(name, 'admin', COMMAND_LINE)
     await operators.add(`viewer-${name}`, 'viewer', COMMAND_LINE)
-    const clients = [await admin(), await signIn(running, { name, password })]
+    const clients = [await admin(), await desk.signIn({ name, password })]
     const before = await entries()
     for (const client of clients)
       for (const [path, body] of [
@@ -238,10 +220,10 @@ describe('an admin at the dashboard', () => {
         ['/operators/remove', { name }],
       ] as const) {
         const refused = await client.call('POST', path, body)
-        expect([path, refused.status, refused.body.code]).toEqual([path, 409, 'last_admin'])
+        expect(refused.outcome, path).toBe('409 last_admin')
       }
     expect(await entries()).toEqual(before)
-    const client = await signIn(running, { name, password })
+    const client = await desk.signIn({ name, password })
     expect((await client.call('POST', '/operators/role', { name, role: 'admin' })).status).toBe(200)
     await client.call('POST', '/operators/role', { name: `viewer-${name}`, role: 'admin' })
     expect((await client.call('POST', '/operators/role', { name, role: 'viewer' })).status).toBe(200)

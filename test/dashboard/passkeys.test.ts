@@ -1,52 +1,35 @@
 /** Passkeys at the dashboard: a tenant's settings, the passkeys of a user, and the export of a user's facts. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { SoftwareAuthenticator } from '../support/authenticator.js'
 import type { ApiClient } from '../support/client.js'
-import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
 import { asserted, ORIGIN, passkeysPath, RP_ID, registered } from '../support/passkeys.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { Console } from './console.js'
 
-let running: TestService
-let tenant: TestTenant
+const desk = new Console()
+const { viewer } = desk
 let production: ApiClient
-let session: DashboardClient
-let viewer: DashboardClient
 
 const settings = {
   ...{ rp_id: RP_ID, origins: [ORIGIN], synced: 'swk', registration: 'backend' },
   ...{ recovery_hours: 24, roots: [], aaguids: [] },
 }
 const whom = { user_id: 'ada', environment: 'production' }
-const call = (method: string, path: string, body?: unknown, client = session) =>
-  client.call(method, `/tenants/${tenant.id}${path}`, body)
+const call = desk.call.bind(desk)
 const list = async () => (await call('POST', '/users/passkeys', whom)).body.passkeys
 const entriesOf = async (event: string) => (await call('GET', `/audit?event=${event}`)).body.entries
 
 beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-  const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
-  viewer = await signIn(running, { name: 'kim', password })
+  production = await desk.running.production(desk.tenant)
 })
-afterAll(() => running?.stop())
 
 describe('the passkey settings of a tenant', () => {
   it('are shown, changed and turned off, and each change is in the audit log', async () => {
     const off = {
-      rp_id: null,
-      origins: [],
-      synced: null,
-      registration: null,
-      recovery_hours: null,
-      roots: [],
-      aaguids: [],
+      ...{ rp_id: null, origins: [], synced: null, registration: null, recovery_hours: null },
+      ...{ roots: [], aaguids: [] },
     }
     expect((await call('GET', '/passkeys')).body).toEqual(off)
     expect((await call('POST', '/passkeys', { settings })).body).toEqual(settings)
@@ -67,7 +50,7 @@ describe('the passkey settings of a tenant', () => {
     [{ synced: 'hwk' }, 'invalid_request'],
   ])('with %j are refused with %s', async (change, code) => {
     const refused = await call('POST', '/passkeys', { settings: { ...settings, ...change } })
-    expect([refused.status, refused.body.code]).toEqual([400, code])
+    expect(refused.outcome).toBe(`400 ${code}`)
     expect((await call('GET', '/passkeys')).body.rp_id).toBeNull()
   })
 
@@ -90,12 +73,8 @@ describe('the passkeys of a user', () => {
   const verify = async (counter: number) => {
     const action = { type: 'x' }
     const passkey_assertion = await asserted(production, 'ada', action, authenticator, { counter })
-    return production.verify({
-      user_id: 'ada',
-      image: base64(await face('ada')),
-      action,
-      passkey_assertion,
-    })
+    const image = base64(await face('ada'))
+    return production.verify({ user_id: 'ada', image, action, passkey_assertion })
   }
 
   it('are shown as in the API, with the state of the counter and without the credential', async () => {
@@ -106,9 +85,9 @@ describe('the passkeys of a user', () => {
   it('show a counter that did not grow, also after a later use', async () => {
     await verify(7)
     expect((await verify(6)).body.code).toBe('passkey_counter_reversed')
-    const reversed = { counter_reversed_at: new Date(running.clock.now()).toISOString() }
+    const reversed = { counter_reversed_at: new Date(desk.running.clock.now()).toISOString() }
     expect(await list()).toMatchObject([{ counter: 7, ...reversed }])
-    running.clock.advance(MINUTE_MS)
+    desk.running.clock.advance(MINUTE_MS)
     expect((await verify(8)).body.verdict).toBe('approved')
     expect(await list()).toMatchObject([{ counter: 8, ...reversed }])
   })
@@ -122,12 +101,12 @@ describe('the passkeys of a user', () => {
     expect(body.audit_entries.map(({ event }: { event: string }) => event)).toContain('passkey_registered')
     expect(await entriesOf('user_exported')).toMatchObject([{ actor: 'dashboard:tenant' }])
     const unknown = await call('POST', '/users/export', { ...whom, user_id: 'nobody' })
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'reference_not_found'])
+    expect(unknown.outcome).toBe('404 reference_not_found')
   })
 
   it('are revoked by an admin, for good, with an audit entry', async () => {
     const [{ passkey_id: passkey }] = await list()
-    const revoke = (client = session) => call('POST', '/users/passkeys/revoke', { ...whom, passkey }, client)
+    const revoke = (by = desk.own) => call('POST', '/users/passkeys/revoke', { ...whom, passkey }, by)
     expect((await revoke(viewer)).body.code).toBe('not_permitted')
     expect((await revoke()).body).toEqual({ revoked: passkey })
     expect(await list()).toEqual([])
@@ -142,7 +121,7 @@ describe('the passkeys of a user', () => {
   it('need a fresh sign-in to be revoked, as a change of the settings does', async () => {
     await production.enroll({ user_id: 'joan', image: base64(await face('joan')) })
     const { answer } = await registered(production, 'joan')
-    running.clock.advance(20 * MINUTE_MS)
+    desk.running.clock.advance(20 * MINUTE_MS)
     expect((await call('POST', '/passkeys', { settings })).body.code).toBe('fresh_sign_in_required')
     const passkey = answer.body.passkey_id
     const revoked = await call('POST', '/users/passkeys/revoke', { ...whom, user_id: 'joan', passkey })

@@ -1,23 +1,16 @@
 /** People of tenants: their invitations, sign-ins and roles, which never reach beyond their tenant. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { INVITATION_MS } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import {
-  addressOf,
-  type DashboardClient,
-  loginToken,
-  request,
-  routesOf,
-  signIn as signInFrom,
-} from '../support/dashboard.js'
-import { operationsOf } from '../support/operations.js'
-import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { addressOf, type DashboardClient, routesOf } from '../support/dashboard.js'
+import type { TestService, TestTenant } from '../support/service.js'
+import { Console, type Credentials, tokenOf } from './console.js'
 
 const PASSWORD = 'seven long words of mine'
+const desk = new Console()
 let running: TestService
 let tenant: TestTenant
 let other: TestTenant
@@ -25,32 +18,20 @@ let count = 0
 let name: string
 
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
+  running = desk.running
   other = await running.tenant()
 })
-afterAll(() => running?.stop())
 beforeEach(async () => {
-  tenant = await running.tenant()
+  desk.tenant = tenant = await running.tenant()
   name = `pia${++count}@example.com`
   running.clock.advance(2 * MINUTE_MS)
 })
 
-/** Each sign-in comes from another address, because sign-ins are limited by address. */
-let visitors = 0
-const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
-type Credentials = Parameters<typeof signInFrom>[1]
-const signIn = (credentials: Credentials) => signInFrom(running, credentials, visitor())
-/** @returns the code of the refusal, or the status */
-const answerTo = async (credentials: Credentials) => {
-  const headers = { Origin: running.service.adminUrl, ...visitor() }
-  const { status, body } = await request(running, 'POST', '/session', credentials, headers)
-  return body.code ?? status
-}
-const operations = () => operationsOf(running.service)
-const people = (id = tenant.id) => operationsOf(running.service).peopleOf(id)
-const tokenOf = (link: string) => link.split('/').at(-1)!
-const entries = async (id = tenant.id): Promise<Array<Record<string, unknown>>> =>
-  (await running.service.core.store.read.auditEntries(id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
+const signIn = (credentials: Credentials) => desk.signIn(credentials)
+const answerTo = (credentials: Credentials) => desk.answerTo(credentials)
+const people = (id = tenant.id) => desk.operations.peopleOf(id)
+const entries = (id?: string) => desk.entries(id)
+const below = (path = '') => `/tenants/${tenant.id}${path}`
 
 /** Adds a person, who opens the link and chooses a password. */
 async function person(role: PersonRole, called = name): Promise<DashboardClient> {
@@ -60,31 +41,30 @@ async function person(role: PersonRole, called = name): Promise<DashboardClient>
   expect(chosen.status).toBe(200)
   return signIn({ name: called, password: PASSWORD })
 }
-const byLink = async () => signIn({ login_token: await loginToken(running, tenant.id) })
 
 describe('a person of a tenant', () => {
   it('is invited by an admin, opens the link once, and must choose a password before anything else', async () => {
-    const admin = await byLink()
-    const invited = await admin.call('POST', `/tenants/${tenant.id}/people`, { name, role: 'viewer' })
+    const admin = await desk.byLink()
+    const invited = await admin.call('POST', below('/people'), { name, role: 'viewer' })
     expect([invited.status, invited.body.person]).toMatchObject([
       201,
       { name, role: 'viewer', state: 'invited' },
     ])
-    expect(await answerTo({ name, password: PASSWORD })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password: PASSWORD })).toBe('401 sign_in_failed')
     const token = tokenOf(invited.body.sign_in_link)
     const client = await signIn({ login_token: token })
-    expect(await answerTo({ login_token: token })).toBe('sign_in_failed')
+    expect(await answerTo({ login_token: token })).toBe('401 sign_in_failed')
     expect((await client.call('GET', '/session')).body).toMatchObject({
       role: 'tenant',
       person: { name, role: 'viewer' },
       tenant_id: tenant.id,
       password: 'required',
     })
-    expect((await client.call('GET', `/tenants/${tenant.id}`)).body.code).toBe('password_not_chosen')
+    expect((await client.call('GET', below())).body.code).toBe('password_not_chosen')
     const short = await client.call('POST', '/password', { password: 'fourteen chars' })
-    expect([short.status, short.body.code]).toEqual([400, 'weak_password'])
+    expect(short.outcome).toBe('400 weak_password')
     expect((await client.call('POST', '/password', { password: PASSWORD })).status).toBe(200)
-    expect((await client.call('GET', `/tenants/${tenant.id}`)).status).toBe(200)
+    expect((await client.call('GET', below())).status).toBe(200)
     const again = await signIn({ name, password: PASSWORD })
     expect((await again.call('GET', '/session')).body).toMatchObject({ password: 'own', method: 'password' })
     expect(JSON.stringify(await entries())).not.toContain(PASSWORD)
@@ -93,12 +73,12 @@ describe('a person of a tenant', () => {
   it('cannot use an invitation that is older than a day', async () => {
     const { link } = await people().invite(name, 'admin', running.service.adminUrl, COMMAND_LINE)
     running.clock.advance(INVITATION_MS)
-    expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
+    expect(await answerTo({ login_token: tokenOf(link) })).toBe('401 sign_in_failed')
   })
 
   it('appears in the audit log of the own tenant and in no other', async () => {
     const admin = await person('admin')
-    await admin.call('POST', `/tenants/${tenant.id}/keys/revoke`, { type: 'sandbox' })
+    await admin.call('POST', below('/keys/revoke'), { type: 'sandbox' })
     const actor = `dashboard:${name}`
     expect(await entries()).toMatchObject([
       { event: 'person_added', name, role: 'admin', actor: 'operator' },
@@ -111,10 +91,10 @@ describe('a person of a tenant', () => {
   })
 
   it('has a unique name, and does not learn who has a name that is taken', async () => {
-    await operationsOf(running.service).operators.add(`op-${name}`, 'viewer', COMMAND_LINE)
+    await desk.operations.operators.add(`op-${name}`, 'viewer', COMMAND_LINE)
     await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
     const admin = await person('admin')
-    const path = `/tenants/${tenant.id}/people`
+    const path = below('/people')
     const answers = await Promise.all(
       [`op-${name}`, `their-${name}`].map(async (taken) => {
         const { status, body } = await admin.call('POST', path, { name: taken, role: 'admin' })
@@ -127,11 +107,8 @@ describe('a person of a tenant', () => {
       expect((await admin.call('POST', path, { name: bad, role: 'admin' })).body.code).toBe(
         'invalid_person_name',
       )
-    await expect(
-      operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE),
-    ).rejects.toMatchObject({
-      code: 'person_exists',
-    })
+    const added = desk.operators.add(name, 'admin', COMMAND_LINE)
+    await expect(added).rejects.toMatchObject({ code: 'person_exists' })
   })
 
   it('needs an added second factor to sign in, and a fresh sign-in to reveal secrets or destroy data', async () => {
@@ -139,7 +116,7 @@ describe('a person of a tenant', () => {
     const begun = await admin.call('POST', '/second-factor')
     expect([begun.status, begun.body.uri]).toEqual([200, expect.stringContaining('otpauth://')])
     running.clock.advance(20 * MINUTE_MS)
-    const path = `/tenants/${tenant.id}/keys/reissue`
+    const path = below('/keys/reissue')
     const body = { type: 'sandbox', grace_seconds: 0 }
     expect((await admin.call('POST', path, body)).body.code).toBe('fresh_sign_in_required')
     expect((await admin.call('POST', '/session/confirm', { password: 'wrong' })).body.code).toBe(
@@ -152,7 +129,7 @@ describe('a person of a tenant', () => {
 
   it('gets a new role at once, and loses the sessions with a removal, a new invitation or a new password', async () => {
     const viewer = await person('viewer')
-    const path = `/tenants/${tenant.id}/keys/revoke`
+    const path = below('/keys/revoke')
     expect((await viewer.call('POST', path, { type: 'sandbox' })).status).toBe(403)
     await people().setRole(name, 'admin', COMMAND_LINE)
     expect((await viewer.call('POST', path, { type: 'sandbox' })).status).toBe(200)
@@ -162,37 +139,37 @@ describe('a person of a tenant', () => {
     expect((await elsewhere.call('GET', '/session')).status).toBe(200)
     await people().inviteAgain(name, running.service.adminUrl, COMMAND_LINE)
     expect((await elsewhere.call('GET', '/session')).status).toBe(401)
-    expect(await answerTo({ name, password: `${PASSWORD} again` })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password: `${PASSWORD} again` })).toBe('401 sign_in_failed')
     const { link } = await people().inviteAgain(name, running.service.adminUrl, COMMAND_LINE)
     await people().remove(name, COMMAND_LINE)
-    expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
+    expect(await answerTo({ login_token: tokenOf(link) })).toBe('401 sign_in_failed')
   })
 
   it('is signed out when the tenant is suspended, and removed when it is deleted', async () => {
     const admin = await person('admin')
     const { link } = await people().invite(`new-${name}`, 'admin', running.service.adminUrl, COMMAND_LINE)
     const found = (await running.service.core.store.read.tenantById(tenant.id))!
-    await operations().lifecycle.suspend(found, COMMAND_LINE)
+    await desk.operations.lifecycle.suspend(found, COMMAND_LINE)
     expect((await admin.call('GET', '/session')).status).toBe(401)
-    expect(await answerTo({ name, password: PASSWORD })).toBe('tenant_suspended')
-    expect(await answerTo({ name, password: 'wrong' })).toBe('sign_in_failed')
-    expect(await answerTo({ login_token: tokenOf(link) })).toBe('sign_in_failed')
-    await operations().lifecycle.resume(found, COMMAND_LINE)
-    expect(await answerTo({ name, password: PASSWORD })).toBe(201)
-    await operations().lifecycle.delete(found, COMMAND_LINE)
-    expect(await answerTo({ name, password: PASSWORD })).toBe('sign_in_failed')
+    expect(await answerTo({ name, password: PASSWORD })).toBe('409 tenant_suspended')
+    expect(await answerTo({ name, password: 'wrong' })).toBe('401 sign_in_failed')
+    expect(await answerTo({ login_token: tokenOf(link) })).toBe('401 sign_in_failed')
+    await desk.operations.lifecycle.resume(found, COMMAND_LINE)
+    expect(await answerTo({ name, password: PASSWORD })).toBe('201')
+    await desk.operations.lifecycle.delete(found, COMMAND_LINE)
+    expect(await answerTo({ name, password: PASSWORD })).toBe('401 sign_in_failed')
     expect(await people().list()).toEqual([])
   })
 })
 
 describe('the rights', () => {
-  const allRoutes = async () => routesOf(await signIn({ password: OPERATOR_PASSWORD }))
+  const allRoutes = async () => routesOf(await desk.asOperator())
   /** The sent body would be refused only after the check of the right. */
   async function expectRefused(client: DashboardClient, names: string[], below = ''): Promise<void> {
     for (const name of names) {
       const [method, path] = addressOf(name, below)
-      const { status, body } = await client.call(method, path, method === 'GET' ? undefined : {})
-      expect([name, status, body.code]).toEqual([name, 403, 'not_permitted'])
+      const { outcome } = await client.call(method, path, method === 'GET' ? undefined : {})
+      expect(outcome, name).toBe('403 not_permitted')
     }
   }
   const OWN = [
@@ -216,10 +193,10 @@ describe('the rights', () => {
     const refused = all.tenant.filter((route) => !own.tenant.includes(route))
     expect(refused.filter((route) => route.startsWith('GET '))).toEqual([])
     expect(refused.length).toBeGreaterThan(25)
-    await expectRefused(viewer, refused, `/tenants/${tenant.id}`)
+    await expectRefused(viewer, refused, below())
     expect(await entries()).toEqual(before)
     for (const path of ['', '/people', '/sessions', '/traffic', '/webhooks', '/audit', '/audit/chain'])
-      expect([path, (await viewer.call('GET', `/tenants/${tenant.id}${path}`)).status]).toEqual([path, 200])
+      expect([path, (await viewer.call('GET', below(path))).status]).toEqual([path, 200])
   })
 
   it('refuse the operator’s routes to an admin of a tenant', async () => {
@@ -231,7 +208,7 @@ describe('the rights', () => {
       ...['DELETE /', 'PATCH /', 'POST /drift/restart', 'POST /login-link', 'POST /resume', 'POST /suspend'],
       ...['POST /users/unlock', 'POST /webhooks', 'POST /webhooks/remove'],
     ])
-    await expectRefused(admin, refused, `/tenants/${tenant.id}`)
+    await expectRefused(admin, refused, below())
   })
 
   it.each(['admin', 'viewer'] as const)(
@@ -244,8 +221,8 @@ describe('the rights', () => {
         client,
         all.operator.filter((route) => !OWN.includes(route)),
       )
-      const operator = await signIn({ password: OPERATOR_PASSWORD })
-      const theirs = await signIn({ login_token: await loginToken(running, other.id) })
+      const operator = await desk.asOperator()
+      const theirs = await desk.byLink(other)
       const listed = (await operator.call('GET', '/sessions')).body.sessions as Array<Record<string, unknown>>
       for (const session of listed.filter(({ person }) => person !== name)) {
         const ended = await client.call('POST', '/sessions/end', { session: session.id })
@@ -261,9 +238,7 @@ describe('the rights', () => {
     const elsewhere = await signIn({ name, password: PASSWORD })
     const admin = await person('admin', `admin-${name}`)
     const sessions = async () =>
-      (await viewer.call('GET', `/tenants/${tenant.id}/sessions`)).body.sessions as Array<
-        Record<string, unknown>
-      >
+      (await viewer.call('GET', below('/sessions'))).body.sessions as Array<Record<string, unknown>>
     const theirs = (await sessions()).find(({ person }) => person === `admin-${name}`)!
     expect((await viewer.call('POST', '/sessions/end', { session: theirs.id })).body.code).toBe(
       'session_not_found',
@@ -273,7 +248,7 @@ describe('the rights', () => {
     )!
     expect((await viewer.call('POST', '/sessions/end', { session: own.id })).status).toBe(200)
     expect((await elsewhere.call('GET', '/session')).status).toBe(401)
-    const ended = await admin.call('POST', `/tenants/${tenant.id}/people/sign-out`, { name })
+    const ended = await admin.call('POST', below('/people/sign-out'), { name })
     expect(ended.body.sessions).toBeGreaterThan(0)
     expect((await viewer.call('GET', '/session')).status).toBe(401)
   })
@@ -284,11 +259,11 @@ describe('the rights', () => {
       ['/people/role', { name, role: 'viewer' }],
       ['/people/remove', { name }],
     ] as const) {
-      const refused = await admin.call('POST', `/tenants/${tenant.id}${path}`, body)
-      expect([path, refused.status, refused.body.code]).toEqual([path, 409, 'last_admin'])
+      const refused = await admin.call('POST', below(path), body)
+      expect(refused.outcome, path).toBe('409 last_admin')
     }
     await person('admin', `second-${name}`)
-    expect((await admin.call('POST', `/tenants/${tenant.id}/people/remove`, { name })).status).toBe(200)
+    expect((await admin.call('POST', below('/people/remove'), { name })).status).toBe(200)
     expect((await admin.call('GET', '/session')).status).toBe(401)
     await people().remove(`second-${name}`, COMMAND_LINE)
     expect(await people().list()).toEqual([])
@@ -297,16 +272,15 @@ describe('the rights', () => {
   it('over people end at the tenant: operators and other tenants’ people are not found', async () => {
     const admin = await person('admin')
     const operator = `op-${name}`
-    await operationsOf(running.service).operators.add(operator, 'viewer', COMMAND_LINE)
+    await desk.operations.operators.add(operator, 'viewer', COMMAND_LINE)
     await people(other.id).invite(`their-${name}`, 'viewer', running.service.adminUrl, COMMAND_LINE)
     for (const stranger of [operator, `their-${name}`])
       for (const path of ['role', 'reset', 'remove', 'sign-out', 'second-factor/remove']) {
         const body = path === 'role' ? { name: stranger, role: 'admin' } : { name: stranger }
         const refused = await admin.call('POST', `/tenants/${tenant.id}/people/${path}`, body)
-        expect([path, stranger, refused.status]).toEqual([path, stranger, 404])
+        expect(refused.status, `${path} ${stranger}`).toBe(404)
       }
-    expect(
-      (await operationsOf(running.service).operators.list()).find((one) => one.name === operator)?.role,
-    ).toBe('viewer')
+    const listed = await desk.operators.list()
+    expect(listed.find((one) => one.name === operator)?.role).toBe('viewer')
   })
 })

@@ -1,24 +1,11 @@
 /** A tenant's policy at the dashboard: who sees it, who changes it, and how a draft is checked. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
-import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { Console } from './console.js'
 
-let running: TestService
-let tenant: TestTenant
-let session: DashboardClient
-
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-})
-afterAll(() => running?.stop())
+const desk = new Console()
 
 const policy = {
   rules: [
@@ -35,15 +22,13 @@ const payment = (amount: string) =>
     ...{ type: 'payment', amount, currency: 'EUR' },
     payee: { name: 'Acme GmbH', account: 'DE89370400440532013000' },
   })
-const call = (method: string, path: string, body?: unknown, client = session) =>
-  client.call(method, `/tenants/${tenant.id}${path}`, body)
 const check = (draft: unknown, action = '') =>
-  call('POST', '/policy/check', {
+  desk.call('POST', '/policy/check', {
     policy: typeof draft === 'string' ? draft : JSON.stringify(draft),
     action,
   })
-const set = (value: unknown, sandbox_only: boolean, client = session) =>
-  call('POST', '/policy', { policy: value && JSON.stringify(value), sandbox_only }, client)
+const set = (value: unknown, sandbox_only: boolean, by = desk.own) =>
+  desk.call('POST', '/policy', { policy: value && JSON.stringify(value), sandbox_only }, by)
 
 describe('the draft of a policy', () => {
   it.each([
@@ -56,7 +41,7 @@ describe('the draft of a policy', () => {
     const { status, body } = await check(draft)
     expect([status, body.problem]).toEqual([200, expect.stringContaining(fault)])
     expect(body).toMatchObject({ hash: null, policy: null, decides: null })
-    expect((await call('GET', '/policy')).body.versions).toEqual([])
+    expect((await desk.call('GET', '/policy')).body.versions).toEqual([])
   })
 
   it('says which rule decides about an example, and what the rule asks for', async () => {
@@ -68,12 +53,11 @@ describe('the draft of a policy', () => {
   })
 
   it('is checked also for a viewer, who may not put it in force', async () => {
-    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
-    const viewer = await signIn(running, { name: 'kim', password })
+    const { viewer } = desk
     const asked = { policy: JSON.stringify(policy), action: '' }
-    expect((await call('POST', '/policy/check', asked, viewer)).body.problem).toBeNull()
+    expect((await desk.call('POST', '/policy/check', asked, viewer)).body.problem).toBeNull()
     expect((await set(policy, false, viewer)).body.code).toBe('not_permitted')
-    expect((await call('GET', '/policy', undefined, viewer)).status).toBe(200)
+    expect((await desk.call('GET', '/policy', undefined, viewer)).status).toBe(200)
   })
 })
 
@@ -85,17 +69,17 @@ describe('the policy of a tenant', () => {
       in_force: { production: null, sandbox: expect.stringMatching(/^[0-9a-f]{64}$/) },
     })
     const hash = tried.body.in_force.sandbox
-    const { sandbox } = tenant
+    const { sandbox } = desk.tenant
     const image = base64(await face('ada'))
     await sandbox.enroll({ user_id: 'ada', image })
     const refused = await sandbox.verify({ user_id: 'ada', image, action: JSON.parse(payment('10000')) })
     expect(refused.body.code).toBe('policy_not_met')
     expect((await set(policy, false)).body.in_force).toEqual({ production: hash, sandbox: hash })
-    expect((await call('GET', '/policy')).body).toMatchObject({
+    expect((await desk.call('GET', '/policy')).body).toMatchObject({
       in_force: { production: hash, sandbox: hash },
       versions: [{ hash, in_force: ['production', 'sandbox'], rules: 2 }],
     })
-    expect((await call('GET', `/policy/version?hash=${hash.slice(0, 8)}`)).body).toMatchObject({
+    expect((await desk.call('GET', `/policy/version?hash=${hash.slice(0, 8)}`)).body).toMatchObject({
       hash,
       policy,
     })
@@ -104,7 +88,7 @@ describe('the policy of a tenant', () => {
   it('has a history of who changed it, newest first', async () => {
     const { body } = await set(null, false)
     expect(body.in_force).toEqual({ production: null, sandbox: null })
-    const { changes, versions } = (await call('GET', '/policy')).body
+    const { changes, versions } = (await desk.call('GET', '/policy')).body
     expect(versions).toMatchObject([{ in_force: [] }])
     const [{ hash }] = versions
     expect(changes).toMatchObject([
@@ -118,26 +102,26 @@ describe('the policy of a tenant', () => {
   })
 
   it('is not changed by a draft with a fault', async () => {
-    const refused = await set({ rules: [] }, false)
-    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_policy'])
+    expect((await set({ rules: [] }, false)).outcome).toBe('400 invalid_policy')
     const unreached = await set({ rules: [{ name: 'a', require: { max_fmr: 1e-9 } }] }, false)
-    expect([unreached.status, unreached.body.code]).toEqual([400, 'fmr_not_reached'])
-    expect((await call('GET', '/policy')).body.in_force).toEqual({ production: null, sandbox: null })
+    expect(unreached.outcome).toBe('400 fmr_not_reached')
+    expect((await desk.call('GET', '/policy')).body.in_force).toEqual({ production: null, sandbox: null })
   })
 
   it('is neither shown nor changed by another tenant', async () => {
-    const other = await running.tenant()
-    const stranger = await signIn(running, { login_token: await loginToken(running, other.id) })
-    expect((await call('GET', '/policy', undefined, stranger)).status).toBe(403)
+    const { stranger, operator, running } = desk
+    expect((await desk.call('GET', '/policy', undefined, stranger)).status).toBe(403)
     expect((await set(policy, false, stranger)).status).toBe(403)
-    const operator = await signIn(running, { password: OPERATOR_PASSWORD })
-    const [{ hash }] = (await call('GET', '/policy')).body.versions
-    const foreign = await operator.call('GET', `/tenants/${other.id}/policy/version?hash=${hash}`)
-    expect([foreign.status, foreign.body.code]).toEqual([404, 'policy_not_found'])
+    const [{ hash }] = (await desk.call('GET', '/policy')).body.versions
+    const foreign = await operator.call(
+      'GET',
+      `/tenants/${(await running.tenant()).id}/policy/version?hash=${hash}`,
+    )
+    expect(foreign.outcome).toBe('404 policy_not_found')
   })
 
   it('is changed only after a fresh sign-in', async () => {
-    running.clock.advance(20 * MINUTE_MS)
+    desk.running.clock.advance(20 * MINUTE_MS)
     expect((await set(policy, false)).body.code).toBe('fresh_sign_in_required')
     expect((await check(policy)).status).toBe(200)
   })

@@ -1,56 +1,33 @@
 /** The second factor of operators: setting up, sign-in, single use of codes, loss, and storage. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../src/admin/accounts/account-statements.js'
 import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
-import { totpCode, totpStep } from '../../src/admin/accounts/totp.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { type DashboardClient, loginToken, request, signIn as signInFrom } from '../support/dashboard.js'
+import { type DashboardClient, loginToken, signIn as signInFrom } from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { startService, type TestService } from '../support/service.js'
+import { Console, type Credentials, codeAt, fromBase32, tokenOf } from './console.js'
 
+const desk = new Console()
 let running: TestService
-let tenant: TestTenant
 let count = 0
 let name: string
 
 beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1' })
-  tenant = await running.tenant()
+  running = desk.running
 })
-afterAll(() => running?.stop())
 beforeEach(() => {
   name = `kim${++count}`
   // Codes of this time step were used by no test before.
   running.clock.advance(2 * MINUTE_MS)
 })
 
-type Credentials = { name?: string; password: string; code?: string } | { login_token: string; code?: string }
-/** Each sign-in comes from another address, because sign-ins are limited by address. */
-let visitors = 0
-const visitor = () => ({ 'X-Forwarded-For': `203.0.113.${++visitors}` })
-const signIn = (credentials: Credentials, service = running) => signInFrom(service, credentials, visitor())
-/** @returns the code of the refusal, or the status */
-const answerTo = async (credentials: Credentials) => {
-  const headers = { Origin: running.service.adminUrl, ...visitor() }
-  const { status, body } = await request(running, 'POST', '/session', credentials, headers)
-  return body.code ?? status
-}
-const fromBase32 = (text: string) => {
-  const bits = [...text].map((one) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0'),
-  )
-  return Buffer.from(
-    bits
-      .join('')
-      .match(/.{8}/g)!
-      .map((byte) => Number.parseInt(byte, 2)),
-  )
-}
-const codeOf = (secret: string, steps = 0) =>
-  totpCode(fromBase32(secret), totpStep(running.clock.now()) + steps)
+const signIn = (credentials: Credentials) => desk.signIn(credentials)
+const answerTo = (credentials: Credentials) => desk.answerTo(credentials)
+const codeOf = (secret: string, steps = 0) => codeAt(running, secret, steps)
 
 async function add(client: DashboardClient): Promise<{ secret: string; recovery: string[] }> {
   const { secret } = (await client.call('POST', '/second-factor')).body
@@ -60,23 +37,19 @@ async function add(client: DashboardClient): Promise<{ secret: string; recovery:
 }
 /** Adds an operator with a second factor. */
 async function operator(role: PersonRole = 'admin') {
-  const { password } = await operationsOf(running.service).operators.add(name, role, COMMAND_LINE)
-  const client = await signIn({ name, password })
+  const { password, client } = await desk.addOperator(name, role)
   return { password, client, ...(await add(client)) }
 }
-async function entries(): Promise<Array<Record<string, unknown>>> {
-  const { store } = running.service.core
-  return (await store.read.auditEntries(tenant.id, 0, 1000)).map(({ entry }) => JSON.parse(entry))
-}
+const entries = () => desk.entries()
 
 describe('a second factor', () => {
   it('is requested only after the right password, and completes the sign-in', async () => {
     const { password, secret } = await operator('viewer')
-    expect(await answerTo({ name, password: 'wrong' })).toBe('sign_in_failed')
-    expect(await answerTo({ name, password })).toBe('second_factor_required')
-    expect(await answerTo({ name, password, code: '000000' })).toBe('sign_in_failed')
-    expect(await answerTo({ name, password: 'wrong', code: codeOf(secret) })).toBe('sign_in_failed')
-    expect(await answerTo({ name, password, code: codeOf(secret) })).toBe(201)
+    expect(await answerTo({ name, password: 'wrong' })).toBe('401 sign_in_failed')
+    expect(await answerTo({ name, password })).toBe('401 second_factor_required')
+    expect(await answerTo({ name, password, code: '000000' })).toBe('401 sign_in_failed')
+    expect(await answerTo({ name, password: 'wrong', code: codeOf(secret) })).toBe('401 sign_in_failed')
+    expect(await answerTo({ name, password, code: codeOf(secret) })).toBe('201')
     expect((await entries()).filter((entry) => entry.name === name)).toMatchObject([
       { event: 'operator_added' },
       { event: 'second_factor_added', actor: `dashboard:${name}` },
@@ -87,9 +60,9 @@ describe('a second factor', () => {
     const { password, secret } = await operator()
     const code = codeOf(secret)
     const answers = await Promise.all(Array.from({ length: 4 }, () => answerTo({ name, password, code })))
-    expect(answers.sort()).toEqual([201, 'sign_in_failed', 'sign_in_failed', 'sign_in_failed'])
-    expect(await answerTo({ name, password, code: codeOf(secret, -1) })).toBe('sign_in_failed')
-    expect(await answerTo({ name, password, code: codeOf(secret, 1) })).toBe(201)
+    expect(answers.sort()).toEqual(['201', ...Array(3).fill('401 sign_in_failed')])
+    expect(await answerTo({ name, password, code: codeOf(secret, -1) })).toBe('401 sign_in_failed')
+    expect(await answerTo({ name, password, code: codeOf(secret, 1) })).toBe('201')
   })
 
   it('accepts each recovery code once, in any spelling', async () => {
@@ -97,17 +70,17 @@ describe('a second factor', () => {
     expect(recovery).toHaveLength(10)
     expect(recovery[0]).toMatch(/^[A-Z2-7]{4}(-[A-Z2-7]{4}){3}$/)
     expect(await answerTo({ name, password, code: recovery[0]!.toLowerCase().replaceAll('-', ' ') })).toBe(
-      201,
+      '201',
     )
-    expect(await answerTo({ name, password, code: recovery[0]! })).toBe('sign_in_failed')
-    expect(await answerTo({ name, password, code: recovery[1]! })).toBe(201)
+    expect(await answerTo({ name, password, code: recovery[0]! })).toBe('401 sign_in_failed')
+    expect(await answerTo({ name, password, code: recovery[1]! })).toBe('201')
   })
 
   it('allows ten guesses from any addresses, and the next after five minutes', async () => {
     const { password, secret } = await operator()
     for (let tries = 0; tries < 10; tries++)
-      expect(await answerTo({ name, password, code: '000000' })).toBe('sign_in_failed')
-    expect(await answerTo({ name, password, code: codeOf(secret) })).toBe('too_many_sign_ins')
+      expect(await answerTo({ name, password, code: '000000' })).toBe('401 sign_in_failed')
+    expect(await answerTo({ name, password, code: codeOf(secret) })).toBe('429 too_many_sign_ins')
   })
 
   it('is requested again for a fresh sign-in', async () => {
@@ -120,10 +93,9 @@ describe('a second factor', () => {
   })
 
   it('takes effect only after a code was confirmed, and cannot be replaced afterwards', async () => {
-    const { password } = await operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE)
-    const client = await signIn({ name, password })
+    const { password, client } = await desk.addOperator(name, 'admin')
     await client.call('POST', '/second-factor')
-    expect(await answerTo({ name, password })).toBe(201)
+    expect(await answerTo({ name, password })).toBe('201')
     const wrong = await client.call('POST', '/second-factor/confirm', { code: '000000' })
     expect(wrong.body.code).toBe('second_factor_code_wrong')
     await add(client)
@@ -144,14 +116,14 @@ describe('a second factor', () => {
     expect(await remove(codeOf(secret))).toBe('sign_in_failed')
     expect(await remove('000000')).toBe('sign_in_failed')
     expect(await remove(codeOf(secret, 1))).toBe(200)
-    expect(await answerTo({ name, password })).toBe(201)
+    expect(await answerTo({ name, password })).toBe('201')
     expect((await entries()).findLast(({ event }) => event === 'second_factor_removed')).toMatchObject({
       name,
     })
   })
 
   it('ends the other sessions of the person when it is added, removed or reset', async () => {
-    const { password } = await operationsOf(running.service).operators.add(name, 'admin', COMMAND_LINE)
+    const { password } = await desk.operations.operators.add(name, 'admin', COMMAND_LINE)
     const statusOf = async (one: DashboardClient) => (await one.call('GET', '/session')).status
     const [before, own] = [await signIn({ name, password }), await signIn({ name, password })]
     const { recovery } = await add(own)
@@ -160,7 +132,7 @@ describe('a second factor', () => {
     expect((await own.call('POST', '/second-factor/remove', { code: recovery[1]! })).status).toBe(200)
     expect([await statusOf(beside), await statusOf(own)]).toEqual([401, 200])
     await add(own)
-    await operationsOf(running.service).secondFactors.reset(name, COMMAND_LINE)
+    await desk.operations.secondFactors.reset(name, COMMAND_LINE)
     expect(await statusOf(own)).toBe(401)
     const [unnamed, adding] = [
       await signIn({ password: OPERATOR_PASSWORD }),
@@ -168,7 +140,7 @@ describe('a second factor', () => {
     ]
     await add(adding)
     expect([await statusOf(unnamed), await statusOf(adding)]).toEqual([401, 200])
-    await operationsOf(running.service).secondFactors.reset('operator', COMMAND_LINE)
+    await desk.operations.secondFactors.reset('operator', COMMAND_LINE)
   })
 
   it('makes a session stale that has not met it, and cannot be reset by its own person without a code', async () => {
@@ -179,7 +151,7 @@ describe('a second factor', () => {
     expect(reset.body.code).toBe('not_permitted')
     // A session that an earlier version began does not say which second factor it met.
     const { store } = running.service.core
-    const { hash, authenticatedAt } = (await operationsOf(running.service).sessions.list()).find(
+    const { hash, authenticatedAt } = (await desk.operations.sessions.list()).find(
       (one) => one.operator === name,
     )!
     await store.transaction('rows', (tx) =>
@@ -192,18 +164,18 @@ describe('a second factor', () => {
 
   it('is asked for by the link of its person, which a wrong or missing code does not use up', async () => {
     const { secret } = await operator()
-    const { operators } = operationsOf(running.service)
+    const { operators } = desk.operations
     const link = await operators.createSignInLink(name, running.service.adminUrl, COMMAND_LINE)
-    const credentials = { login_token: link.split('/').at(-1)! }
-    expect(await answerTo(credentials)).toBe('second_factor_required')
-    expect(await answerTo({ ...credentials, code: '000000' })).toBe('sign_in_failed')
+    const credentials = { login_token: tokenOf(link) }
+    expect(await answerTo(credentials)).toBe('401 second_factor_required')
+    expect(await answerTo({ ...credentials, code: '000000' })).toBe('401 sign_in_failed')
     const client = await signIn({ ...credentials, code: codeOf(secret) })
     expect((await client.call('GET', '/session')).body).toMatchObject({
       method: 'link',
       second_factor: 'enrolled',
     })
     expect((await client.call('POST', '/operators', {})).body.code).toBe('invalid_request')
-    expect(await answerTo({ ...credentials, code: codeOf(secret, 1) })).toBe('sign_in_failed')
+    expect(await answerTo({ ...credentials, code: codeOf(secret, 1) })).toBe('401 sign_in_failed')
   })
 
   it('can be removed by an admin or the command line when it is lost, but not by a viewer', async () => {
@@ -218,7 +190,7 @@ describe('a second factor', () => {
     expect((await listed()).second_factor).toBe(true)
     expect((await admin.call('POST', path, { name })).status).toBe(200)
     expect((await listed()).second_factor).toBe(false)
-    expect(await answerTo({ name, password })).toBe(201)
+    expect(await answerTo({ name, password })).toBe('201')
     expect((await admin.call('POST', path, { name })).body.code).toBe('second_factor_missing')
     expect((await admin.call('POST', path, { name: 'nobody' })).body.code).toBe(
       'second_factor_owner_not_found',
@@ -228,21 +200,21 @@ describe('a second factor', () => {
   it('is available to the operator without a name, and is deleted with its operator', async () => {
     const admin = await signIn({ password: OPERATOR_PASSWORD })
     const { secret } = await add(admin)
-    expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('second_factor_required')
-    expect(await answerTo({ password: OPERATOR_PASSWORD, code: codeOf(secret) })).toBe(201)
-    const { operators, secondFactors } = operationsOf(running.service)
+    expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('401 second_factor_required')
+    expect(await answerTo({ password: OPERATOR_PASSWORD, code: codeOf(secret) })).toBe('201')
+    const { operators, secondFactors } = desk.operations
     await secondFactors.reset('operator', COMMAND_LINE)
-    expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe(201)
+    expect(await answerTo({ password: OPERATOR_PASSWORD })).toBe('201')
     await operator()
-    const { id } = (await running.service.core.store.read.statements(accountReader).personByName(name))!
+    const { id } = (await desk.store.read.statements(accountReader).personByName(name))!
     await operators.remove(name, COMMAND_LINE)
-    expect(await running.service.core.store.read.statements(accountReader).secondFactor(id)).toBeUndefined()
+    expect(await desk.store.read.statements(accountReader).secondFactor(id)).toBeUndefined()
   })
 
   it('is stored sealed, and its recovery codes as hashes', async () => {
     const { secret, recovery } = await operator()
-    const { id } = (await running.service.core.store.read.statements(accountReader).personByName(name))!
-    const row = (await running.service.core.store.read.statements(accountReader).secondFactor(id))!
+    const { id } = (await desk.store.read.statements(accountReader).personByName(name))!
+    const row = (await desk.store.read.statements(accountReader).secondFactor(id))!
     expect(row.sealed.includes(fromBase32(secret))).toBe(false)
     expect(row.recovery).not.toContain(recovery[0]!.replaceAll('-', ''))
     expect(running.logText()).not.toContain(secret)
@@ -257,7 +229,7 @@ describe('a second factor', () => {
       expect((await admin.call('GET', '/session')).body.second_factor).toBe('required')
       expect((await admin.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
       const { secret } = (await admin.call('POST', '/second-factor')).body
-      const code = totpCode(fromBase32(secret), totpStep(strict.clock.now()))
+      const code = codeAt(strict, secret)
       expect((await admin.call('POST', '/second-factor/confirm', { code })).status).toBe(200)
       expect((await admin.call('GET', '/tenants')).status).toBe(200)
 
@@ -265,11 +237,11 @@ describe('a second factor', () => {
       const { operators } = operationsOf(strict.service)
       await operators.add('kim', 'admin', COMMAND_LINE)
       const link = await operators.createSignInLink('kim', strict.service.adminUrl, COMMAND_LINE)
-      const kim = await signInFrom(strict, { login_token: link.split('/').at(-1)! })
+      const kim = await signInFrom(strict, { login_token: tokenOf(link) })
       expect((await kim.call('GET', '/session')).body.second_factor).toBe('required')
       expect((await kim.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
       const begun = (await kim.call('POST', '/second-factor')).body
-      const own = totpCode(fromBase32(begun.secret), totpStep(strict.clock.now()))
+      const own = codeAt(strict, begun.secret)
       expect((await kim.call('POST', '/second-factor/confirm', { code: own })).status).toBe(200)
       expect((await kim.call('GET', '/tenants')).status).toBe(200)
       const other = await strict.tenant()

@@ -1,40 +1,23 @@
 /** Rules for sign-ins and sessions of operators. Each test breaks exactly one rule. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
-import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
+import type { OidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
-import { startService, type TestService } from '../support/service.js'
+import type { TestService } from '../support/service.js'
+import { startWithProvider } from './console.js'
 
 const NAME = 'kim@example.com'
-const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
 let provider: OidcProvider
 let running: TestService
 
 beforeAll(async () => {
-  const client = { id: 'countersign', secret: 'client-secret' }
-  provider = await oidcProvider(client)
-  const file = join(dir, 'client.secret')
-  writeFileSync(file, `${client.secret}\n`, { mode: 0o600 })
-  running = await startService({
-    COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery staple',
-    COUNTERSIGN_OIDC_ISSUER: provider.issuer,
-    COUNTERSIGN_OIDC_CLIENT_ID: client.id,
-    COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true',
-    COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
-  })
+  ;({ running, provider } = await startWithProvider({ COUNTERSIGN_OPERATOR_PASSWORD_SIGN_IN: 'true' }))
   await operationsOf(running.service).operators.add(NAME, 'viewer', COMMAND_LINE)
 })
-afterAll(async () => {
-  await running?.stop()
-  await provider?.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterAll(() => running?.stop())
 beforeEach(() => {
   provider.claims = { email: NAME, email_verified: true }
   // The rate limit admits further sign-ins after this time.
@@ -56,14 +39,12 @@ async function begin(): Promise<{ cookie: string; callback: URL }> {
 }
 
 describe('the answer of an OpenID provider', () => {
+  type Query = URLSearchParams
   it.each([
-    [
-      'another state than the one of this browser',
-      (query: URLSearchParams) => query.set('state', 'x'.repeat(43)),
-    ],
-    ['an empty state', (query: URLSearchParams) => query.set('state', '')],
-    ['no state', (query: URLSearchParams) => query.delete('state')],
-    ['its state twice', (query: URLSearchParams) => query.append('state', query.get('state')!)],
+    ['another state than the one of this browser', (query: Query) => query.set('state', 'x'.repeat(43))],
+    ['an empty state', (query: Query) => query.set('state', '')],
+    ['no state', (query: Query) => query.delete('state')],
+    ['its state twice', (query: Query) => query.append('state', query.get('state')!)],
   ])(
     'with %s is refused without a request to the provider, although its code is right',
     async (_, falsify) => {
@@ -93,8 +74,7 @@ describe('a session of an operator', () => {
       database.prepare('DELETE FROM operator WHERE name = ?').run(name)
     })
     for (const path of ['/session', '/tenants', '/operators']) {
-      const { status, body } = await client.call('GET', path)
-      expect([path, status, body.code]).toEqual([path, 401, 'not_signed_in'])
+      expect((await client.call('GET', path)).outcome, path).toBe('401 not_signed_in')
     }
   })
 

@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { accountWriter } from '../../src/admin/accounts/account-statements.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { loadOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
+import { loadOperatorPassword, type OperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { Sessions } from '../../src/dashboard/sign-in/sessions.js'
 import { SignIn } from '../../src/dashboard/sign-in/sign-in.js'
 import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
 import { loginToken, request, signIn } from '../support/dashboard.js'
-import { oidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { forgetHashes } from '../support/quick-scrypt.mjs'
 import { startService, type TestService } from '../support/service.js'
+import { entriesOf as entries, startWithProvider } from './console.js'
 
 const MINUTE_MS = 60_000
 const TIMES = { idleMs: 30 * MINUTE_MS, absoluteMs: 480 * MINUTE_MS, freshMs: 15 * MINUTE_MS }
@@ -31,10 +31,6 @@ async function start(env: Record<string, string> = {}): Promise<TestService> {
   return running
 }
 
-type Entry = Record<string, unknown>
-async function entries({ service }: TestService, tenantId: string): Promise<Entry[]> {
-  return (await service.core.store.read.auditEntries(tenantId, 0, 1000)).map(({ entry }) => JSON.parse(entry))
-}
 const post = (running: TestService, credentials: object, headers: Record<string, string> = {}) =>
   request(running, 'POST', '/session', credentials, { Origin: running.service.adminUrl, ...headers })
 
@@ -176,32 +172,32 @@ describe('a session', () => {
 /** Another password has this one. */
 const OTHER_HASH = OPERATOR_HASH.replace('scrypt$Q', 'scrypt$R')
 
+const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
+
+/** The sign-in of a service, with a password of the operator's that the test watches. */
+function signInOf({ service, clock }: TestService, operatorPassword: OperatorPassword) {
+  const { signIns, secondFactors } = operationsOf(service)
+  const parts = {
+    ...{ store: service.core.store, clock, operatorPassword, signIns, secondFactors, times: TIMES },
+    ...{ isSecure: false, isSecondFactorRequired: false, attempts: new LocalRateLimiter(clock) },
+    isPasswordSignIn: { operators: true, tenants: true },
+  }
+  const sessions = new Sessions(parts)
+  return { sessions, signIn: new SignIn(parts, sessions) }
+}
+
 /** The sign-in waits for its slow hash, while another request replaces its password. */
 describe('a new password', () => {
   it('invalidates a named operator’s sign-in in flight with the old one', async () => {
     const running = await start()
     const { store } = running.service.core
-    const { operators, signIns, secondFactors } = operationsOf(running.service)
+    const { operators } = operationsOf(running.service)
     const added = await operators.add('kim@example.com', 'admin', COMMAND_LINE)
     // A hash of a test is derived at once (`quick-scrypt.mjs`); this one takes its time.
     const [password, operator] = [OPERATOR_PASSWORD, { ...added.operator, passwordHash: OPERATOR_HASH }]
     await store.transaction('installation', (tx) => tx.statements(accountWriter).putPerson(operator))
     const own = await loadOperatorPassword({ operatorPassword: OPERATOR_HASH, operatorPasswordFile: '' })
-    const limiter = new LocalRateLimiter(running.clock)
-    const parts = {
-      store,
-      clock: running.clock,
-      operatorPassword: own,
-      signIns,
-      isSecure: false,
-      attempts: limiter,
-      isPasswordSignIn: { operators: true, tenants: true },
-      secondFactors,
-      isSecondFactorRequired: false,
-      times: TIMES,
-    }
-    const signIn = new SignIn(parts, new Sessions(parts))
-    const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
+    const { signIn } = signInOf(running, own)
     for (const change of ['reset', 'removed'] as const) {
       forgetHashes()
       const signingIn = signIn.byCredentials({ name: operator.name, password }, guest)
@@ -225,8 +221,6 @@ describe('a new password', () => {
     const file = join(dir, 'operator.password')
     writeFileSync(file, OPERATOR_HASH)
     const kept = await loadOperatorPassword({ operatorPassword: undefined, operatorPasswordFile: file })
-    const { store } = running.service.core
-    const { signIns, secondFactors } = operationsOf(running.service)
     const password = {
       ...kept,
       async matches(given: string) {
@@ -235,22 +229,7 @@ describe('a new password', () => {
         return isRight
       },
     }
-    const limiter = new LocalRateLimiter(running.clock)
-    const parts = {
-      store,
-      clock: running.clock,
-      operatorPassword: password,
-      signIns,
-      isSecure: false,
-      attempts: limiter,
-      isPasswordSignIn: { operators: true, tenants: true },
-      secondFactors,
-      isSecondFactorRequired: false,
-      times: TIMES,
-    }
-    const sessions = new Sessions(parts)
-    const signIn = new SignIn(parts, sessions)
-    const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
+    const { signIn, sessions } = signInOf(running, password)
     const { token } = await signIn.byCredentials({ password: OPERATOR_PASSWORD }, guest)
     const found = sessions.find({ headers: { cookie: `countersign_session=${token}` } })
     await expect(found).rejects.toMatchObject({ code: 'not_signed_in' })
@@ -260,22 +239,19 @@ describe('a new password', () => {
 describe('an OpenID provider', () => {
   const NAME = 'kim@example.com'
   async function withProvider(env: Record<string, string> = {}) {
-    const provider = await oidcProvider({ id: 'countersign', secret: 'client-secret' })
-    ends.push(() => provider.close())
-    const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
-    ends.push(() => rmSync(dir, { recursive: true, force: true }))
-    const file = join(dir, 'client.secret')
-    writeFileSync(file, 'client-secret', { mode: 0o600 })
-    const running = await start({
-      COUNTERSIGN_OIDC_ISSUER: provider.issuer,
-      COUNTERSIGN_OIDC_CLIENT_ID: 'countersign',
-      COUNTERSIGN_OIDC_CLIENT_SECRET_FILE: file,
-      ...env,
-    })
+    const { provider, running } = await startWithProvider(env)
+    ends.push(() => running.stop())
     await operationsOf(running.service).operators.add(NAME, 'admin', COMMAND_LINE)
     const api = (path: string, headers: Record<string, string> = {}) =>
       fetch(`${running.service.adminUrl}/api/oidc${path}`, { redirect: 'manual', headers })
-    return { provider, running, api }
+    /** Goes to the provider and back, up to the last step. */
+    const begin = async (base = `${running.service.adminUrl}/api/oidc`) => {
+      const login = await fetch(`${base}/login`, { redirect: 'manual' })
+      const back = await fetch(location(login), { redirect: 'manual' })
+      const set = login.headers.get('set-cookie')!
+      return { set, cookie: set.split(';')[0]!, callback: `/callback${new URL(location(back)).search}` }
+    }
+    return { provider, running, api, begin }
   }
   const location = (response: Response) => response.headers.get('location')!
   /** The reason of a failed sign-in, in the address to which the browser is led. */
@@ -287,31 +263,23 @@ describe('an OpenID provider', () => {
     ['states by a number that', { email_verified: 1 }],
   ] as const)
     it(`admits nobody by an address when it ${what} the address is verified`, async () => {
-      const { provider, running, api } = await withProvider()
+      const { provider, running, api, begin } = await withProvider()
       const { id } = await running.tenant()
       provider.claims = { email: NAME, ...verified }
-      const login = await api('/login')
-      const back = await fetch(location(login), { redirect: 'manual' })
-      const { search } = new URL(location(back))
-      const answer = await api(`/callback${search}`, {
-        Cookie: login.headers.get('set-cookie')!.split(';')[0]!,
-      })
+      const { cookie, callback } = await begin()
+      const answer = await api(callback, { Cookie: cookie })
       expect([answer.status, answer.headers.get('set-cookie')]).toEqual([302, null])
       expect(problem(answer)).toBe('nameless')
       expect((await entries(running, id)).at(-1)).toMatchObject({ event: 'sign_in_failed' })
     })
 
   it('is believed when it states the verification in a text, and the audit log names the person', async () => {
-    const { provider, running, api } = await withProvider()
+    const { provider, running, api, begin } = await withProvider()
     const { id } = await running.tenant()
     provider.claims = { email: NAME, email_verified: 'true' }
-    const login = await api('/login')
-    const back = await fetch(location(login), { redirect: 'manual' })
-    const { search } = new URL(location(back))
-    const cookie = login.headers.get('set-cookie')!.split(';')[0]!
-    const answer = await api(`/callback${search}&redirect_uri=https://evil.example&next=//evil.example`, {
-      Cookie: cookie,
-    })
+    const { cookie, callback } = await begin()
+    const elsewhere = '&redirect_uri=https://evil.example&next=//evil.example'
+    const answer = await api(callback + elsewhere, { Cookie: cookie })
     expect([answer.status, location(answer)]).toEqual([302, '/'])
     expect((await entries(running, id)).at(-1)).toMatchObject({
       event: 'signed_in',
@@ -333,20 +301,15 @@ describe('an OpenID provider', () => {
   })
 
   it('has a state cookie that, over TLS, no other host of the domain can set', async () => {
-    const { running } = await withProvider({ COUNTERSIGN_ADMIN_URL: 'https://127.0.0.1' })
+    const { running, begin } = await withProvider({ COUNTERSIGN_ADMIN_URL: 'https://127.0.0.1' })
     const { port } = running.service.addresses.admin
     const base = `http://127.0.0.1:${port}/api/oidc`
-    const login = await fetch(`${base}/login`, { redirect: 'manual' })
-    expect(login.headers.get('set-cookie')).toMatch(
+    const { set, cookie, callback } = await begin(base)
+    expect(set).toMatch(
       /^__Host-countersign_oidc=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
     )
-    const back = await fetch(location(login), { redirect: 'manual' })
-    const { search } = new URL(location(back))
-    const tossed = login.headers.get('set-cookie')!.split(';')[0]!.replace('__Host-', '')
-    const answer = await fetch(`${base}/callback${search}`, {
-      headers: { Cookie: tossed },
-      redirect: 'manual',
-    })
+    const headers = { Cookie: cookie.replace('__Host-', '') }
+    const answer = await fetch(base + callback, { headers, redirect: 'manual' })
     expect(problem(answer)).toBe('not_begun_here')
   })
 })

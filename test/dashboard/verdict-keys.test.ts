@@ -1,28 +1,18 @@
 /** The keys of public verdicts at the dashboard: who sees them, and who rotates them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DashboardClient, loginToken, signIn } from '../support/dashboard.js'
-import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService } from '../support/service.js'
+import { describe, expect, it } from 'vitest'
+import { Console } from './console.js'
 
-let running: TestService
-let operator: DashboardClient
-
-beforeAll(async () => {
-  running = await startService()
-  operator = await signIn(running, { password: OPERATOR_PASSWORD })
-})
-afterAll(() => running?.stop())
-
-const rotate = (emergency: boolean, client = operator) =>
-  client.call('POST', '/verdict-keys/rotate', { environment: 'sandbox', emergency })
+const desk = new Console()
+const rotate = (emergency: boolean, by = desk.operator) =>
+  by.call('POST', '/verdict-keys/rotate', { environment: 'sandbox', emergency })
 const published = async () => {
-  const response = await fetch(`${running.service.url('sandbox')}/.well-known/jwks.json`)
+  const response = await fetch(`${desk.running.service.url('sandbox')}/.well-known/jwks.json`)
   return ((await response.json()) as { keys: Array<{ kid: string }> }).keys.map(({ kid }) => kid)
 }
 
 describe('the verdict keys', () => {
   it('are shown on the page of the system without anything that signs', async () => {
-    const { body, text } = await operator.call('GET', '/system')
+    const { body, text } = await desk.operator.call('GET', '/system')
     expect(body.verdict_keys).toMatchObject([
       { environment: 'production', state: 'signing', published_until: null },
       { environment: 'sandbox', state: 'signing', published_until: null },
@@ -49,8 +39,6 @@ describe('the verdict keys', () => {
   })
 
   it('are not rotated by a tenant', async () => {
-    const tenant = await running.tenant()
-    const session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-    expect((await rotate(true, session)).status).toBe(403)
+    expect((await rotate(true, desk.own)).status).toBe(403)
   })
 })

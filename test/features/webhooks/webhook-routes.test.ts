@@ -6,26 +6,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { RETRY_DELAYS_MS } from '../../../src/features/webhooks/outbox.js'
 import { webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
+import { Console } from '../../dashboard/console.js'
 import { poll } from '../../support/command.js'
-import { type DashboardClient, loginToken, signIn } from '../../support/dashboard.js'
-import { operationsOf } from '../../support/operations.js'
-import { OPERATOR_PASSWORD } from '../../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import type { TestService, TestTenant } from '../../support/service.js'
 
+const desk = new Console()
+const { own, operator } = desk
 let running: TestService
 let tenant: TestTenant
-let own: DashboardClient
-let operator: DashboardClient
 let receiver: Server
 let url: string
 let received = 0
 let status = 204
 
 beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  own = await signIn(running, { login_token: await loginToken(running, tenant.id) })
-  operator = await signIn(running, { password: OPERATOR_PASSWORD })
+  running = desk.running
+  tenant = desk.tenant
   receiver = createServer((request, response) => {
     received++
     request.resume()
@@ -34,23 +30,16 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?token=geheim`
 })
-afterAll(async () => {
-  await running?.stop()
-  receiver?.close()
-})
+afterAll(() => void receiver?.close())
 
 const path = (rest = '') => `/tenants/${tenant.id}/webhooks${rest}`
 const list = async (by = own) => (await by.call('GET', path())).body
 const deliveries = async (query = '', by = own) => (await by.call('GET', path(`/deliveries${query}`))).body
-const events = async () =>
-  (await running.service.core.store.read.auditEntries(tenant.id, 0, 1000))
-    .map(({ entry }) => JSON.parse(entry))
-    .map(({ event, actor }) => [event, actor])
+const events = async () => (await desk.entries()).map(({ event, actor }) => [event as string, actor] as const)
 
 describe('a webhook', () => {
   it('is added and removed only by an operator with the right', async () => {
-    const { password } = await operationsOf(running.service).operators.add('kim', 'viewer', COMMAND_LINE)
-    const viewer = await signIn(running, { name: 'kim', password })
+    const { viewer } = desk
     const body = { url, environment: 'sandbox', events: ['user.erased'] }
     for (const client of [own, viewer])
       for (const [rest, sent] of [
@@ -102,11 +91,10 @@ describe('a webhook', () => {
       [{ environment: 'staging' }, 'invalid_request'],
     ] as const) {
       const body = { url, environment: 'production', events: [], ...changes }
-      const answer = await operator.call('POST', path(), body)
-      expect([answer.status, answer.body.code]).toEqual([400, code])
+      expect((await operator.call('POST', path(), body)).outcome).toBe(`400 ${code}`)
     }
     const unknown = await own.call('POST', path('/test'), { webhook: 'whe_x' })
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'webhook_not_found'])
+    expect(unknown.outcome).toBe('404 webhook_not_found')
   })
 
   it('is shown without the values of its query, which may be a token', async () => {
@@ -118,7 +106,7 @@ describe('a webhook', () => {
 
   it('is not visible to another tenant', async () => {
     const other = await running.tenant()
-    const stranger = await signIn(running, { login_token: await loginToken(running, other.id) })
+    const stranger = await desk.byLink(other)
     const [webhook] = (await list()).webhooks
     for (const [method, rest, body] of [
       ['GET', '', undefined],
@@ -145,7 +133,7 @@ describe('a delivery', () => {
     expect(await shown()).toMatchObject({ type: 'webhook.test', status: 'pending', attempts: 1 })
     expect((await list()).webhooks[0].waiting).toBe(1)
     const early = await own.call('POST', path('/redeliver'), { delivery: body.delivery })
-    expect([early.status, early.body.code]).toEqual([409, 'delivery_pending'])
+    expect(early.outcome).toBe('409 delivery_pending')
     // The state after the last attempt.
     await running.service.core.store.transaction('installation', (tx) =>
       tx.statements(webhookWriter).setProgress(body.delivery, {
@@ -171,16 +159,11 @@ describe('a delivery', () => {
     await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 50; i++)
         await running.service.core.events.put(tx, {
-          tenantId: tenant.id,
-          environment: 'sandbox',
-          type: 'user.unlocked',
-          data: {},
+          ...{ tenantId: tenant.id, environment: 'sandbox', type: 'user.unlocked', data: {} },
         })
     })
-    await operationsOf(running.service).lifecycle.suspend(
-      await running.service.core.tenancy.find(tenant.id),
-      COMMAND_LINE,
-    )
+    const record = await running.service.core.tenancy.find(tenant.id)
+    await desk.operations.lifecycle.suspend(record, COMMAND_LINE)
     // The tenant's own sessions have ended with the suspension.
     expect((await list(operator)).is_held).toBe(true)
     const all: Array<{ id: string; created_at: string }> = []
@@ -199,6 +182,6 @@ describe('a delivery', () => {
     for (const one of pending.deliveries) expect(one.status).toBe('pending')
     expect((await deliveries('?status=failed', operator)).deliveries).toEqual([])
     const answer = await operator.call('GET', path('/deliveries?before=nonsense'))
-    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request'])
+    expect(answer.outcome).toBe('400 invalid_request')
   })
 })
