@@ -1,5 +1,7 @@
 /** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
 
+import { challengeWriter } from '../../src/features/challenges/table/exports.js'
+import { webhookWriter } from '../../src/features/webhooks/webhook-tables.js'
 import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/account-tables.js'
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
@@ -274,6 +276,39 @@ export async function insertUser(tx: StoreTransaction, name: string, at = AT): P
   await tx.insertIdempotencyRecord(
     keptResponse(`scope of ${name}`, { blindIndex: bytes(name), subjectId: `sub_${name}`, createdAt: at }),
   )
+}
+
+/** Rows for a store. A name stands for the complete row of that name. */
+export interface Rows {
+  tenants?: Array<string | TenantRecord>
+  users?: string[]
+  subjects?: Array<string | SubjectRecord>
+  references?: Array<string | ReferenceRecord>
+  keys?: ApiKeyRecord[]
+  secrets?: SigningSecretRecord[]
+  captures?: CaptureRecord[]
+  challenges?: ChallengeRecord[]
+  responses?: IdempotencyRecord[]
+  endpoints?: WebhookEndpointRecord[]
+  deliveries?: WebhookDeliveryRecord[]
+  entries?: AuditRecord[]
+}
+
+/** Inserts rows after those that they stand under, and each kind in its order. */
+export async function insertRows(tx: StoreTransaction, rows: Rows): Promise<void> {
+  const whole = <T>(row: string | T, make: (name: string) => T) => (typeof row === 'string' ? make(row) : row)
+  for (const row of rows.tenants ?? []) await tx.insertTenant(whole(row, tenant))
+  for (const name of rows.users ?? []) await insertUser(tx, name)
+  for (const row of rows.subjects ?? []) await tx.insertSubject(whole(row, subject))
+  for (const row of rows.references ?? []) await tx.putReference(whole(row, reference))
+  for (const row of rows.keys ?? []) await tx.insertApiKey(row)
+  for (const row of rows.secrets ?? []) await tx.insertSigningSecret(row)
+  for (const row of rows.captures ?? []) await tx.insertCapture(row)
+  for (const row of rows.challenges ?? []) await tx.statements(challengeWriter).insert(row)
+  for (const row of rows.responses ?? []) await tx.insertIdempotencyRecord(row)
+  for (const row of rows.endpoints ?? []) await tx.statements(webhookWriter).insertEndpoint(row)
+  for (const row of rows.deliveries ?? []) await tx.statements(webhookWriter).insertDelivery(row)
+  for (const row of rows.entries ?? []) await tx.appendAudit(row)
 }
 
 /** The captures after position `last` of a history. */

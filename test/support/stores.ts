@@ -9,8 +9,9 @@ import { tablesOf } from '../../src/features/index.js'
 import { openPostgresStore } from '../../src/features/postgres/store/postgres-store.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import type { OpenOptions, Store } from '../../src/storage/store.js'
+import type { OpenOptions, Store, StoreReader, StoreTransaction } from '../../src/storage/store.js'
 import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
+import { insertRows, type Rows } from './records.js'
 
 /** Where the data of one store are. */
 interface StorePlace {
@@ -27,6 +28,11 @@ export interface StoresUnderTest {
   readonly kind: 'sqlite' | 'postgres'
   /** A store without data, which is opened before each test and closed after it. */
   readonly store: Store
+  read(): StoreReader
+  /** Runs the work in a transaction of the installation. */
+  write<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>
+  /** Inserts these rows in one transaction. */
+  insert(rows: Rows): Promise<void>
   /** Opens another store on the same data, as another process would. It is closed after the test. @param options default: with the tables of all features */
   open(options?: OpenOptions): Promise<Store>
   /** Runs SQL without the store, as an operator's tool would. */
@@ -67,11 +73,15 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
     await place.empty()
   })
   afterAll(() => place.remove())
+  const write: StoresUnderTest['write'] = (work) => store.transaction('installation', work)
   return {
     kind,
     get store() {
       return store
     },
+    read: () => store.read,
+    write,
+    insert: (rows) => write((tx) => insertRows(tx, rows)),
     open,
     execute: (statement) => place.execute(statement),
     tamper: (statement) => place.tamper(statement),

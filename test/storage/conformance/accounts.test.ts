@@ -8,8 +8,7 @@ import { overStores } from '../../support/stores.js'
 overStores((stores) => {
   const accounts = () => stores.store.read.statements(accountReader)
   const accountsIn = (tx: StoreTransaction) => tx.statements(accountWriter)
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { write } = stores
 
   describe('operators', () => {
     it('are found by id and by name, and are listed by name', async () => {

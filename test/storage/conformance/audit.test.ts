@@ -1,6 +1,5 @@
 /** Tests of the audit log in every store: appended without gaps, and never changed. */
 import { describe, expect, it } from 'vitest'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, auditEntry, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -13,9 +12,7 @@ const POSTGRES_ATTEMPTS = [
 ]
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write, insert } = stores
   const append = (sequence: number, tenantId = 'ten_a') =>
     write((tx) => tx.appendAudit(auditEntry(sequence, { tenantId })))
   const sequences = async (entries: Promise<Array<{ sequence: number }>>) =>
@@ -61,9 +58,7 @@ overStores((stores) => {
     })
 
     it('begin at one, follow without a gap, and come once', async () => {
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-      })
+      await insert({ tenants: ['a', 'b'] })
       for (const sequence of [0, 2]) await expect(append(sequence), `${sequence} first`).rejects.toThrow()
       await append(1)
       await append(1, 'ten_b')
@@ -75,7 +70,7 @@ overStores((stores) => {
     })
 
     it('roll back the transaction that appends a refused entry', async () => {
-      await write((tx) => tx.insertTenant(tenant('a')))
+      await insert({ tenants: ['a'] })
       await expect(
         write(async (tx) => {
           await tx.insertSubject(subject())
@@ -86,7 +81,7 @@ overStores((stores) => {
     })
 
     it('follow one another when many transactions append at once, even over two connections', async () => {
-      await write((tx) => tx.insertTenant(tenant('a')))
+      await insert({ tenants: ['a'] })
       const both = [stores.store, await stores.open()]
       await Promise.all(
         Array.from({ length: 64 }, (_, i) =>
@@ -102,10 +97,7 @@ overStores((stores) => {
     })
 
     it('cannot be changed, deleted or appended out of order by SQL either', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (const sequence of [1, 2]) await tx.appendAudit(auditEntry(sequence))
-      })
+      await insert({ tenants: ['a'], entries: [...[1, 2].map((sequence) => auditEntry(sequence))] })
       const attempts = [
         "UPDATE audit SET entry = '[]'",
         'DELETE FROM audit',

@@ -33,9 +33,7 @@ const HOUR_MS = 3_600_000
 const NOW = AT + 1000
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write, insert } = stores
   const expire = (now = NOW) => write((tx) => tx.deleteExpired(now))
   const fill = (work: (tx: StoreTransaction) => Promise<void>) =>
     write(async (tx) => {
@@ -93,7 +91,7 @@ overStores((stores) => {
       })
       const told: string[] = []
       const kept = keeping.run().then(() => told.push('all is deleted'))
-      await write((tx) => tx.insertTenant(tenant('between'))).then(() => told.push('a tenant'))
+      await insert({ tenants: ['between'] }).then(() => told.push('a tenant'))
       await kept
       expect(told).toEqual(['a tenant', 'all is deleted'])
       expect(await expire()).toBe(false)

@@ -6,7 +6,6 @@ import { tablesOf } from '../../../src/features/index.js'
 import { openIdClientWriter, openIdKeyWriter } from '../../../src/features/openid/openid-tables.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { tablesWith } from '../../../src/storage/endings.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -22,9 +21,7 @@ import {
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write } = stores
 
   it('keeps one keyring for each master key, oldest first, which the next one replaces', async () => {
     const keyring = (masterKeyId: string, createdAt: number, generation = 0) => ({

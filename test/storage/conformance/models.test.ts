@@ -1,7 +1,6 @@
 /** Tests of how every store keeps templates next to references, and the change from one model pack to another. */
 import { describe, expect, it } from 'vitest'
 import type { ModelMigrationRecord } from '../../../src/storage/records.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, followingReference, reference, subject, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -11,9 +10,7 @@ const MIGRATION: ModelMigrationRecord = {
 }
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write } = stores
   const enrolled = (...names: string[]) =>
     write(async (tx) => {
       await tx.insertTenant(tenant('a'))

@@ -2,9 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
-import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
-import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
+import { challengeReader } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import {
   AT,
   apiKey,
@@ -14,7 +13,6 @@ import {
   delivery,
   endpoint,
   operator,
-  reference,
   session,
   signingSecret,
   subject,
@@ -23,9 +21,7 @@ import {
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write, insert } = stores
 
   describe('tenants', () => {
     it('are returned as they were written, by id and by name, and as undefined when there are none', async () => {
@@ -39,10 +35,7 @@ overStores((stores) => {
         suspendedAt: AT + 3,
         deletedAt: AT + 4,
       })
-      await write(async (tx) => {
-        await tx.insertTenant(full)
-        await tx.insertTenant(tenant('bare'))
-      })
+      await insert({ tenants: [full, 'bare'] })
       expect(await read().tenantById('ten_full')).toEqual(full)
       expect(await read().tenantByName('full')).toEqual(full)
       expect(await read().tenantByName('bare')).toEqual(tenant('bare'))
@@ -51,17 +44,19 @@ overStores((stores) => {
     })
 
     it('are listed oldest first, and by id when they were created at the same time', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('c', { createdAt: AT }))
-        await tx.insertTenant(tenant('b', { createdAt: AT + 1 }))
-        await tx.insertTenant(tenant('a', { createdAt: AT }))
-        await tx.insertTenant(tenant('d', { createdAt: AT - 1 }))
+      await insert({
+        tenants: [
+          tenant('c', { createdAt: AT }),
+          tenant('b', { createdAt: AT + 1 }),
+          tenant('a', { createdAt: AT }),
+          tenant('d', { createdAt: AT - 1 }),
+        ],
       })
       expect((await read().tenants()).map(({ name }) => name)).toEqual(['d', 'a', 'c', 'b'])
     })
 
     it('have unique ids and names', async () => {
-      await write((tx) => tx.insertTenant(tenant('a')))
+      await insert({ tenants: ['a'] })
       await expect(write((tx) => tx.insertTenant(tenant('a', { id: 'ten_other' })))).rejects.toThrow()
       await expect(write((tx) => tx.insertTenant(tenant('a', { name: 'other' })))).rejects.toThrow()
       expect(await read().tenants()).toEqual([tenant('a')])
@@ -76,11 +71,8 @@ overStores((stores) => {
         requireLiveness: 'passive',
         replaceVerdictMinutes: 10,
       } as const
-      await write(async (tx) => {
-        await tx.insertTenant(before)
-        await tx.insertTenant(tenant('b'))
-        await tx.setContract('ten_a', contract)
-      })
+      await insert({ tenants: [before, 'b'] })
+      await write((tx) => tx.setContract('ten_a', contract))
       expect(await read().tenantById('ten_a')).toEqual({ ...before, ...contract })
       expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
       const none = {
@@ -207,13 +199,9 @@ overStores((stores) => {
   describe('keys of a tenant', () => {
     it('are found by their hash, with the tenant, and listed newest first', async () => {
       const old = apiKey('old', { createdAt: AT - 1, validUntil: AT + 50, revokedAt: AT + 40 })
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertTenant(tenant('b'))
-        await tx.insertApiKey(apiKey('k1'))
-        await tx.insertApiKey(apiKey('k2'))
-        await tx.insertApiKey(old)
-        await tx.insertApiKey(apiKey('other', { tenantId: 'ten_b', type: 'production' }))
+      await insert({
+        tenants: ['a', 'b'],
+        keys: [apiKey('k1'), apiKey('k2'), old, apiKey('other', { tenantId: 'ten_b', type: 'production' })],
       })
       const found = { key: old, tenant: tenant('a') }
       expect(await read().apiKeyByHash(bytes('hash of old'), AT)).toEqual({ ...found, secrets: [] })
@@ -223,22 +211,21 @@ overStores((stores) => {
     })
 
     it('have unique hashes, and cannot exist without their tenant', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertApiKey(apiKey('k1'))
-      })
-      const insert = (key: ReturnType<typeof apiKey>) => write((tx) => tx.insertApiKey(key))
-      await expect(insert(apiKey('k2', { hash: bytes('hash of k1') }))).rejects.toThrow()
-      await expect(insert(apiKey('k3', { tenantId: 'ten_nobody' }))).rejects.toThrow()
+      await insert({ tenants: ['a'], keys: [apiKey('k1')] })
+      const add = (key: ReturnType<typeof apiKey>) => write((tx) => tx.insertApiKey(key))
+      await expect(add(apiKey('k2', { hash: bytes('hash of k1') }))).rejects.toThrow()
+      await expect(add(apiKey('k3', { tenantId: 'ten_nobody' }))).rejects.toThrow()
       expect(await read().apiKeys('ten_a')).toEqual([apiKey('k1')])
     })
 
     it('end with a grace period or at once, and never later than before', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertApiKey(apiKey('forever'))
-        await tx.insertApiKey(apiKey('soon', { validUntil: AT + 50 }))
-        await tx.insertApiKey(apiKey('other', { type: 'production' }))
+      await insert({
+        tenants: ['a'],
+        keys: [
+          apiKey('forever'),
+          apiKey('soon', { validUntil: AT + 50 }),
+          apiKey('other', { type: 'production' }),
+        ],
       })
       const end = (how: { revokedAt: number } | { validUntil: number }) =>
         write((tx) => tx.endApiKeys('ten_a', 'sandbox', null, how))
@@ -256,12 +243,14 @@ overStores((stores) => {
 
     it('can be ended by name, so that others stay, or all together', async () => {
       const bounds = { name: 'payments', scopes: 'verify enroll', networks: '10.0.0.0/8 2001:db8::/32' }
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertApiKey(apiKey('first'))
-        await tx.insertApiKey(apiKey('payments', bounds))
-        await tx.insertApiKey(apiKey('audit', { name: 'audit' }))
-        await tx.insertApiKey(apiKey('production', { type: 'production' }))
+      await insert({
+        tenants: ['a'],
+        keys: [
+          apiKey('first'),
+          apiKey('payments', bounds),
+          apiKey('audit', { name: 'audit' }),
+          apiKey('production', { type: 'production' }),
+        ],
       })
       const key = async (id: string) => (await read().apiKeyByHash(bytes(`hash of ${id}`), AT))!.key
       expect(await key('payments')).toEqual(apiKey('payments', bounds))
@@ -278,12 +267,14 @@ overStores((stores) => {
     })
 
     it('can be ended at once during their grace period, and only then', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertApiKey(apiKey('graced', { validUntil: AT + 200 }))
-        await tx.insertApiKey(apiKey('over', { validUntil: AT + 70 }))
-        await tx.insertApiKey(apiKey('fresh'))
-        await tx.insertApiKey(apiKey('production', { type: 'production', validUntil: AT + 200 }))
+      await insert({
+        tenants: ['a'],
+        keys: [
+          apiKey('graced', { validUntil: AT + 200 }),
+          apiKey('over', { validUntil: AT + 70 }),
+          apiKey('fresh'),
+          apiKey('production', { type: 'production', validUntil: AT + 200 }),
+        ],
       })
       const endGracePeriods = (at: number) => write((tx) => tx.endGracePeriods('ten_a', 'sandbox', null, at))
       expect([await endGracePeriods(AT + 70), await endGracePeriods(AT + 71)]).toEqual([1, 0])
@@ -300,14 +291,15 @@ overStores((stores) => {
   describe('signing secrets', () => {
     it('are returned while they are valid, the current one first; their end is exclusive', async () => {
       const [ending, current] = [signingSecret('ending', { validUntil: AT + 10 }), signingSecret('current')]
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertTenant(tenant('b'))
-        await tx.insertSigningSecret(ending)
-        await tx.insertSigningSecret(signingSecret('later', { createdAt: AT + 1, validUntil: AT + 10 }))
-        await tx.insertSigningSecret(current)
-        await tx.insertSigningSecret(signingSecret('other', { tenantId: 'ten_b' }))
-        await tx.insertApiKey(apiKey('k'))
+      await insert({
+        tenants: ['a', 'b'],
+        secrets: [
+          ending,
+          signingSecret('later', { createdAt: AT + 1, validUntil: AT + 10 }),
+          current,
+          signingSecret('other', { tenantId: 'ten_b' }),
+        ],
+        keys: [apiKey('k')],
       })
       const at = async (now: number) => (await read().signingSecrets('ten_a', now)).map(({ id }) => id)
       expect(await at(AT + 9)).toEqual(['current', 'later', 'ending'])
@@ -320,7 +312,7 @@ overStores((stores) => {
     })
 
     it('have one current secret for each tenant, even after concurrent rotations', async () => {
-      await write((tx) => tx.insertTenant(tenant('a')))
+      await insert({ tenants: ['a'] })
       const results = await Promise.allSettled(
         ['one', 'two', 'three'].map((id) => write((tx) => tx.insertSigningSecret(signingSecret(id)))),
       )
@@ -350,13 +342,11 @@ overStores((stores) => {
   it('counts tenants, references by environment, and audit entries', async () => {
     const none = { tenants: 0, references: { production: 0, sandbox: 0 }, auditEntries: 0 }
     expect(await read().counts()).toEqual(none)
-    await write(async (tx) => {
-      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-      await tx.insertSubject(subject('ada'))
-      await tx.insertSubject(subject('eve', { environment: 'sandbox', tenantId: 'ten_b' }))
-      await tx.insertSubject(subject('bare'))
-      for (const name of ['ada', 'eve']) await tx.putReference(reference(name))
-      for (const sequence of [1, 2, 3]) await tx.appendAudit(auditEntry(sequence))
+    await insert({
+      tenants: ['a', 'b'],
+      subjects: ['ada', subject('eve', { environment: 'sandbox', tenantId: 'ten_b' }), 'bare'],
+      references: ['ada', 'eve'],
+      entries: [...[1, 2, 3].map((sequence) => auditEntry(sequence))],
     })
     expect(await read().counts()).toEqual({
       tenants: 2,

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
 import { policyWriter } from '../../../src/features/policies/policy-table.js'
-import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
-import { AlreadyExecutedError, type StoreTransaction } from '../../../src/storage/store.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
+import { AlreadyExecutedError } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -26,19 +26,12 @@ import {
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write, insert } = stores
 
   describe('a user', () => {
     it('is found by the blind index, with a reference or null, and is undefined for an unknown one', async () => {
       const full = subject('full', { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 })
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(full)
-        await tx.insertSubject(subject('ada'))
-        await tx.putReference(reference('ada'))
-      })
+      await insert({ tenants: ['a'], subjects: [full, 'ada'], references: ['ada'] })
       expect(await read().subject(bytes('full'))).toEqual({
         subject: full,
         reference: null,
@@ -81,13 +74,18 @@ overStores((stores) => {
     })
 
     it('is read with others of the tenant, by the model of the reference and in the order of blind indexes', async () => {
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (const name of ['eve', 'ada', 'bob', 'dan', 'zoe']) await tx.insertSubject(subject(name))
-        await tx.insertSubject(subject('out', { tenantId: 'ten_b' }))
-        await tx.insertSubject(subject('box', { environment: 'sandbox' }))
-        for (const name of ['eve', 'ada', 'bob', 'out', 'box']) await tx.putReference(reference(name))
-        await tx.putReference(reference('zoe', { model: 'other@1' }))
+      await insert({
+        tenants: ['a', 'b'],
+        subjects: [
+          'eve',
+          'ada',
+          'bob',
+          'dan',
+          'zoe',
+          subject('out', { tenantId: 'ten_b' }),
+          subject('box', { environment: 'sandbox' }),
+        ],
+        references: ['eve', 'ada', 'bob', 'out', 'box', reference('zoe', { model: 'other@1' })],
       })
       const { model } = reference('ada')
       const page = async (start: string, limit: number) => {
@@ -125,22 +123,15 @@ overStores((stores) => {
     })
 
     it('has a unique blind index, and cannot exist without its tenant', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('ada'))
-      })
-      const insert = (record: ReturnType<typeof subject>) => write((tx) => tx.insertSubject(record))
-      await expect(insert(subject('eve', { blindIndex: bytes('ada') }))).rejects.toThrow()
-      await expect(insert(subject('eve', { tenantId: 'ten_nobody' }))).rejects.toThrow()
+      await insert({ tenants: ['a'], subjects: ['ada'] })
+      const add = (record: ReturnType<typeof subject>) => write((tx) => tx.insertSubject(record))
+      await expect(add(subject('eve', { blindIndex: bytes('ada') }))).rejects.toThrow()
+      await expect(add(subject('eve', { tenantId: 'ten_nobody' }))).rejects.toThrow()
       expect(await read().blindIndexesOf('ten_a', 10)).toEqual([bytes('ada')])
     })
 
     it('has one reference, which the next one replaces', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('ada'))
-        await tx.putReference(reference('ada'))
-      })
+      await insert({ tenants: ['a'], subjects: ['ada'], references: ['ada'] })
       const next = reference('ada', { id: 'ref_next', model: 'm@2', sealed: bytes('next') })
       await write((tx) => tx.putReference(next))
       expect((await read().subject(bytes('ada')))?.reference).toEqual(next)
@@ -150,12 +141,8 @@ overStores((stores) => {
 
     it('has its lockout changed without other fields', async () => {
       const lockout = { failures: 4, lockedUntil: AT + 1, disabledAt: AT + 2 }
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('ada'))
-        await tx.insertSubject(subject('eve'))
-        await tx.setLockout('sub_ada', lockout)
-      })
+      await insert({ tenants: ['a'], subjects: ['ada', 'eve'] })
+      await write((tx) => tx.setLockout('sub_ada', lockout))
       expect((await read().subject(bytes('ada')))?.subject).toEqual(subject('ada', lockout))
       expect((await read().subject(bytes('eve')))?.subject).toEqual(subject('eve'))
       await write((tx) => tx.setLockout('sub_ada', { failures: 0, lockedUntil: null, disabledAt: null }))
@@ -163,13 +150,16 @@ overStores((stores) => {
     })
 
     it('is counted by environment while it has a reference', async () => {
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
-        await tx.insertSubject(subject('bare'))
-        await tx.insertSubject(subject('sam', { environment: 'sandbox' }))
-        await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
-        for (const name of ['ada', 'eve', 'sam', 'theirs']) await tx.putReference(reference(name))
+      await insert({
+        tenants: ['a', 'b'],
+        subjects: [
+          'ada',
+          'eve',
+          'bare',
+          subject('sam', { environment: 'sandbox' }),
+          subject('theirs', { tenantId: 'ten_b' }),
+        ],
+        references: ['ada', 'eve', 'sam', 'theirs'],
       })
       expect(await read().referencesOf('ten_a')).toEqual({ production: 2, sandbox: 1 })
       expect(await read().referencesOf('ten_b')).toEqual({ production: 1, sandbox: 0 })
@@ -177,10 +167,9 @@ overStores((stores) => {
     })
 
     it('is listed among as many blind indexes as are asked for', async () => {
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (const name of ['ada', 'eve', 'sam']) await tx.insertSubject(subject(name))
-        await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
+      await insert({
+        tenants: ['a', 'b'],
+        subjects: ['ada', 'eve', 'sam', subject('theirs', { tenantId: 'ten_b' })],
       })
       const found = async (limit: number) => (await read().blindIndexesOf('ten_a', limit)).map(String).sort()
       expect(await found(10)).toEqual(['ada', 'eve', 'sam'])
@@ -212,11 +201,13 @@ overStores((stores) => {
     })
 
     it('are recognized by their digest when only the digest is kept, and are then not listed', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('ada'))
-        await tx.insertCapture(capture('digest alone', { sealed: Buffer.alloc(0) }))
-        await tx.insertCapture(capture('whole', { seenAt: AT + 1 }))
+      await insert({
+        tenants: ['a'],
+        subjects: ['ada'],
+        captures: [
+          capture('digest alone', { sealed: Buffer.alloc(0) }),
+          capture('whole', { seenAt: AT + 1 }),
+        ],
       })
       const has = (digest: string, since: number, subjectId = 'sub_ada') =>
         hasCapture(read(), subjectId, bytes(digest), since)
@@ -229,10 +220,7 @@ overStores((stores) => {
     })
 
     it('are listed after the last position of a history, in order, at any time', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
-      })
+      await insert({ tenants: ['a'], subjects: ['ada', 'eve'] })
       expect(await read().captureHistory('sub_ada', [], 0, 10)).toEqual({
         hasDigest: false,
         newest: [],
@@ -254,10 +242,10 @@ overStores((stores) => {
     })
 
     it('may have the same digest twice, and cannot exist without their user', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('ada'))
-        for (const seenAt of [AT, AT + 1]) await tx.insertCapture(capture('same', { seenAt }))
+      await insert({
+        tenants: ['a'],
+        subjects: ['ada'],
+        captures: [...[AT, AT + 1].map((seenAt) => capture('same', { seenAt }))],
       })
       expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toHaveLength(2)
       await expect(
@@ -300,7 +288,7 @@ overStores((stores) => {
     })
 
     it('is unique in its scope when many write at once, and rolls back everything else that the losers wrote', async () => {
-      await write((tx) => tx.insertTenant(tenant('a')))
+      await insert({ tenants: ['a'] })
       const both = [stores.store, await stores.open()]
       const results = await Promise.allSettled(
         Array.from({ length: 32 }, (_, i) =>
@@ -319,13 +307,14 @@ overStores((stores) => {
 
   describe('erasure', () => {
     it('deletes and counts key, reference, captures and kept responses, and leaves other users as they are', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (const name of ['ada', 'grace']) await insertUser(tx, name)
-        await tx.insertCapture(capture('digest alone', { sealed: Buffer.alloc(0) }))
-        await tx.insertIdempotencyRecord(keptResponse('sealed by the service', { subjectId: null }))
-        for (const name of ['ada', 'grace'])
-          await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { blindIndex: bytes(name) }))
+      await insert({
+        tenants: ['a'],
+        users: ['ada', 'grace'],
+        captures: [capture('digest alone', { sealed: Buffer.alloc(0) })],
+        responses: [keptResponse('sealed by the service', { subjectId: null })],
+        challenges: [
+          ...['ada', 'grace'].map((name) => challenge(`cha_${name}`, { blindIndex: bytes(name) })),
+        ],
       })
       const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
       expect(await erase()).toEqual({ references: 1, captures: 2, passkeys: 0, idempotencyRecords: 2 })
@@ -352,19 +341,17 @@ overStores((stores) => {
 
     it('deletes the bodies of webhooks about the user, and keeps the deliveries', async () => {
       const blindIndex = bytes('ada')
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('ada'))
-        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
-        await tx.statements(webhookWriter).insertDelivery(delivery('waiting', 'end', { blindIndex }))
-        await tx
-          .statements(webhookWriter)
-          .insertDelivery(delivery('told', 'end', { blindIndex, ...DELIVERED }))
-        await tx
-          .statements(webhookWriter)
-          .insertDelivery(delivery('of another', 'end', { blindIndex: bytes('eve') }))
-        await tx.eraseSubject(blindIndex)
+      await insert({
+        tenants: ['a'],
+        subjects: ['ada'],
+        endpoints: [endpoint('end')],
+        deliveries: [
+          delivery('waiting', 'end', { blindIndex }),
+          delivery('told', 'end', { blindIndex, ...DELIVERED }),
+          delivery('of another', 'end', { blindIndex: bytes('eve') }),
+        ],
       })
+      await write((tx) => tx.eraseSubject(blindIndex))
       expect(await read().statements(webhookReader).delivery('waiting')).toEqual(
         delivery('waiting', 'end', {
           ...{ blindIndex: null, sealed: null, status: 'erased', nextAttemptAt: null },

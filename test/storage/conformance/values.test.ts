@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   apiKey,
@@ -32,19 +31,17 @@ const TEXTS = {
 }
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write, insert } = stores
 
   it('returns the bytes that were written, zeros and empty values included', async () => {
     const every = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     const values = [Buffer.alloc(0), Buffer.alloc(1), Buffer.alloc(33), every, Buffer.alloc(2 ** 20, 0xc3)]
-    await write((tx) => tx.insertTenant(tenant('a')))
+    await insert({ tenants: ['a'] })
     for (const [i, value] of values.entries()) {
       const blindIndex = Buffer.concat([bytes(`${i}`), value.subarray(0, 300)])
-      await write(async (tx) => {
-        await tx.insertSubject(subject(`${i}`, { blindIndex, wrappedKey: value }))
-        await tx.putReference(reference(`${i}`, { sealed: value }))
+      await insert({
+        subjects: [subject(`${i}`, { blindIndex, wrappedKey: value })],
+        references: [reference(`${i}`, { sealed: value })],
       })
       const found = await read().subject(blindIndex)
       expect(Buffer.isBuffer(found?.subject.wrappedKey)).toBe(true)
@@ -88,7 +85,7 @@ overStores((stores) => {
 
   it('returns times and counts exactly, up to the largest safe integer', async () => {
     const times = [0, 1, 2 ** 31 - 1, 2 ** 31, 2 ** 32, AT, Number.MAX_SAFE_INTEGER]
-    await write((tx) => tx.insertTenant(tenant('a')))
+    await insert({ tenants: ['a'] })
     for (const at of times) {
       const key = apiKey(`key ${at}`, { createdAt: at, validUntil: at, revokedAt: at })
       await write((tx) => tx.insertApiKey(key))
@@ -110,10 +107,7 @@ overStores((stores) => {
 
   it('returns any record as it was written', async () => {
     let count = 0
-    await write(async (tx) => {
-      await tx.insertTenant(tenant('a'))
-      await tx.insertSubject(subject('ada'))
-    })
+    await insert({ tenants: ['a'], subjects: ['ada'] })
     const anyBytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array))
     const anyText = fc.string({ unit: 'grapheme', maxLength: 50 }).map((text) => text.replaceAll('\0', ''))
     const anyTime = fc.nat({ max: Number.MAX_SAFE_INTEGER - 1 })
@@ -129,10 +123,7 @@ overStores((stores) => {
           sealed: Buffer.concat([some, some, bytes('.')]),
           seenAt: at,
         })
-        await write(async (tx) => {
-          await tx.insertIdempotencyRecord(kept)
-          await tx.insertCapture(seen)
-        })
+        await insert({ responses: [kept], captures: [seen] })
         expect(await read().idempotencyRecord(scope, at)).toEqual(kept)
         const captures = await capturesAfter(read(), 'sub_ada', 0)
         expect(captures.find(({ digest }) => digest.equals(scope))).toEqual(seen)

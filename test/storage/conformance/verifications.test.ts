@@ -6,9 +6,7 @@ import { AT, auditEntry, bytes, insertUser, tenant } from '../../support/records
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { read, write } = stores
   const withTenants = (work: (tx: StoreTransaction) => Promise<void>) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
