@@ -1,16 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
 import { validSignatures } from '../support/trust.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 async function createTenant(name: string): Promise<{ tenant_id: string; sandbox_key: string }> {
   return (await place.run(['tenant', 'create', name, '--json'])).json
@@ -52,7 +48,7 @@ describe('audit verify', () => {
     await place.host()
     const tenant_id = await createAudited('acme')
     await createTenant('idle')
-    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    const { code, json } = await place.ask('audit verify')
     expect(code).toBe(0)
     expect(json).toEqual([
       { tenant_id, name: 'acme', entries: 5, broken_at: null },
@@ -81,11 +77,11 @@ describe('audit verify', () => {
   it('reports a log whose end does not match its seal; doctor names it, and no anchor is made', async () => {
     await createAudited('acme')
     tamper('UPDATE audit_seal SET sequence = sequence - 1')
-    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    const { code, json } = await place.ask('audit verify')
     expect(code).toBe(1)
     expect(json).toMatchObject([{ name: 'acme', entries: 4, broken_at: 5 }])
-    expect((await place.run(['audit', 'anchor', '--json'])).error.code).toBe('audit_log_broken')
-    const { findings } = (await place.run(['doctor', '--json'])).json as {
+    expect((await place.ask('audit anchor')).error.code).toBe('audit_log_broken')
+    const { findings } = (await place.ask('doctor')).json as {
       findings: Array<Record<string, string>>
     }
     expect(findings.find(({ check }) => check === 'audit logs')).toMatchObject({
@@ -101,7 +97,7 @@ describe('audit verify', () => {
       `UPDATE audit SET entry = replace(entry, '"operator"', '"nobody"') WHERE sequence = 3
        AND tenant_id = (SELECT id FROM tenant WHERE name = 'acme')`,
     )
-    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    const { code, json } = await place.ask('audit verify')
     expect(code).toBe(1)
     expect(json).toMatchObject([
       { name: 'acme', entries: 2, broken_at: 3 },
@@ -115,7 +111,7 @@ describe('audit verify', () => {
   it('reports an entry that was removed', async () => {
     await createAudited('acme')
     tamper('DELETE FROM audit WHERE sequence = 2')
-    const { code, json } = await place.run(['audit', 'verify', '--json'])
+    const { code, json } = await place.ask('audit verify')
     expect(code).toBe(1)
     expect(json).toMatchObject([{ broken_at: 2 }])
   })
@@ -124,7 +120,7 @@ describe('audit verify', () => {
 describe('keys instance-secret', () => {
   it('prints the secret that signs responses without a known tenant', async () => {
     const server = await place.host()
-    const { code, json } = await place.run(['keys', 'instance-secret', '--json'])
+    const { code, json } = await place.ask('keys instance-secret')
     expect(code).toBe(0)
     const response = await apiClient(`${server.production}/v1`).health()
     expect(response.status).toBe(401)

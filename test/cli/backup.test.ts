@@ -1,19 +1,15 @@
 import { chownSync, existsSync, readdirSync, statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { docPath } from '../../src/lib/doc-path.js'
 import { peekBackups } from '../../src/storage/sqlite/sqlite-peek.js'
 import { apiClient } from '../support/client.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplace, workplaceForEach } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
 import { base64, face } from '../support/faces.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 async function createTenant(name: string): Promise<{ sandbox_key: string }> {
   return (await place.run(['tenant', 'create', name, '--json'])).json
@@ -50,14 +46,14 @@ describe('backup', () => {
     expect(result.json.users).toBeGreaterThanOrEqual(before)
 
     // The copy without its keys contains no key of a user, and no service can serve from it.
-    const refused = await place.run(['tenant', 'list', '--json'], { COUNTERSIGN_DATABASE: `sqlite:${copy}` })
+    const refused = await place.ask('tenant list', { COUNTERSIGN_DATABASE: `sqlite:${copy}` })
     expect(refused.error.code).toBe('database_unusable')
     const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored', 'countersign.db')}` }
     expect((await place.run(['restore', copy, '--json'], env)).json).toMatchObject({
       users: result.json.users,
       users_erased: 0,
     })
-    expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
+    expect((await place.ask('audit verify', env)).json).toMatchObject([{ broken_at: null }])
     const restored = await place.host(env)
     const verified = await apiClient(`${restored.sandbox}/v1`, sandbox_key).verify({
       user_id: 'u0',
@@ -135,7 +131,7 @@ describe('backup', () => {
 
   it('never overwrites a file', async () => {
     await writeFile(place.path('precious'), 'precious')
-    const result = await place.run(['backup', place.path('precious'), '--json'])
+    const result = await place.ask(`backup ${place.path('precious')}`)
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'file_exists' } })
     expect(result.error.message).toContain(`${place.path('precious')} exists already`)
     expect(await readFile(place.path('precious'), 'utf8')).toBe('precious')
@@ -205,7 +201,7 @@ describe('restore', () => {
     const after = apiClient(`${again.sandbox}/v1`, sandbox_key)
     expect((await after.verify({ user_id: 'stays', image, action: 'login' })).body.verdict).toBe('approved')
     expect((await after.erase('gone')).body.code).toBe('reference_not_found')
-    expect((await place.run(['audit', 'verify', '--json'])).json).toMatchObject([
+    expect((await place.ask('audit verify')).json).toMatchObject([
       // Two entries: the creation of the tenant, and the restore.
       { entries: 2, broken_at: null },
     ])
@@ -215,7 +211,7 @@ describe('restore', () => {
     await createTenant('acme')
     const old = place.path('old.db')
     await place.run(['backup', old])
-    const rotated = await place.run(['keys', 'rotate-master', '--json'])
+    const rotated = await place.ask('keys rotate-master')
     const { stdout } = await place.run(['backup', place.path('new.db')])
     const kept = place.path('countersign.keys.0')
     expect(stdout).toContain(`were moved to ${kept}`)
@@ -228,7 +224,7 @@ describe('restore', () => {
       message: expect.stringContaining(`--keys ${kept}.`),
     })
     expect((await place.run(['restore', old, '--keys', kept], env)).code).toBe(0)
-    expect((await place.run(['tenant', 'list', '--json'], env)).json).toHaveLength(1)
+    expect((await place.ask('tenant list', env)).json).toHaveLength(1)
   })
 
   it('refuses a damaged copy and leaves nothing behind', async () => {
@@ -257,7 +253,7 @@ describe('restore', () => {
       COUNTERSIGN_MASTER_KEY_FILE: place.path(key),
     })
     const restore = async (key: string) => {
-      const { code, error } = await place.run(['restore', place.path('copy.db'), '--json'], elsewhere(key))
+      const { code, error } = await place.ask(`restore ${place.path('copy.db')}`, elsewhere(key))
       return [code, error.code]
     }
     expect(await restore('no.key')).toEqual([1, 'master_key_missing'])

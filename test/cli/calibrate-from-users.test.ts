@@ -162,7 +162,7 @@ it('writes the calibration, which decides from then on and names no user', async
 })
 
 it('is named by doctor, with its people and the likely duplicates', async () => {
-  const { json } = await place.run(['doctor', '--json'], env)
+  const { json } = await place.ask('doctor', env)
   const finding = json.findings.find(({ check }: { check: string }) => check === 'model pack')
   expect(finding.detail).toMatch(
     /measured between 120 of your users on \d{4}-\d\d-\d\d \(likely duplicates: 0\)/,

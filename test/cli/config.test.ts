@@ -114,14 +114,14 @@ describe('config', () => {
 
 describe('config check', () => {
   it('accepts a valid configuration and creates nothing', async () => {
-    const { code, json } = await place.run(['config', 'check', '--json'])
+    const { code, json } = await place.ask('config check')
     expect({ code, json }).toEqual({ code: 0, json: { ok: true, problems: [], warnings: [] } })
     expect((await place.run(['config', 'check'])).stdout).toBe('The configuration is valid.\n')
     expect(readdirSync(place.dataDir)).toEqual([])
   })
 
   it('says what to do with an OpenID provider by plain http', async () => {
-    const { code, json } = await place.run(['config', 'check', '--json'], {
+    const { code, json } = await place.ask('config check', {
       COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
       COUNTERSIGN_OPENID_URL: 'http://id.bank.example',
@@ -136,7 +136,7 @@ describe('config check', () => {
 
   it('reports an unreachable PostgreSQL without showing the password', async () => {
     const env = { COUNTERSIGN_DATABASE: 'postgres://user:battery@127.0.0.1:1/db' }
-    const { code, json } = await place.run(['config', 'check', '--json'], env)
+    const { code, json } = await place.ask('config check', env)
     expect(code).toBe(1)
     expect(json).toEqual({
       ok: false,
@@ -151,7 +151,7 @@ describe('config check', () => {
     const url = 'postgres://user@127.0.0.1:1/db?sslmode=verify-full&sslrootcert='
     const absent = place.path('absent.pem')
     const check = async (database: string) => {
-      const { code, json } = await place.run(['config', 'check', '--json'], {
+      const { code, json } = await place.ask('config check', {
         COUNTERSIGN_DATABASE: database,
       })
       expect(code).toBe(1)
@@ -169,7 +169,7 @@ describe('config check', () => {
     const detail =
       'has 1 character, and needs at least 15; make one with: countersign operator-password --generate'
     const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'a' }
-    const { code, json } = await place.run(['config', 'check', '--json'], env)
+    const { code, json } = await place.ask('config check', env)
     expect({ code, problems: json.problems }).toEqual({
       code: 1,
       problems: [`The password in COUNTERSIGN_OPERATOR_PASSWORD ${detail}`],
@@ -177,7 +177,7 @@ describe('config check', () => {
     const file = place.path('short.password')
     await writeFile(file, 'fourteen chars', { mode: 0o600 })
     const named = { COUNTERSIGN_OPERATOR_PASSWORD: '', COUNTERSIGN_OPERATOR_PASSWORD_FILE: file }
-    const { json: ofFile } = await place.run(['config', 'check', '--json'], named)
+    const { json: ofFile } = await place.ask('config check', named)
     expect(ofFile.problems).toEqual([expect.stringContaining('has 14 characters, and needs at least 15')])
     expect(JSON.stringify([json, ofFile])).not.toContain('fourteen chars')
   })
@@ -190,7 +190,7 @@ describe('config check', () => {
       COUNTERSIGN_MASTER_KEY: 'c2hvcnQ=',
       COUNTERSIGN_OPERATOR_PASSWORD: 'scrypt$cut',
     }
-    const { code, json } = await place.run(['config', 'check', '--json'], env)
+    const { code, json } = await place.ask('config check', env)
     expect(code).toBe(1)
     expect(json).toEqual({
       ok: false,
@@ -219,10 +219,10 @@ describe('config check', () => {
         [`${prefix}_TLS_KEY`]: place.path('other.key'),
       }
       const mismatch = `The TLS key ${place.path('other.key')} does not belong to the certificate ${place.path('one.pem')}.`
-      const checked = await place.run(['config', 'check', '--json'], env)
+      const checked = await place.ask('config check', env)
       expect(checked.code).toBe(1)
       expect(checked.json.problems).toEqual([mismatch])
-      const { findings } = (await place.run(['doctor', '--json'], env)).json
+      const { findings } = (await place.ask('doctor', env)).json
       expect(findings).toContainEqual(
         expect.objectContaining({ check: 'TLS', status: 'problem', detail: mismatch }),
       )
@@ -231,8 +231,8 @@ describe('config check', () => {
 
   /** The findings of config check and doctor, which are the same. */
   async function find(env: Record<string, string>, check: string) {
-    const checked = await place.run(['config', 'check', '--json'], env)
-    const { findings } = (await place.run(['doctor', '--json'], env)).json
+    const checked = await place.ask('config check', env)
+    const { findings } = (await place.ask('doctor', env)).json
     const finding = findings.find((one: { check: string }) => one.check === check)
     return { code: checked.code, ...checked.json, finding }
   }
@@ -412,7 +412,7 @@ describe('config check', () => {
 
   it('warns of addresses that endanger callers or operators, and ends with 0', async () => {
     const check = async (env: Record<string, string>) => {
-      const { code, json } = await place.run(['config', 'check', '--json'], env)
+      const { code, json } = await place.ask('config check', env)
       expect(code).toBe(0)
       return json.warnings
     }
@@ -440,7 +440,7 @@ describe('config check', () => {
       COUNTERSIGN_MODELS_DIR: inject('modelsDir'),
       COUNTERSIGN_MODEL_PACK: 'baseline',
     }
-    const { code, json } = await place.run(['config', 'check', '--json'], open)
+    const { code, json } = await place.ask('config check', open)
     expect(code).toBe(0)
     expect(json.warnings).toEqual([
       expect.stringMatching(/^The baseline pack is only for evaluation/),
@@ -454,7 +454,7 @@ describe('config check', () => {
         /^The model pack baseline@.* is of evaluation grade .*every SDK .*production\.md#the-grade-a-decision\.$/,
       ),
     ])
-    const { findings } = (await place.run(['doctor', '--json'], open)).json
+    const { findings } = (await place.ask('doctor', open)).json
     for (const about of ['COUNTERSIGN_REPLAY_POLICY is report', 'COUNTERSIGN_REQUIRE_LIVENESS is none'])
       expect(findings).toContainEqual({
         check: 'configuration',
@@ -494,7 +494,7 @@ describe('config check', () => {
   })
 
   it('warns of the baseline pack in the words of the start', async () => {
-    const { code, json } = await place.run(['config', 'check', '--json'], {
+    const { code, json } = await place.ask('config check', {
       COUNTERSIGN_MODEL_PACK: 'baseline',
     })
     expect(code).toBe(0)
@@ -507,7 +507,7 @@ describe('config check', () => {
   })
 
   it('fails at once for a pack that is not there yet and that serve will refuse', async () => {
-    const { code, json } = await place.run(['config', 'check', '--json'], {
+    const { code, json } = await place.ask('config check', {
       COUNTERSIGN_MODEL_PACK: 'standard',
       COUNTERSIGN_ACCEPT_PACK: '',
     })

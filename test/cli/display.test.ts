@@ -1,19 +1,15 @@
 /** `countersign display`: the text of a typed action again, for a dispute. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { displayHash } from '../../clients/node/display-hash.js'
 import { paymentBatch } from '../../clients/node/make-action.js'
 import { actionHash } from '../../src/contract/action-hash.js'
 import { displayAction } from '../../src/contract/actions/display-action.js'
 import { adviceOn } from '../support/advice.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
 
 const payee = { name: 'Grаce', account: 'DE89370400440532013000' }
 const payment = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }

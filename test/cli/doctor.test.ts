@@ -1,22 +1,18 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplace, workplaceForEach } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
 import { copyPackage, type PackageCopy } from '../support/package-copy.js'
 import { writeShiftedPack } from '../support/packs.js'
 import { overUws } from '../support/transports.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 interface Finding {
   check: string
@@ -26,7 +22,7 @@ interface Finding {
 }
 
 async function examine(env: Record<string, string> = {}) {
-  const { code, json, stderr } = await place.run(['doctor', '--json'], env)
+  const { code, json, stderr } = await place.ask('doctor', env)
   expect(stderr).toBe('')
   const { ok, findings } = json as { ok: boolean; findings: Finding[] }
   expect(code).toBe(ok ? 0 : 1)
@@ -354,7 +350,7 @@ describe('doctor', () => {
   })
 
   it('fails on a configuration file that cannot be read, since it would examine another installation', async () => {
-    const result = await place.run(['doctor', '--json', '--config', place.path('none.env')])
+    const result = await place.ask(`doctor --config ${place.path('none.env')}`)
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_configuration' } })
   })
 

@@ -1,14 +1,10 @@
 import { statSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { describe, expect, it } from 'vitest'
+import { workplaceForEach } from '../support/command.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 describe('a database file without content', () => {
   for (const args of [['tenant', 'list'], ['tenant', 'create', 'acme'], ['audit', 'verify'], ['nodes']])
@@ -25,7 +21,7 @@ describe('a database file without content', () => {
     await place.run(['tenant', 'create', 'acme'])
     const file = place.path('countersign.db')
     await writeFile(file, '')
-    const { findings } = (await place.run(['doctor', '--json'])).json
+    const { findings } = (await place.ask('doctor')).json
     expect(findings).toContainEqual(
       expect.objectContaining({
         check: 'database',
@@ -40,7 +36,7 @@ describe('a database file without content', () => {
     const file = place.path('countersign.db')
     await rename(file, `${file}.made`)
     await writeFile(file, '')
-    const listing = place.run(['tenant', 'list', '--json'])
+    const listing = place.ask('tenant list')
     await sleep(200)
     await rename(`${file}.made`, file)
     expect((await listing).json).toMatchObject([{ name: 'acme' }])

@@ -1,17 +1,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseCsv } from '../../tools/evaluation/csv.js'
 import { evaluationDataMissing, readEvaluationFile, writeEvaluationPack } from '../biometrics/fixtures.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 import { face, landscape } from '../support/faces.js'
 import { writeLivenessPack } from '../support/liveness-pack.js'
 
 const HEADER = 'presentation,type,subject,species,device,condition,frames'
 
-let place: Workplace
+const place = workplaceForAll({ COUNTERSIGN_ACCEPT_PACK: 'brought,baseline' })
 beforeAll(async () => {
-  place = await workplace({ COUNTERSIGN_ACCEPT_PACK: 'brought,baseline' })
   await writeLivenessPack(place.path('live'), inject('modelsDir'))
   await writeLivenessPack(place.path('careful'), inject('modelsDir'), { leastCropShare: 0.95 })
   for (const name of ['ada', 'adaToday', 'grace'] as const) {
@@ -24,7 +23,6 @@ beforeAll(async () => {
   }
   await writeFile(place.path('landscape.jpg'), await landscape())
 })
-afterAll(() => place?.dispose())
 
 async function evaluate(lines: string[], ...options: string[]) {
   await writeFile(place.path('labels.csv'), lines.join('\n'))

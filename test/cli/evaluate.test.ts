@@ -1,20 +1,18 @@
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { configureDecoders } from '../../src/biometrics/pipeline/decode/decode-pixels.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 import { face, groupPhoto, landscape, REPHOTOGRAPHED } from '../support/faces.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
-let place: Workplace
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   for (const name of ['ada', 'adaToday', 'grace', 'mary'] as const)
     await writeFile(place.path(`${name}.jpg`), await face(name))
   await writeFile(place.path('landscape.jpg'), await landscape())
 })
-afterAll(() => place?.dispose())
 
 async function evaluate(lines: string[], ...options: string[]) {
   await writeFile(place.path('pairs.csv'), ['a,b,same', ...lines].join('\n'))
@@ -85,7 +83,7 @@ describe('evaluate', () => {
   })
 
   it('names the file that it cannot read', async () => {
-    const { code, error } = await place.run(['evaluate', place.path('nope.csv'), '--json'])
+    const { code, error } = await place.ask(`evaluate ${place.path('nope.csv')}`)
     expect(code).toBe(1)
     expect(error.code).toBe('file_unreadable')
     expect(error.message).toContain(`Cannot read ${place.path('nope.csv')}: `)
@@ -93,7 +91,7 @@ describe('evaluate', () => {
 
   it('refuses a file without the columns', async () => {
     await writeFile(place.path('pairs.csv'), 'x,y\n1,2')
-    const result = await place.run(['evaluate', place.path('pairs.csv'), '--json'])
+    const result = await place.ask(`evaluate ${place.path('pairs.csv')}`)
     expect(result.code).toBe(1)
     expect(JSON.parse(result.stderr)).toMatchObject({ error: { code: 'malformed_pairs' } })
   })
@@ -218,7 +216,7 @@ describe('the line for programs', () => {
 
   it.each(['a folder of people', 'a file of pairs'])('is the last and the only one, of %s', async (kind) => {
     const { code, stdout } = kind.startsWith('a folder')
-      ? await place.run(['evaluate', place.path('people'), '--json'])
+      ? await place.ask(`evaluate ${place.path('people')}`)
       : await evaluate(['ada.jpg,adaToday.jpg,1', 'ada.jpg,grace.jpg,0'])
     expect(code).toBe(0)
     expect(stdout.endsWith('}\n')).toBe(true)
@@ -227,13 +225,9 @@ describe('the line for programs', () => {
   })
 
   it('names groups one by one', async () => {
-    const { stdout } = await place.run([
-      'evaluate',
-      place.path('people'),
-      '--groups',
-      place.path('people.csv'),
-      '--json',
-    ])
+    const { stdout } = await place.ask(
+      `evaluate ${place.path('people')} --groups ${place.path('people.csv')}`,
+    )
     expect(JSON.parse(stdout).groups).toContainEqual(
       expect.objectContaining({ label: 'eyes', group: 'blue', people: 2, measured_fmr: 0 }),
     )

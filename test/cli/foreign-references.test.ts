@@ -1,15 +1,14 @@
 /** Users whose references were made by another model pack than the one that serves. */
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { beforeEach, expect, inject, it } from 'vitest'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { writeBroughtPack } from '../support/packs.js'
 import { reference, subject } from '../support/records.js'
 
-let place: Workplace
+const place = workplaceForEach({ COUNTERSIGN_MODEL_PACK: join(inject('modelsDir'), 'baseline') })
 beforeEach(async () => {
-  place = await workplace({ COUNTERSIGN_MODEL_PACK: join(inject('modelsDir'), 'baseline') })
-  const { tenant_id: tenantId } = (await place.run(['tenant', 'create', 'acme', '--json'])).json
+  const { tenant_id: tenantId } = (await place.ask('tenant create acme')).json
   const store = await SqliteStore.open(place.path('countersign.db'))
   await store.transaction('installation', async (tx) => {
     for (const name of ['ada', 'grace']) {
@@ -21,14 +20,13 @@ beforeEach(async () => {
   })
   await store.close()
 })
-afterEach(() => place?.dispose())
 
 const told = (served: string) =>
   `The model pack ${served} serves, and production references were made with another pack: 2 with baseline@1.0.0. ` +
   'Their users are answered with reference_model_mismatch until they are enrolled again. To serve them again, set COUNTERSIGN_MODEL_PACK=baseline.'
 
 async function databaseFinding(env: Record<string, string> = {}) {
-  const { findings } = (await place.run(['doctor', '--json'], env)).json
+  const { findings } = (await place.ask('doctor', env)).json
   return findings.find(({ check }: { check: string }) => check === 'database')
 }
 
@@ -39,7 +37,7 @@ it('doctor, migrate and serve warn of references from another pack than the one 
     status: 'warning',
     detail: `whole; 1 tenant, 2 production references. ${told('brought@1.0.0')}`,
   })
-  expect((await place.run(['migrate', '--json'], env)).json.warnings).toEqual([told('brought@1.0.0')])
+  expect((await place.ask('migrate', env)).json.warnings).toEqual([told('brought@1.0.0')])
   expect((await place.run(['migrate'], env)).stderr).toContain(told('brought@1.0.0'))
   const server = await place.serve(['--json'], env)
   expect(JSON.parse(server.stderr()).warnings).toContain(told('brought@1.0.0'))
@@ -60,5 +58,5 @@ it('there is no warning about references of the pack that serves', async () => {
     status: 'ok',
     detail: 'whole; 1 tenant, 2 production references',
   })
-  expect((await place.run(['migrate', '--json'])).json.warnings).toEqual([])
+  expect((await place.ask('migrate')).json.warnings).toEqual([])
 })

@@ -1,13 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { adviceOn } from '../support/advice.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
 
 const SECRET = 'svc-sec-for-this-test-alone'
 const inFiveMinutes = Math.floor(Date.now() / 1000) + 300

@@ -1,21 +1,17 @@
 import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { apiClient } from '../support/client.js'
-import { type HostedService, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, type Workplace, workplace, workplaceForEach } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 const masterKey = (fill: number) => Buffer.alloc(32, fill).toString('base64')
 
 async function createTenant(env?: Record<string, string>): Promise<{ sandbox_key: string }> {
-  return (await place.run(['tenant', 'create', 'acme', '--json'], env)).json
+  return (await place.ask('tenant create acme', env)).json
 }
 
 it('a malformed key for an existing database is answered with the id of the right key, not with advice to make a new one', async () => {
@@ -24,9 +20,9 @@ it('a malformed key for an existing database is answered with the id of the righ
   const id = masterKeyId(Buffer.from(await readFile(file, 'utf8'), 'base64'))
   await writeFile(file, 'cut\n')
   const message = `The master key in ${file} is not 32 bytes of base64: restore the master key of the database (id ${id}); a new key opens nothing.`
-  expect((await place.run(['tenant', 'list', '--json'])).error.message).toBe(message)
-  expect((await place.run(['serve', '--json'])).error.message).toBe(message)
-  expect((await place.run(['config', 'check', '--json'])).json.problems).toEqual([message])
+  expect((await place.ask('tenant list')).error.message).toBe(message)
+  expect((await place.ask('serve')).error.message).toBe(message)
+  expect((await place.ask('config check')).json.problems).toEqual([message])
 })
 
 describe('rotating the master key', () => {
@@ -40,7 +36,7 @@ describe('rotating the master key', () => {
     })
     expect(enrolled.status).toBe(201)
 
-    const rotated = await place.run(['keys', 'rotate-master', '--json'])
+    const rotated = await place.ask('keys rotate-master')
     expect(rotated.code).toBe(0)
     expect(rotated.json).toMatchObject({
       master_key_id: expect.stringMatching(/^[0-9a-f]{16}$/),
@@ -68,7 +64,7 @@ describe('rotating the master key', () => {
     expect(erased.body).toMatchObject({ status: 'erased', erased: { references: 1 } })
 
     await writeFile(place.path('old.key'), before, { mode: 0o600 })
-    const old = await place.run(['tenant', 'list', '--json'], {
+    const old = await place.ask('tenant list', {
       COUNTERSIGN_MASTER_KEY_FILE: place.path('old.key'),
     })
     expect(old.code).not.toBe(0)
@@ -78,15 +74,15 @@ describe('rotating the master key', () => {
   it('takes a new key from a file where the present one is not in the key file; both work until it is finished', async () => {
     const [old, next] = [{ COUNTERSIGN_MASTER_KEY: masterKey(1) }, { COUNTERSIGN_MASTER_KEY: masterKey(2) }]
     await createTenant(old)
-    expect((await place.run(['keys', 'rotate-master', '--json'], old)).error.code).toBe('new_key_needed')
+    expect((await place.ask('keys rotate-master', old)).error.code).toBe('new_key_needed')
     const file = place.path('next.key')
     await writeFile(file, masterKey(2), { mode: 0o600 })
     expect((await place.run(['keys', 'rotate-master', '--new-key-file', file], old)).code).toBe(0)
     for (const env of [old, next])
-      expect((await place.run(['audit', 'verify', '--json'], env)).json).toMatchObject([{ broken_at: null }])
+      expect((await place.ask('audit verify', env)).json).toMatchObject([{ broken_at: null }])
 
     const finding = async (env: Record<string, string>) =>
-      (await place.run(['doctor', '--json'], env)).json.findings.find(
+      (await place.ask('doctor', env)).json.findings.find(
         ({ check }: { check: string }) => check === 'master key',
       )
     const ids = [1, 2].map((fill) => masterKeyId(Buffer.alloc(32, fill)))
@@ -97,11 +93,11 @@ describe('rotating the master key', () => {
     })
 
     // In the wrong order this would delete the new key: the command says so, and does it only for a key named by id.
-    const early = await place.run(['keys', 'rotate-master', '--finish', '--json'], old)
+    const early = await place.ask('keys rotate-master --finish', old)
     expect(early.error.code).toBe('not_the_new_key')
     expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
 
-    const finished = await place.run(['keys', 'rotate-master', '--finish', '--json'], next)
+    const finished = await place.ask('keys rotate-master --finish', next)
     expect(finished.json.forgotten).toHaveLength(1)
     expect(await finding(next)).toBeUndefined()
     expect((await place.run(['tenant', 'list'], next)).code).toBe(0)
@@ -113,13 +109,12 @@ describe('rotating the master key', () => {
     await createTenant(old)
     const file = place.path('next.key')
     await writeFile(file, masterKey(2), { mode: 0o600 })
-    const cancel = (env: Record<string, string>) =>
-      place.run(['keys', 'rotate-master', '--cancel', '--json'], env)
+    const cancel = (env: Record<string, string>) => place.ask('keys rotate-master --cancel', env)
     await place.run(['keys', 'rotate-master', '--new-key-file', file], old)
     expect((await cancel(next)).error.code).toBe('too_late')
     expect((await cancel(old)).json.forgotten).toHaveLength(1)
     expect((await place.run(['tenant', 'list'], next)).code).not.toBe(0)
-    const nothing = await place.run(['keys', 'rotate-master', '--finish', '--json'], old)
+    const nothing = await place.ask('keys rotate-master --finish', old)
     expect(nothing.error.code).toBe('nothing_prepared')
   })
 
@@ -141,7 +136,7 @@ describe('services that could not follow a new master key', () => {
   const byCopy = () => ({ COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
   beforeAll(async () => {
     place = await workplace()
-    sandboxKey = (await place.run(['tenant', 'create', 'acme', '--json'])).json.sandbox_key
+    sandboxKey = (await place.ask('tenant create acme')).json.sandbox_key
     await copyFile(place.path('master.key'), place.path('copy.key'))
     server = await place.host(byCopy())
   })
@@ -152,7 +147,7 @@ describe('services that could not follow a new master key', () => {
 
   it('stop the one-step form from changing anything, and are named with the keys that they can read', async () => {
     const before = await readFile(place.path('master.key'), 'utf8')
-    const { error } = await place.run(['keys', 'rotate-master', '--json'])
+    const { error } = await place.ask('keys rotate-master')
     expect(error.code).toBe('services_cannot_follow')
     expect(error.message).toContain(`${hostname()}/${process.pid} (it can read ${await idOf('master.key')})`)
     expect(error.message).toContain('--new-key-file')
@@ -178,7 +173,7 @@ describe('services that could not follow a new master key', () => {
     await copyFile(place.path('next.key'), place.path('copy.key'))
     server = await place.host(byCopy())
     configured = next
-    const { nodes } = (await place.run(['nodes', '--json'], next)).json
+    const { nodes } = (await place.ask('nodes', next)).json
     expect(nodes).toMatchObject([{ is_serving: true, master_keys: [await idOf('next.key')] }])
     expect((await rotate(['--finish'], next)).code).toBe(0)
     const image = base64(await face('ada', 120))
@@ -192,8 +187,8 @@ describe('services that could not follow a new master key', () => {
     const killed = await place.serve([], byCopy())
     killed.signal('SIGKILL')
     await killed.exited
-    expect((await place.run(['nodes', '--json'], configured)).json.nodes).toEqual([])
-    expect((await place.run(['keys', 'rotate-master', '--json'], configured)).code).toBe(0)
+    expect((await place.ask('nodes', configured)).json.nodes).toEqual([])
+    expect((await place.ask('keys rotate-master', configured)).code).toBe(0)
   })
 })
 
@@ -201,7 +196,7 @@ describe('a master key from a command', () => {
   it("opens the database; a failure is reported without the command's output", async () => {
     await createTenant({ COUNTERSIGN_MASTER_KEY: masterKey(3) })
     const good = { COUNTERSIGN_MASTER_KEY_COMMAND: `echo ${masterKey(3)}` }
-    expect((await place.run(['tenant', 'list', '--json'], good)).json).toHaveLength(1)
+    expect((await place.ask('tenant list', good)).json).toHaveLength(1)
     const bad = await place.run(['tenant', 'list'], {
       COUNTERSIGN_MASTER_KEY_COMMAND: 'echo half-a-secret; exit 3',
     })

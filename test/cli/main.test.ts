@@ -2,23 +2,19 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { FEATURES } from '../../src/features/index.js'
 import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { adviceOn } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplace, workplaceForAll } from '../support/command.js'
 import { commandLines } from '../support/command-lines.js'
 import { base64, face } from '../support/faces.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
 
 /** Every command with those that it stands under, as they are typed, and '' for none. */
 const LINES = await commandLines()
@@ -162,7 +158,7 @@ describe('a refusal', () => {
   })
 
   it('names the variable of a wrong setting', async () => {
-    const result = await place.run(['tenant', 'list', '--json'], { COUNTERSIGN_WORKERS: 'many' })
+    const result = await place.ask('tenant list', { COUNTERSIGN_WORKERS: 'many' })
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.error).toEqual({
       code: 'invalid_configuration',
@@ -173,37 +169,26 @@ describe('a refusal', () => {
 })
 
 describe('a missing database', () => {
-  const READERS = [
-    ['tenant', 'list'],
-    ['tenant', 'login-link', 'acme'],
-    ['tenant', 'rotate-signing', 'acme'],
-    ['backup', 'copy.db'],
-    ['audit', 'verify'],
-    ['audit', 'anchor'],
-    ['keys', 'instance-secret'],
-    ['keys', 'rotate-master'],
-    ['keys', 'discard-master', '0123456789abcdef'],
-    ['verdict-keys', 'list'],
-    ['verdict-keys', 'rotate'],
-    ['policy', 'show', 'acme'],
-    ['tenant', 'passkeys', 'acme'],
-  ]
-  for (const command of READERS)
-    it(`is reported by "${command.join(' ')}", which creates neither it nor a master key`, async () => {
-      const fresh = await workplace()
-      try {
-        const { code, stdout, error } = await fresh.run([...command, '--json'])
-        expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-        expect(error).toEqual({
-          code: 'database_missing',
-          message: `There is no database at ${fresh.path('countersign.db')} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
-          ...adviceOn('database_missing'),
-        })
-        expect(await readdir(fresh.dataDir)).toEqual([])
-      } finally {
-        await fresh.dispose()
-      }
+  const bare = workplaceForAll()
+  it.each([
+    ...['tenant list', 'tenant login-link acme', 'tenant rotate-signing acme', 'tenant passkeys acme'],
+    ...['backup copy.db', 'audit verify', 'audit anchor', 'keys instance-secret', 'keys rotate-master'],
+    ...[
+      'keys discard-master 0123456789abcdef',
+      'verdict-keys list',
+      'verdict-keys rotate',
+      'policy show acme',
+    ],
+  ])('is reported by "%s", which creates neither it nor a master key', async (line) => {
+    const { code, stdout, error } = await bare.ask(line)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(error).toEqual({
+      code: 'database_missing',
+      message: `There is no database at ${bare.path('countersign.db')} yet. \`countersign serve\` or \`countersign tenant create\` makes one. If the service runs with another COUNTERSIGN_DATA_DIR or COUNTERSIGN_DATABASE, set the same here.`,
+      ...adviceOn('database_missing'),
     })
+    expect(await readdir(bare.dataDir)).toEqual([])
+  })
 
   it('a database without its master key gets no new one', async () => {
     const fresh = await workplace()
@@ -367,7 +352,7 @@ describe('--json', () => {
     const server = await place.serve(['--json', '--demo'], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
-    const created = await place.run(['tenant', 'create', 'acme', '--json'])
+    const created = await place.ask('tenant create acme')
     const { sandbox_key, signing_secret } = created.json
     const verified = await apiClient(`${server.sandbox}/v1`, sandbox_key).verify({
       user_id: 'u+match',
@@ -401,7 +386,7 @@ it('two first commands at the same time agree on one master key and one database
     )
     expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
     const ids = results.map(({ json }) => json.tenant_id).sort()
-    const { json } = await fresh.run(['tenant', 'list', '--json'])
+    const { json } = await fresh.ask('tenant list')
     expect(json.map(({ tenant_id }: { tenant_id: string }) => tenant_id).sort()).toEqual(ids)
     // Unsealing a secret needs the key under which it was sealed.
     const server = await fresh.host()

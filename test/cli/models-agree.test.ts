@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { hasByteDotProducts } from '../../models/pack/cpu-features.js'
 import { loadConfig } from '../../src/app/configuration.js'
 import { assertGraphsAgree } from '../../src/cli/models/graph-check.js'
 import type { AgreementReport } from '../../tools/evaluation/graph-agreement.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 import { face } from '../support/faces.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
 
-let place: Workplace
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   await mkdir(place.path('models'))
 })
-afterAll(() => place?.dispose())
 
 const env = () => ({ COUNTERSIGN_MODELS_DIR: place.path('models') })
 
@@ -37,7 +35,7 @@ describe('models verify --agree', () => {
   it.skipIf(!hasByteDotProducts)(
     "finds the scores of the baseline's 8-bit graphs within the bound, on the bundled photos",
     async () => {
-      const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'])
+      const { code, json } = await place.ask('models verify baseline --agree')
       const [graph] = json.agreement.graphs
       expect({ code, graph }).toEqual({
         code: 0,
@@ -79,7 +77,7 @@ describe('models verify --agree', () => {
   })
 
   it('names an accelerator that does not run here, without failing', async () => {
-    const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'], {
+    const { code, json } = await place.ask('models verify baseline --agree', {
       COUNTERSIGN_EXECUTION_PROVIDERS: 'tensorrt,cpu',
     })
     expect(code).toBe(0)
@@ -92,7 +90,7 @@ describe('models verify --agree', () => {
   })
 
   it('compares an accelerator in the lane that serves, with batches of several faces', async () => {
-    const { code, json } = await place.run(['models', 'verify', 'baseline', '--agree', '--json'], {
+    const { code, json } = await place.ask('models verify baseline --agree', {
       COUNTERSIGN_EXECUTION_PROVIDERS: 'cpu-lane,cpu',
     })
     expect(code).toBe(0)

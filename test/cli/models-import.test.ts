@@ -1,24 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { foreignNode, outputOfType, withOpset } from '../support/changed-networks.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { changeEmbedder, writeBroughtPack } from '../support/packs.js'
 
-let place: Workplace
+const place = workplaceForEach()
 let env: Record<string, string>
 beforeEach(async () => {
-  place = await workplace()
   env = { COUNTERSIGN_MODELS_DIR: place.path('models') }
 })
-afterEach(() => place?.dispose())
 
 const write = (name: string, changes?: (manifest: Record<string, unknown>) => object) =>
   writeBroughtPack(place.path(name), inject('modelsDir'), changes)
 const run = (path: string, ...options: string[]) =>
   place.run(['models', 'import', path, '--json', ...options], env)
-const inPlace = ([command, ...args]: readonly string[]) =>
-  execFileSync(command!, args, { cwd: place.dataDir })
 /** Content of the models folder, hidden folders included. */
 const installed = () => {
   try {
@@ -29,42 +25,36 @@ const installed = () => {
 }
 
 describe('models import', () => {
-  for (const [what, pack, command] of [
-    ['a folder', 'pack', ['true']],
-    ['a .tar.gz of the folder', 'pack.tar.gz', ['sh', '-c', 'tar cf - pack | gzip -1 > pack.tar.gz']],
-  ] as const)
-    it(`takes ${what}, and the installed pack is complete`, async () => {
-      await write('pack')
-      inPlace(command)
-      const { code, json } = await run(place.path(pack))
-      expect(code).toBe(0)
-      expect(json).toMatchObject({
-        id: 'brought',
-        model: 'brought@1.0.0',
-        dir: place.path('models', 'brought'),
-        dimensions: 128,
-      })
-      expect(installed()).toEqual(['brought'])
-      const verified = await place.run(['models', 'verify', 'brought', '--json'], env)
-      expect(verified.json).toMatchObject({ ok: true, model: 'brought@1.0.0' })
-    })
+  const INSTALLED = { id: 'brought', model: 'brought@1.0.0', dimensions: 128 }
+  const expectComplete = async () => {
+    expect(installed()).toEqual(['brought'])
+    const verified = await place.run(['models', 'verify', 'brought', '--json'], env)
+    expect(verified.json).toMatchObject({ ok: true, model: 'brought@1.0.0' })
+  }
 
-  it('can be repeated, and replaces another pack only when asked to', async () => {
+  it('takes a folder, can be repeated, and replaces another pack only when asked to', async () => {
     await write('pack')
-    expect((await run(place.path('pack'))).code).toBe(0)
-    expect((await run(place.path('pack'))).code).toBe(0)
+    const first = await run(place.path('pack'))
+    expect(first).toMatchObject({ code: 0, json: { ...INSTALLED, dir: place.path('models', 'brought') } })
+    await expectComplete()
+    // The second time it says so to people.
+    const again = await place.run(['models', 'import', place.path('pack')], env)
+    expect(again.code).toBe(0)
+    expect(again.stdout).toMatch(/^Pack +brought@1\.0\.0$/m)
+    expect(again.stdout).toMatch(/^embedder\.onnx +MIT/m)
+    expect(again.stdout).toContain('COUNTERSIGN_MODEL_PACK=brought')
     await write('next', () => ({ version: '2.0.0' }))
     expect(await run(place.path('next'))).toMatchObject({ code: 1, error: { code: 'pack_exists' } })
     expect((await run(place.path('next'), '--replace')).json.model).toBe('brought@2.0.0')
     expect(installed()).toEqual(['brought'])
   })
 
-  it('shows people the installed pack', async () => {
+  it('takes a .tar.gz of the folder, and the installed pack is complete', async () => {
     await write('pack')
-    const { stdout } = await place.run(['models', 'import', place.path('pack')], env)
-    expect(stdout).toMatch(/^Pack +brought@1\.0\.0$/m)
-    expect(stdout).toMatch(/^embedder\.onnx +MIT/m)
-    expect(stdout).toContain('COUNTERSIGN_MODEL_PACK=brought')
+    execFileSync('sh', ['-c', 'tar cf - pack | gzip -1 > pack.tar.gz'], { cwd: place.dataDir })
+    const result = await run(place.path('pack.tar.gz'))
+    expect(result).toMatchObject({ code: 0, json: { ...INSTALLED, dir: place.path('models', 'brought') } })
+    await expectComplete()
   })
 })
 
@@ -117,7 +107,7 @@ describe('models import of a wrong pack', () => {
       expect(result.error?.message).toContain(text)
       expect(result.error?.message).not.toContain('onnxruntime_src')
       expect(installed()).toEqual([])
-      const verified = await place.run(['models', 'verify', place.path('pack'), '--json'], env)
+      const verified = await place.ask(`models verify ${place.path('pack')}`, env)
       expect(verified).toMatchObject({ code: 1, json: { ok: false, problem: expect.stringContaining(text) } })
     })
 
@@ -131,7 +121,7 @@ describe('models import of a wrong pack', () => {
     expect(result).toMatchObject({ code: 1, stdout: '' })
     expect(result.error?.message).toContain('compute something else here')
     expect(installed()).toEqual([])
-    const verified = await place.run(['models', 'verify', place.path('pack'), '--json'], env)
+    const verified = await place.ask(`models verify ${place.path('pack')}`, env)
     expect(verified.json.problem).toContain('compute something else here')
   })
 

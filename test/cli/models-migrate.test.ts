@@ -1,19 +1,16 @@
 /** `countersign models migrate`: each step, for all tenants or for one, without a running service. */
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { beforeAll, expect, inject, it } from 'vitest'
+import { workplace, workplaceForAll } from '../support/command.js'
 import { writeShiftedPack } from '../support/packs.js'
 
 const OLD = 'baseline@1.0.0'
 const NEW = 'shifted@1.0.0'
 
-let place: Workplace
-
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   await writeShiftedPack(place.path('shifted'), inject('modelsDir'))
   for (const name of ['acme', 'beta']) await place.run(['tenant', 'create', name])
 })
-afterAll(() => place?.dispose())
 
 const migrate = (...args: string[]) => place.run(['models', 'migrate', ...args, '--json'])
 const deciding = async () => {

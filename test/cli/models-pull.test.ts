@@ -101,7 +101,7 @@ describe('models pull', () => {
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'checksum_mismatch' } })
     expect(readdirSync(place.path('models', '.opencv-zoo.download'))).toEqual([])
     expect(installed()).toEqual(['.opencv-zoo.download'])
-    const { json } = await place.run(['models', 'list', '--json'], env)
+    const { json } = await place.ask('models list', env)
     expect(json.filter((pack: { installed: boolean }) => pack.installed)).toEqual([])
   })
 
@@ -156,7 +156,7 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
     })
     expect(requests).toEqual(downloads.map(({ download }) => `/${download.path}`))
     expect(installed()).toEqual(['recommended'])
-    expect(await place.run(['models', 'verify', 'recommended', '--json'], env)).toMatchObject({
+    expect(await place.ask('models verify recommended', env)).toMatchObject({
       code: 0,
       json: { ok: true },
     })

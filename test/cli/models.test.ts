@@ -1,12 +1,8 @@
 import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { describe, expect, inject, it } from 'vitest'
+import { workplaceForAll } from '../support/command.js'
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
 
 /** A models folder with a copy of the baseline pack, for spoiling. */
 async function copyOfModels(name: string): Promise<string> {
@@ -29,7 +25,7 @@ async function flipBit(file: string): Promise<void> {
 
 describe('models list', () => {
   it('marks the configured pack as active, and names packs that are not installed', async () => {
-    const { code, json } = await place.run(['models', 'list', '--json'])
+    const { code, json } = await place.ask('models list')
     expect(code).toBe(0)
     const baseline = json.find(({ id }: { id: string }) => id === 'baseline')
     expect(baseline).toMatchObject({ installed: true, active: true, problem: null })
@@ -47,7 +43,7 @@ describe('models list', () => {
   })
 
   it('works where no pack is installed', async () => {
-    const { code, json } = await place.run(['models', 'list', '--json'], {
+    const { code, json } = await place.ask('models list', {
       COUNTERSIGN_MODELS_DIR: place.path('none'),
     })
     expect(code).toBe(0)
@@ -57,7 +53,7 @@ describe('models list', () => {
   it('marks a broken pack', async () => {
     const dir = await copyOfModels('list-broken')
     await writeFile(`${dir}/baseline/pack.json`, '{')
-    const { code, json } = await place.run(['models', 'list', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
+    const { code, json } = await place.ask('models list', { COUNTERSIGN_MODELS_DIR: dir })
     expect(code).toBe(0)
     expect(json.find(({ problem }: { problem: string | null }) => problem)).toMatchObject({ installed: true })
   })
@@ -65,7 +61,7 @@ describe('models list', () => {
 
 describe('models verify', () => {
   it('finds the configured pack complete, and shows the source of each file', async () => {
-    const { code, json } = await place.run(['models', 'verify', '--json'])
+    const { code, json } = await place.ask('models verify')
     expect(code).toBe(0)
     expect(json).toMatchObject({ ok: true, problem: null, model: expect.stringMatching(/^baseline@/) })
     for (const file of json.files)
@@ -83,7 +79,7 @@ describe('models verify', () => {
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
     const env = { COUNTERSIGN_MODELS_DIR: dir }
-    const { code, json } = await place.run(['models', 'verify', '--json'], env)
+    const { code, json } = await place.ask('models verify', env)
     expect(code).toBe(1)
     expect(json).toMatchObject({ ok: false, problem: expect.stringContaining(network) })
     const people = await place.run(['models', 'verify'], env)
@@ -96,7 +92,7 @@ describe('models verify', () => {
     const dir = await copyOfModels('missing-file')
     const network = await networkIn(dir)
     await rm(`${dir}/baseline/${network}`)
-    const { code, json } = await place.run(['models', 'verify', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
+    const { code, json } = await place.ask('models verify', { COUNTERSIGN_MODELS_DIR: dir })
     expect(code).toBe(1)
     expect(json).toMatchObject({ ok: false, problem: expect.stringContaining(network) })
   })
@@ -108,12 +104,12 @@ describe('models verify', () => {
     it(`fails where pack.json ${what}`, async () => {
       const dir = await copyOfModels(code)
       await writeFile(`${dir}/baseline/pack.json`, text)
-      const result = await place.run(['models', 'verify', '--json'], { COUNTERSIGN_MODELS_DIR: dir })
+      const result = await place.ask('models verify', { COUNTERSIGN_MODELS_DIR: dir })
       expect(result).toMatchObject({ code: 1, stdout: '', error: { code } })
     })
 
   it('fails where the pack is not installed', async () => {
-    const result = await place.run(['models', 'verify', 'nowhere', '--json'])
+    const result = await place.ask('models verify nowhere')
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'pack_not_found' } })
   })
 })
@@ -124,17 +120,17 @@ describe('models build', () => {
     const network = await networkIn(dir)
     await flipBit(`${dir}/baseline/${network}`)
     const env = { COUNTERSIGN_MODELS_DIR: dir }
-    const { code, json } = await place.run(['models', 'build', 'baseline', '--json'], env)
+    const { code, json } = await place.ask('models build baseline', env)
     expect(code).toBe(0)
     expect(json.dir).toBe(`${dir}/baseline`)
     expect(json.files.map(({ file }: { file: string }) => file)).toContain(network)
-    expect((await place.run(['models', 'verify', '--json'], env)).json.ok).toBe(true)
+    expect((await place.ask('models verify', env)).json.ok).toBe(true)
   })
 
   it('makes a data folder that only its owner reads, which later holds users', async () => {
     const folder = place.path('new')
     const env = { COUNTERSIGN_DATA_DIR: folder, COUNTERSIGN_MODELS_DIR: `${folder}/models` }
-    expect((await place.run(['models', 'build', 'baseline', '--json'], env)).code).toBe(0)
+    expect((await place.ask('models build baseline', env)).code).toBe(0)
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
   })
 
@@ -163,6 +159,6 @@ describe('serve with a corrupted pack', () => {
     const env = { COUNTERSIGN_MODELS_DIR: dir }
     const server = await place.serve([], env)
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
-    expect((await place.run(['models', 'verify', '--json'], env)).json.ok).toBe(true)
+    expect((await place.ask('models verify', env)).json.ok).toBe(true)
   })
 })

@@ -1,17 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 const opens = async (hash: string, password: string) =>
   (await loadOperatorPassword({ operatorPassword: hash, operatorPasswordFile: '' })).matches(password)
@@ -33,7 +29,7 @@ describe('operator-password', () => {
   })
 
   it('generates a password together with its hash', async () => {
-    const { json } = await place.run(['operator-password', '--generate', '--json'])
+    const { json } = await place.ask('operator-password --generate')
     expect(await opens(json.hash, json.password)).toBe(true)
     const people = await place.run(['operator-password', '--generate'])
     const [, password] = /\n {2}(\S+)\n/.exec(people.stderr)!
@@ -74,11 +70,11 @@ describe('operator-password', () => {
   })
 
   it('refuses to reset a password from the environment, or one that no start has made', async () => {
-    const early = await place.run(['operator-password', '--reset', '--json'])
+    const early = await place.ask('operator-password --reset')
     expect({ code: early.code, error: early.error.code }).toEqual({ code: 1, error: 'database_missing' })
     await place.run(['tenant', 'create', 'acme'])
     const env = { COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse of tests' }
-    const given = await place.run(['operator-password', '--reset', '--json'], env)
+    const given = await place.ask('operator-password --reset', env)
     expect({ code: given.code, error: given.error.code }).toEqual({ code: 1, error: 'invalid_configuration' })
   })
 

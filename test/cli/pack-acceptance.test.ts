@@ -1,8 +1,8 @@
 /** Packs and false match rates that are refused when they are set, with the real service. */
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { workplaceForAll } from '../support/command.js'
 import { signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeBroughtPack, writeCalibration, writeShiftedPack } from '../support/packs.js'
@@ -11,21 +11,19 @@ import { startService } from '../support/service.js'
 /** No pack is accepted by name. */
 const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }
 
-let place: Workplace
+const place = workplaceForAll(STRICT)
 beforeAll(async () => {
-  place = await workplace(STRICT)
   await cp(join(inject('modelsDir'), 'baseline'), place.path('models', 'baseline'), { recursive: true })
 })
-afterAll(() => place?.dispose())
 
 describe('a pack of evaluation grade', () => {
   it('does not serve until it is accepted by name', async () => {
-    const refused = await place.run(['serve', '--json'])
+    const refused = await place.ask('serve')
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain('"code":"pack_not_accepted"')
     expect(refused.stderr).toMatch(/not proven for \d+ groups of people \((worst|smallest): /)
     expect(refused.stderr).toContain('COUNTERSIGN_ACCEPT_PACK=baseline')
-    const other = await place.run(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standard' })
+    const other = await place.ask('serve', { COUNTERSIGN_ACCEPT_PACK: 'standard' })
     expect(other.stderr).toContain('"code":"pack_not_accepted"')
   })
 
@@ -33,7 +31,7 @@ describe('a pack of evaluation grade', () => {
     const dir = place.path('shifted')
     await writeShiftedPack(dir, inject('modelsDir'))
     const env = { COUNTERSIGN_FOLLOWING_PACKS: dir, COUNTERSIGN_ACCEPT_PACK: 'baseline' }
-    const refused = await place.run(['serve', '--json'], env)
+    const refused = await place.ask('serve', env)
     expect(refused.error).toMatchObject({
       code: 'pack_not_accepted',
       message: expect.stringContaining('shifted@1.0.0 is of evaluation grade'),
@@ -44,7 +42,7 @@ describe('a pack of evaluation grade', () => {
   })
 
   it('suggests the pack that a mistyped name may mean', async () => {
-    const refused = await place.run(['serve', '--json'], { COUNTERSIGN_ACCEPT_PACK: 'standrad' })
+    const refused = await place.ask('serve', { COUNTERSIGN_ACCEPT_PACK: 'standrad' })
     expect(refused.error.code).toBe('pack_not_accepted')
     expect(refused.error.message).toContain(
       'COUNTERSIGN_ACCEPT_PACK is standrad, and there is no such pack; did you mean standard?',
@@ -67,7 +65,7 @@ describe('a pack of evaluation grade', () => {
   })
 
   it('limits the rate of the service to what it reaches, where no pack is accepted', async () => {
-    const refused = await place.run(['serve', '--json'], { COUNTERSIGN_FMR: '1e-6' })
+    const refused = await place.ask('serve', { COUNTERSIGN_FMR: '1e-6' })
     expect(refused.stderr).toContain('"code":"fmr_not_reached"')
     expect(refused.stderr).toContain('ends at 0.00002')
   })
@@ -119,11 +117,11 @@ describe('a pack that was measured on people enough', () => {
   })
 
   it('decides which rates tenant create --fmr accepts', async () => {
-    const refused = await place.run(['tenant', 'create', 'b', '--fmr', '1e-6', '--json'], env)
+    const refused = await place.ask('tenant create b --fmr 1e-6', env)
     expect(refused).toMatchObject({ code: 1, error: { code: 'fmr_not_reached' } })
-    expect((await place.run(['tenant', 'create', 'b', '--fmr', '1e-4', '--json'], env)).code).toBe(0)
+    expect((await place.ask('tenant create b --fmr 1e-4', env)).code).toBe(0)
     const accepting = { ...env, COUNTERSIGN_ACCEPT_PACK: 'brought' }
-    const still = await place.run(['tenant', 'create', 'c', '--fmr', '1e-6', '--json'], accepting)
+    const still = await place.ask('tenant create c --fmr 1e-6', accepting)
     expect(still).toMatchObject({ code: 1, error: { code: 'fmr_not_reached' } })
   })
 })

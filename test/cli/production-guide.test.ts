@@ -1,9 +1,9 @@
 /** docs/guides/production.md, walked with its own commands where every capture needs a challenge. */
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { apiClient } from '../support/client.js'
-import { type HostedService, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, workplaceForAll } from '../support/command.js'
 import { validSignatures } from '../support/trust.js'
 
 const guide = readFileSync(packageFile('docs', 'guides', 'production.md'), 'utf8')
@@ -13,14 +13,11 @@ const commandOf = (start: string) => {
   return words!.replace('<tenant>', 'acme').replace('<name>', 'acme').split(' ')
 }
 
-let place: Workplace
+const place = workplaceForAll({ COUNTERSIGN_REQUIRE_LIVENESS: 'active' })
 let server: HostedService
-
 beforeAll(async () => {
-  place = await workplace({ COUNTERSIGN_REQUIRE_LIVENESS: 'active' })
   server = await place.host()
 })
-afterAll(() => place?.dispose())
 
 it('leads from a new tenant to the first production call, without a verify in the sandbox', async () => {
   const created = await place.run([...commandOf('tenant create'), '--json'])

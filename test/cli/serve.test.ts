@@ -2,23 +2,25 @@ import { execFile, spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Countersign } from '../../clients/node/countersign.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { adviceText } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
-import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import {
+  poll,
+  type ServerProcess,
+  type Workplace,
+  workplace,
+  workplaceForAll,
+  workplaceForEach,
+} from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { childrenOf } from '../support/process-tree.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
 
-let place: Workplace
-
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 async function sandboxKey(name = 'acme'): Promise<string> {
   return (await place.run(['tenant', 'create', name, '--json'])).json.sandbox_key
@@ -42,13 +44,11 @@ function signIn(admin: string, password: string): Promise<Response> {
 }
 
 describe('serve', () => {
-  let home: Workplace
+  const home = workplaceForAll()
   let server: ServerProcess
   beforeAll(async () => {
-    home = await workplace()
     server = await home.serve([], { COUNTERSIGN_LOG_LV: 'debug' })
   })
-  afterAll(() => home?.dispose())
 
   it('prints three addresses, and each of them answers', async () => {
     expect(server.stderr()).toMatch(/Production +http:\/\/127\.0\.0\.1:\d+\/v1\n/)
@@ -421,7 +421,7 @@ describe('serve --demo', () => {
       const second = await home.serve(['--demo'])
       await second.told('reissue-key')
       expect(second.stderr()).not.toMatch(/svc-(sbx|prod|sec)-/)
-      expect((await home.run(['tenant', 'list', '--json'])).json).toHaveLength(1)
+      expect((await home.ask('tenant list')).json).toHaveLength(1)
       expect((await apiClient(`${second.sandbox}/v1`, key).health()).status).toBe(200)
     })
   })
@@ -438,9 +438,7 @@ describe('serve --demo', () => {
 
     it('creates nothing where there are tenants already', async () => {
       await server.told('Keys are shown only when they are made')
-      expect(
-        (await home.run(['tenant', 'list', '--json'])).json.map(({ name }: { name: string }) => name),
-      ).toEqual(['acme'])
+      expect((await home.ask('tenant list')).json.map(({ name }: { name: string }) => name)).toEqual(['acme'])
     })
 
     it('names an existing tenant in its advice', async () => {

@@ -1,17 +1,14 @@
 /** `countersign operator sessions | sign-out`, `countersign tenant sessions | sign-out`, against a running service. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type HostedService, type Workplace, workplace } from '../support/command.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type HostedService, workplaceForAll } from '../support/command.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let server: HostedService
-
 beforeAll(async () => {
-  place = await workplace()
   server = await place.host()
   await place.run(['tenant', 'create', 'acme'])
 })
-afterAll(() => place?.dispose())
 
 /** @returns the session cookie */
 async function signIn(credentials: object): Promise<string> {
@@ -23,7 +20,7 @@ async function signIn(credentials: object): Promise<string> {
   return response.headers.get('set-cookie')!.split(';')[0]!
 }
 async function asTenant(): Promise<string> {
-  const { json } = await place.run(['tenant', 'login-link', 'acme', '--json'])
+  const { json } = await place.ask('tenant login-link acme')
   return signIn({ login_token: json.dashboard_url.split('/').at(-1) })
 }
 const status = async (cookie: string) =>
@@ -34,12 +31,12 @@ describe('the commands on sessions', () => {
     const [tenant, operator] = [await asTenant(), await signIn({ password: OPERATOR_PASSWORD })]
     // An unused link, besides the one from the tenant's creation.
     await place.run(['tenant', 'login-link', 'acme'])
-    const { json } = await place.run(['operator', 'sessions', '--json'])
+    const { json } = await place.ask('operator sessions')
     expect(json).toMatchObject([
       { operator: 'operator', tenant: null, method: 'password', address: '127.0.0.1' },
       { operator: null, tenant: 'acme', method: 'link', address: '127.0.0.1' },
     ])
-    expect((await place.run(['tenant', 'sessions', 'acme', '--json'])).json).toHaveLength(1)
+    expect((await place.ask('tenant sessions acme')).json).toHaveLength(1)
     const { stdout } = await place.run(['tenant', 'sign-out', 'acme'])
     expect(stdout.trim()).toBe('1 session and 2 login links ended.')
     expect([await status(tenant), await status(operator)]).toEqual([401, 200])
@@ -47,13 +44,13 @@ describe('the commands on sessions', () => {
 
   it('end one session by its id, the sessions of the unnamed operator, and all sessions', async () => {
     const [tenant, first] = [await asTenant(), await signIn({ password: OPERATOR_PASSWORD })]
-    const [{ id }] = (await place.run(['tenant', 'sessions', 'acme', '--json'])).json
+    const [{ id }] = (await place.ask('tenant sessions acme')).json
     expect((await place.run(['operator', 'sign-out', '--session', id])).code).toBe(0)
     expect([await status(tenant), await status(first)]).toEqual([401, 200])
     expect((await place.run(['operator', 'sign-out', 'operator'])).code).toBe(0)
     expect(await status(first)).toBe(401)
     const second = await signIn({ password: OPERATOR_PASSWORD })
-    const all = await place.run(['operator', 'sign-out', '--all', '--json'])
+    const all = await place.ask('operator sign-out --all')
     expect([all.json, await status(second)]).toEqual([{ sessions: 1 }, 401])
   })
 
@@ -68,7 +65,7 @@ describe('the commands on sessions', () => {
     const tenant = await asTenant()
     await place.run(['tenant', 'suspend', 'acme'])
     expect(await status(tenant)).toBe(401)
-    const refused = await place.run(['tenant', 'login-link', 'acme', '--json'])
+    const refused = await place.ask('tenant login-link acme')
     expect(refused.error.code).toBe('tenant_suspended')
   })
 })

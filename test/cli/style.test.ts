@@ -1,17 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { cp, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 
 const ESCAPE = '\u001b'
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
 
 describe('output in a pipe', () => {
   for (const args of [

@@ -1,17 +1,14 @@
 /** `countersign tenant keys`: keys are made, listed, reissued and revoked while a service runs. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
-import { type HostedService, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, workplaceForAll } from '../support/command.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let server: HostedService
-
 beforeAll(async () => {
-  place = await workplace()
   server = await place.host()
-  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
+  expect((await place.ask('tenant create acme')).code).toBe(0)
 })
-afterAll(() => place?.dispose())
 
 const sandbox = (key: string) => apiClient(`${server.sandbox}/v1`, key)
 const keys = (...args: string[]) => place.run(['tenant', 'keys', ...args, '--environment', 'sandbox'])
@@ -26,7 +23,7 @@ describe('tenant keys', () => {
     expect((await sandbox(key!).call('GET', '/v1/users/nobody')).status).toBe(404)
     expect((await sandbox(key!).erase('nobody')).body.code).toBe('insufficient_scope')
 
-    const listed = await place.run(['tenant', 'keys', 'list', 'acme', '--json'])
+    const listed = await place.ask('tenant keys list acme')
     expect(listed.json[0]).toMatchObject({
       ...{ type: 'sandbox', name: 'payments', scopes: ['verify', 'read'], networks: ['127.0.0.0/8'] },
       hint: `…${key!.slice(-4)}`,
@@ -63,7 +60,7 @@ describe('tenant keys', () => {
       expect(refused.code).not.toBe(0)
       expect(refused.error.code).toBe(code)
     }
-    const { json } = await place.run(['tenant', 'keys', 'list', 'acme', '--json'])
+    const { json } = await place.ask('tenant keys list acme')
     expect(json.map(({ name }: { name: string }) => name)).not.toContain('bad')
   })
 })

@@ -1,17 +1,14 @@
 /** `countersign tenant person`: people of a tenant are invited and removed while a service runs. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type HostedService, type Workplace, workplace } from '../support/command.js'
+import { beforeAll, expect, it } from 'vitest'
+import { type HostedService, workplaceForAll } from '../support/command.js'
 
 const NAME = 'pia@example.com'
-let place: Workplace
+const place = workplaceForAll()
 let server: HostedService
-
 beforeAll(async () => {
-  place = await workplace()
   server = await place.host()
-  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
+  expect((await place.ask('tenant create acme')).code).toBe(0)
 })
-afterAll(() => place?.dispose())
 
 const person = (command: string, ...rest: string[]) =>
   place.run(['tenant', 'person', command, 'acme', ...rest])

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adviceText } from '../support/advice.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { type HostedService, poll, type Workplace, workplace } from '../support/command.js'
+import { type HostedService, poll, workplace, workplaceForAll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { validSignatures } from '../support/trust.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let server: HostedService
 let photo: string
-
 beforeAll(async () => {
-  place = await workplace()
   server = await place.host()
   photo = base64(await face('ada'))
 })
-afterAll(() => place?.dispose())
 
 const sandbox = (key: string): ApiClient => apiClient(`${server.sandbox}/v1`, key)
 const production = (key: string): ApiClient => apiClient(`${server.production}/v1`, key)
@@ -51,7 +48,7 @@ async function expectRevoked(client: ApiClient) {
 
 describe('tenant create', () => {
   it('prints exactly the key, the secret and the address of the dashboard', async () => {
-    const { code, json, stderr } = await place.run(['tenant', 'create', 'shape', '--json'])
+    const { code, json, stderr } = await place.ask('tenant create shape')
     expect(code).toBe(0)
     expect(stderr).toBe('')
     expect(json).toEqual({
@@ -86,7 +83,7 @@ describe('tenant create', () => {
 
   it('refuses a name that is taken, without changing the first tenant', async () => {
     const first = await create('taken')
-    const second = await place.run(['tenant', 'create', 'taken', '--json'])
+    const second = await place.ask('tenant create taken')
     expect(second).toMatchObject({ code: 1, stdout: '', error: { code: 'tenant_exists' } })
     expect((await sandbox(first.sandbox_key).health()).status).toBe(200)
   })
@@ -106,18 +103,9 @@ describe('tenant create', () => {
     })
 
   it('accepts a contract, which the list shows', async () => {
-    const created = await place.run([
-      'tenant',
-      'create',
-      'contract',
-      '--rate-limit',
-      '7/s',
-      '--fmr',
-      '5e-5',
-      '--json',
-    ])
+    const created = await place.ask('tenant create contract --rate-limit 7/s --fmr 5e-5')
     expect(created.code).toBe(0)
-    const { json } = await place.run(['tenant', 'list', '--json'])
+    const { json } = await place.ask('tenant list')
     expect(json.find(({ name }: { name: string }) => name === 'contract')).toMatchObject({
       rate_limit_per_second: 7,
       fmr: 5e-5,
@@ -155,7 +143,7 @@ describe('tenant list', () => {
       for (const secret of [tenant.sandbox_key, tenant.signing_secret.secret, key])
         expect(stdout).not.toContain(secret.slice(8, 40))
     }
-    const { json } = await place.run(['tenant', 'list', '--json'])
+    const { json } = await place.ask('tenant list')
     const listed = json.find(({ name }: { name: string }) => name === 'listed')
     expect(listed).toMatchObject({ tenant_id: tenant.tenant_id, production_key: 'revealed' })
     expect(listed.keys).toEqual([
@@ -174,7 +162,7 @@ describe('tenant list', () => {
       await empty.host()
       const people = await empty.run(['tenant', 'list'])
       expect(people).toMatchObject({ code: 0, stdout: expect.stringContaining('countersign tenant create') })
-      expect((await empty.run(['tenant', 'list', '--json'])).json).toEqual([])
+      expect((await empty.ask('tenant list')).json).toEqual([])
     } finally {
       await empty.dispose()
     }
@@ -190,13 +178,13 @@ describe('tenant production-key', () => {
       action: 'login',
     })
     expect(rejected.body).toMatchObject({ verdict: 'rejected' })
-    const result = await place.run(['tenant', 'production-key', 'early', '--json'])
+    const result = await place.ask('tenant production-key early')
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_not_issued' } })
   })
 
   it('is issued by the operator with --issue, which the refusal names and the audit log records', async () => {
     await create('shell')
-    const refused = await place.run(['tenant', 'production-key', 'shell', '--json'])
+    const refused = await place.ask('tenant production-key shell')
     expect(refused.error.message).toContain('countersign tenant production-key shell --issue')
     const { stdout } = await place.run(['tenant', 'production-key', 'shell', '--issue', '--new-secret'])
     const [, key] = /^Production key +(svc-prod-\S+)$/m.exec(stdout)!
@@ -210,7 +198,7 @@ describe('tenant production-key', () => {
 
   it('is revealed with --issue as without where the sandbox has issued it', async () => {
     await createIssued('both')
-    const { json } = await place.run(['tenant', 'production-key', 'both', '--issue', '--json'])
+    const { json } = await place.ask('tenant production-key both --issue')
     const log = await production(json.production_key).call('GET', '/v1/audit?event=key_revealed')
     expect(log.text).not.toContain('issued_without_sandbox')
   })
@@ -225,14 +213,14 @@ describe('tenant production-key', () => {
     const { id, secret } = tenant.signing_secret
     expect(validSignatures(response, { [id]: secret })).toEqual([id])
 
-    const again = await place.run(['tenant', 'production-key', 'once', '--json'])
+    const again = await place.ask('tenant production-key once')
     expect(again).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_already_revealed' } })
     expect(again.error.message).toContain('reissue-key once --type production')
   })
 
   it('makes a new signing secret with --new-secret, and ends the one used with the sandbox at once', async () => {
     const tenant = await createIssued('fresh')
-    const result = await place.run(['tenant', 'production-key', 'fresh', '--new-secret', '--json'])
+    const result = await place.ask('tenant production-key fresh --new-secret')
     expect(result).toMatchObject({
       code: 0,
       json: {
@@ -251,7 +239,7 @@ describe('tenant production-key', () => {
     expect(log.text).toContain(`"new_signing_secret":"${made.id}"`)
     expect(log.text).not.toContain('svc-')
 
-    const again = await place.run(['tenant', 'production-key', 'fresh', '--new-secret', '--json'])
+    const again = await place.ask('tenant production-key fresh --new-secret')
     expect(again).toMatchObject({ code: 1, stdout: '', error: { code: 'production_key_already_revealed' } })
     expect(validSignatures(await sandbox(tenant.sandbox_key).health(), both)).toEqual([made.id])
   })
@@ -270,7 +258,7 @@ describe('tenant revoke-key', () => {
     const tenant = await create('revoked')
     const client = sandbox(tenant.sandbox_key)
     expect((await client.health()).status).toBe(200)
-    const { code, json } = await place.run(['tenant', 'revoke-key', 'revoked', '--type', 'sandbox', '--json'])
+    const { code, json } = await place.ask('tenant revoke-key revoked --type sandbox')
     expect({ code, json }).toEqual({ code: 0, json: { revoked: 1 } })
     await expectRevoked(client)
   })
@@ -285,17 +273,10 @@ describe('tenant revoke-key', () => {
 
   it('is refused when no key is active', async () => {
     await create('nothing-active')
-    const production = await place.run([
-      'tenant',
-      'revoke-key',
-      'nothing-active',
-      '--type',
-      'production',
-      '--json',
-    ])
+    const production = await place.ask('tenant revoke-key nothing-active --type production')
     expect(production).toMatchObject({ code: 1, error: { code: 'no_active_key' } })
     await place.run(['tenant', 'revoke-key', 'nothing-active', '--type', 'sandbox'])
-    const again = await place.run(['tenant', 'revoke-key', 'nothing-active', '--type', 'sandbox', '--json'])
+    const again = await place.ask('tenant revoke-key nothing-active --type sandbox')
     expect(again).toMatchObject({ code: 1, error: { code: 'no_active_key' } })
   })
 })
@@ -303,14 +284,7 @@ describe('tenant revoke-key', () => {
 describe('tenant reissue-key', () => {
   it('replaces the key at once without --grace', async () => {
     const tenant = await create('reissued')
-    const { code, json } = await place.run([
-      'tenant',
-      'reissue-key',
-      'reissued',
-      '--type',
-      'sandbox',
-      '--json',
-    ])
+    const { code, json } = await place.ask('tenant reissue-key reissued --type sandbox')
     expect(code).toBe(0)
     expect(Object.keys(json)).toEqual(['sandbox_key'])
     await expectRevoked(sandbox(tenant.sandbox_key))
@@ -333,23 +307,14 @@ describe('tenant reissue-key', () => {
     expect(stderr).toMatch(/old key stays valid until \d{4}-/)
     expect((await production(old).health()).status).toBe(200)
     expect((await production(stdout.trim()).health()).status).toBe(200)
-    const { json } = await place.run(['tenant', 'list', '--json'])
+    const { json } = await place.ask('tenant list')
     const listed = json.find(({ name }: { name: string }) => name === 'graceful')
     expect(listed.keys.map((key: { valid_until: string | null }) => key.valid_until !== null)).toContain(true)
   })
 
   it('ends the old key when the grace period is over', async () => {
     const tenant = await create('short-grace')
-    const { json } = await place.run([
-      'tenant',
-      'reissue-key',
-      'short-grace',
-      '--type',
-      'sandbox',
-      '--grace',
-      '1s',
-      '--json',
-    ])
+    const { json } = await place.ask('tenant reissue-key short-grace --type sandbox --grace 1s')
     const client = sandbox(tenant.sandbox_key)
     await poll(
       () => client.health(),
@@ -366,20 +331,20 @@ describe('tenant reissue-key', () => {
       () => sandbox(tenant.sandbox_key).health(),
       ({ status }) => status !== 200,
     )
-    const { json } = await place.run(['tenant', 'revoke-key', 'grace-over', '--type', 'sandbox', '--json'])
+    const { json } = await place.ask('tenant revoke-key grace-over --type sandbox')
     expect(json).toEqual({ revoked: 1 })
   })
 
   it('makes no production key before the first one is issued', async () => {
     await create('impatient')
-    const result = await place.run(['tenant', 'reissue-key', 'impatient', '--type', 'production', '--json'])
+    const result = await place.ask('tenant reissue-key impatient --type production')
     expect(result).toMatchObject({ code: 1, error: { code: 'production_key_not_issued' } })
   })
 
   it('reveals a production key only once, also when the reissue comes first', async () => {
     await createIssued('spent')
     await place.run(['tenant', 'reissue-key', 'spent', '--type', 'production'])
-    const result = await place.run(['tenant', 'production-key', 'spent', '--json'])
+    const result = await place.ask('tenant production-key spent')
     expect(result).toMatchObject({ code: 1, error: { code: 'production_key_already_revealed' } })
   })
 
@@ -405,7 +370,7 @@ describe('tenant reissue-key', () => {
 describe('tenant rotate-signing', () => {
   it('makes a new secret, and signs every response under it and the old one', async () => {
     const tenant = await create('rotated')
-    const { code, json } = await place.run(['tenant', 'rotate-signing', 'rotated', '--json'])
+    const { code, json } = await place.ask('tenant rotate-signing rotated')
     expect(code).toBe(0)
     expect(json.previous).toMatchObject({ id: tenant.signing_secret.id })
     const response = await sandbox(tenant.sandbox_key).health()
@@ -418,10 +383,10 @@ describe('tenant rotate-signing', () => {
 
   it('is refused while two secrets are valid, unless --force ends the older one at once', async () => {
     const tenant = await create('forced')
-    const first = await place.run(['tenant', 'rotate-signing', 'forced', '--json'])
-    const refused = await place.run(['tenant', 'rotate-signing', 'forced', '--json'])
+    const first = await place.ask('tenant rotate-signing forced')
+    const refused = await place.ask('tenant rotate-signing forced')
     expect(refused).toMatchObject({ code: 1, stdout: '', error: { code: 'rotation_in_progress' } })
-    const forced = await place.run(['tenant', 'rotate-signing', 'forced', '--force', '--json'])
+    const forced = await place.ask('tenant rotate-signing forced --force')
     expect(forced.code).toBe(0)
     expect(forced.json.previous.id).toBe(first.json.signing_secret.id)
     const response = await sandbox(tenant.sandbox_key).health()
@@ -471,7 +436,7 @@ describe('tenant show, update, suspend, resume and delete', () => {
     const key = await reveal('lifecycle')
     expect((await production(key).enroll({ user_id: 'ada', image: photo })).status).toBe(201)
     expect((await place.run(['tenant', 'update', 'lifecycle', '--rate-limit', '7/s'])).code).toBe(0)
-    const shown = async () => (await place.run(['tenant', 'show', 'lifecycle', '--json'])).json
+    const shown = async () => (await place.ask('tenant show lifecycle')).json
     expect(await shown()).toMatchObject({
       tenant_id: tenant.tenant_id,
       status: 'active',
@@ -493,19 +458,12 @@ describe('tenant show, update, suspend, resume and delete', () => {
     expect((await place.run(['tenant', 'resume', 'lifecycle'])).code).toBe(0)
     expect((await production(key).health()).status).toBe(200)
 
-    const unconfirmed = await place.run(['tenant', 'delete', 'lifecycle', '--confirm', 'lifecycl', '--json'])
+    const unconfirmed = await place.ask('tenant delete lifecycle --confirm lifecycl')
     expect({ code: unconfirmed.code, error: unconfirmed.error.code }).toEqual({
       code: 2,
       error: 'not_confirmed',
     })
-    const { code, json } = await place.run([
-      'tenant',
-      'delete',
-      'lifecycle',
-      '--confirm',
-      'lifecycle',
-      '--json',
-    ])
+    const { code, json } = await place.ask('tenant delete lifecycle --confirm lifecycle')
     expect(code).toBe(0)
     expect(json).toMatchObject({
       name: 'lifecycle',
@@ -522,14 +480,14 @@ describe('tenant show, update, suspend, resume and delete', () => {
     })
     const people = await place.run(['tenant', 'show', 'lifecycle'])
     expect(people.stdout).toMatch(/^Status +deleted since 2/m)
-    const later = await place.run(['tenant', 'reissue-key', 'lifecycle', '--type', 'sandbox', '--json'])
+    const later = await place.ask('tenant reissue-key lifecycle --type sandbox')
     expect(later.error.code).toBe('tenant_deleted')
     expect((await place.run(['audit', 'verify'])).code).toBe(0)
   })
 
   it('ask for an option to change', async () => {
     await create('idle')
-    const { code, error } = await place.run(['tenant', 'update', 'idle', '--json'])
+    const { code, error } = await place.ask('tenant update idle')
     expect({ code, error: error.code }).toEqual({ code: 2, error: 'wrong_usage' })
   })
 })
@@ -539,12 +497,12 @@ describe('links to the dashboard', () => {
     const other = await workplace()
     try {
       const running = await other.host()
-      await other.run(['tenant', 'create', 'linked', '--json'])
+      await other.ask('tenant create linked')
       const elsewhere = { COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:8082' }
-      const link = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
+      const link = await other.ask('tenant login-link linked', elsewhere)
       expect(link.json.dashboard_url.startsWith(`${running.admin}/#/login/`)).toBe(true)
       await running.stop()
-      const later = await other.run(['tenant', 'login-link', 'linked', '--json'], elsewhere)
+      const later = await other.ask('tenant login-link linked', elsewhere)
       expect(later.json.dashboard_url).toMatch(/^http:\/\/127\.0\.0\.1:8082\//)
     } finally {
       await other.dispose()

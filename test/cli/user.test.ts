@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { apiClient } from '../support/client.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForAll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 
-let place: Workplace
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   const server = await place.host({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2' })
   const image = base64(await face('ada'))
-  const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
+  const { json } = await place.ask('tenant create acme')
   const sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
   await sandbox.enroll({ user_id: 'ada', image })
   await sandbox.verify({ user_id: 'ada', image, action: 'x' })
-  const revealed = await place.run(['tenant', 'production-key', 'acme', '--json'])
+  const revealed = await place.ask('tenant production-key acme')
   const production = apiClient(`${server.production}/v1`, revealed.json.production_key)
   await production.enroll({
     user_id: 'ada',
@@ -22,10 +21,9 @@ beforeAll(async () => {
   const other = base64(await face('joan'))
   for (let i = 0; i < 2; i++) await production.verify({ user_id: 'ada', image: other, action: 'x' })
 })
-afterAll(() => place?.dispose())
 
 it('user show prints what the API answers, for people and for programs', async () => {
-  const { code, json } = await place.run(['user', 'show', 'acme', 'ada', '--json'])
+  const { code, json } = await place.ask('user show acme ada')
   expect(code).toBe(0)
   expect(json).toMatchObject({
     user_id: 'ada',
@@ -39,14 +37,14 @@ it('user show prints what the API answers, for people and for programs', async (
 })
 
 it('user unlock ends the lockout, and the audit log names the operator', async () => {
-  const { code, json } = await place.run(['user', 'unlock', 'acme', 'ada', '--json'])
+  const { code, json } = await place.ask('user unlock acme ada')
   expect({ code, json }).toEqual({ code: 0, json: { user_id: 'ada', status: 'unlocked', rejections: 2 } })
-  const { json: after } = await place.run(['user', 'show', 'acme', 'ada', '--json'])
+  const { json: after } = await place.ask('user show acme ada')
   expect(after.lockout).toEqual({ status: 'none', ends_at: null, rejections: 0 })
 })
 
 it('user undo-ageing restores references of a user or of all, and asks which', async () => {
-  const one = await place.run(['user', 'undo-ageing', 'acme', 'ada', '--json'])
+  const one = await place.ask('user undo-ageing acme ada')
   expect(one).toMatchObject({ code: 0, json: { user_id: 'ada', restored: 0 } })
   const all = await place.run(['user', 'undo-ageing', 'acme', '--all'])
   expect(all).toMatchObject({ code: 0, stdout: 'Restored 0 references of acme as enrolled.\n' })

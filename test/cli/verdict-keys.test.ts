@@ -1,15 +1,12 @@
 /** `countersign verdict-keys`: the keys of public verdicts are listed and rotated while a service runs. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type HostedService, poll, type Workplace, workplace } from '../support/command.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type HostedService, poll, workplaceForAll } from '../support/command.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let server: HostedService
-
 beforeAll(async () => {
-  place = await workplace()
   server = await place.host()
 })
-afterAll(() => place?.dispose())
 
 interface KeyView {
   kid: string

@@ -9,6 +9,7 @@ import { base64, face } from '../support/faces.js'
 import type { OidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
 import type { TestService, TestTenant } from '../support/service.js'
+import { webhooksOf } from '../support/webhooks.js'
 import { startWithProvider } from './console.js'
 import { type DashboardPage, inChromium, lockOut, NARROW, PageTests, receiverOfHooks } from './page-tests.js'
 
@@ -120,12 +121,16 @@ inChromium('an operator', () => {
   })
 
   it('offers a viewer nothing that the API would refuse', async () => {
-    const { operators, webhooks } = operationsOf(running.service)
+    const { operators } = operationsOf(running.service)
     const { password } = await operators.add('viewer@example.com', 'viewer', COMMAND_LINE)
     const { url, receiver } = await receiverOfHooks()
     const { store } = running.service.core
     const record = (await store.read.tenantById(tenant.id))!
-    await webhooks.add(record, COMMAND_LINE, { url, environment: 'production', events: ['user.enrolled'] })
+    await webhooksOf(running.service).add(record, COMMAND_LINE, {
+      url,
+      environment: 'production',
+      events: ['user.enrolled'],
+    })
     const production = await running.production(tenant)
     await lockOut(production)
     const delivered = async () =>

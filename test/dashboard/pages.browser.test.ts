@@ -3,11 +3,12 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, expect } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { loaded } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
 import type { TestService, TestTenant } from '../support/service.js'
+import { webhooksOf } from '../support/webhooks.js'
 import { inChromium, lockOut, looks, PageTests, receiverOfHooks, VIEWPORTS } from './page-tests.js'
 
 const TENANT_PAGES = ['overview', 'drift', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
@@ -231,7 +232,7 @@ inChromium('the dashboard', () => {
     const { store } = running.service.core
     await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 24; i++)
-        await outbox.put(tx, {
+        await running.service.core.events.put(tx, {
           ...{ tenantId: own.id, environment: 'sandbox', type: 'user.enrolled', data: { i } },
         })
     })
@@ -272,8 +273,7 @@ inChromium('the dashboard', () => {
       const record = await running.service.core.tenancy.find(own.id)
       const { url, receiver } = await receiverOfHooks()
       await new Promise((resolve) => receiver.close(resolve))
-      const { webhooks: hooks } = operationsOf(running.service)
-      await hooks.add(record, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
+      await webhooksOf(running.service).add(record, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
       await page.signInByLink(own, 'webhooks')
       await page.button('Test').click()
       await page.getByText('The endpoint did not accept the test: ECONNREFUSED').waitFor()

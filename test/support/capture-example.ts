@@ -14,7 +14,7 @@ export interface CaptureExample {
 
 /** The environment by which an example finds the service. @param baseUrl of its production or sandbox @param apiKey of the same */
 export function exampleEnv(
-  tenant: TestTenant,
+  tenant: Pick<TestTenant, 'id' | 'secret'>,
   { baseUrl, apiKey }: { baseUrl: string; apiKey: string },
 ): NodeJS.ProcessEnv {
   return {

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { inject } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest'
 import { loadConfig } from '../../src/app/configuration.js'
 import { Service } from '../../src/app/service.js'
 import { runProgram } from '../../src/cli/program.js'
@@ -75,6 +75,8 @@ export interface Workplace {
   path(...segments: string[]): string
   /** Runs a command in this process, from the code in src, and returns what it printed. One command at a time. */
   run(args: string[], env?: Record<string, string>): Promise<CommandResult>
+  /** Runs the command of this line, whose words hold no space, with `--json`, as `run` does. */
+  ask(line: string, env?: Record<string, string>): Promise<CommandResult>
   /** The built command as a process. @param input what is piped into it */
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
   /** The built command as a process that is killed after a time, if it has not ended before. */
@@ -148,6 +150,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     dataDir,
     path: (...segments) => join(dataDir, ...segments),
     run: (args, extra = {}) => runHere(args, environment(extra)),
+    ask: (line, extra = {}) => runHere([...line.split(' '), '--json'], environment(extra)),
     async spawn(args, extra = {}, input = '') {
       const { output, exited } = start(args, extra, input)
       const { code } = await exited
@@ -234,6 +237,30 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     },
   }
 }
+
+/** A workplace for all tests of the surrounding suite, which is made before them and disposed of after them. */
+export function workplaceForAll(env: Record<string, string> = {}): Workplace {
+  let place: Workplace
+  beforeAll(async () => {
+    place = await workplace(env)
+  })
+  afterAll(() => place?.dispose())
+  return later(() => place)
+}
+
+/** A workplace of its own for each test of the surrounding suite. */
+export function workplaceForEach(env: Record<string, string> = {}): Workplace {
+  let place: Workplace
+  beforeEach(async () => {
+    place = await workplace(env)
+  })
+  afterEach(() => place?.dispose())
+  return later(() => place)
+}
+
+/** A workplace that a hook makes only when the tests have begun. */
+const later = (made: () => Workplace): Workplace =>
+  new Proxy({} as Workplace, { get: (_, name) => Reflect.get(made(), name) })
 
 let isRunning = false
 

@@ -1,14 +1,14 @@
 /** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
 
-import { challengeWriter } from '../../src/features/challenges/table/exports.js'
-import { webhookWriter } from '../../src/features/webhooks/webhook-tables.js'
 import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/account-tables.js'
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
+import { challengeWriter } from '../../src/features/challenges/table/exports.js'
 import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
 } from '../../src/features/webhooks/webhook-tables.js'
+import { webhookWriter } from '../../src/features/webhooks/webhook-tables.js'
 import type {
   AgedReferenceRecord,
   ApiKeyRecord,

@@ -1,16 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { commandsWith } from '../../../src/cli/commands.js'
 import type { ListedFeature } from '../../../src/features/feature.js'
 import { FEATURES } from '../../../src/features/index.js'
-import { type Workplace, workplace } from '../../support/command.js'
+import { workplaceForEach } from '../../support/command.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach()
 
 interface LineView {
   id: string
@@ -22,7 +18,7 @@ interface LineView {
 
 /** The lines that `evidence --json` prints. */
 async function judge(env: Record<string, string> = {}) {
-  const { code, stdout, stderr, json } = await place.run(['evidence', '--json'], env)
+  const { code, stdout, stderr, json } = await place.ask('evidence', env)
   const lines: LineView[] = json.standards.flatMap(({ lines }: { lines: LineView[] }) => lines)
   return { code, stdout, stderr, json, of: (id: string) => lines.find((line) => line.id === id)! }
 }
@@ -111,7 +107,7 @@ describe('evidence', () => {
   })
 
   it('refuses a configuration with problems', async () => {
-    const { code, error } = await place.run(['evidence', '--json'], { COUNTERSIGN_FMR: '2' })
+    const { code, error } = await place.ask('evidence', { COUNTERSIGN_FMR: '2' })
     expect(code).toBe(1)
     expect(error.message).toContain('COUNTERSIGN_FMR is "2"')
   })

@@ -17,7 +17,7 @@ let sandbox: ReturnType<typeof apiClient>
 beforeAll(async () => {
   place = await workplace()
   const server = await place.host()
-  const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
+  const { json } = await place.ask('tenant create acme')
   sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
   const { id, secret } = json.signing_secret
   app = spawn(process.execPath, [...leash(), packageFile('docs', 'examples', 'webhooks', 'server.mjs')], {

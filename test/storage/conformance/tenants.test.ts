@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
-import { challengeReader } from '../../../src/features/challenges/table/exports.js'
-import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
+import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import {
   AT,
   apiKey,

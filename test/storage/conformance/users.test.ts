@@ -1,7 +1,7 @@
 /** Tests of users in every store: references, captures, challenges, kept responses, and their erasure. */
 
 import { describe, expect, it } from 'vitest'
-import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
+import { challengeReader } from '../../../src/features/challenges/table/exports.js'
 import { policyWriter } from '../../../src/features/policies/policy-table.js'
 import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { AlreadyExecutedError } from '../../../src/storage/store.js'
