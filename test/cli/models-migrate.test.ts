@@ -45,6 +45,14 @@ it('takes one step a command', async () => {
   expect(await deciding()).toEqual({ acme: NEW, beta: NEW })
 })
 
+it('refuses an empty name of a pack, and changes no condition of the change under way', async () => {
+  const plan = async () => (await migrate('--status')).json
+  const before = await plan()
+  const refused = await migrate('--to', '', '--at-coverage', '0.5')
+  expect(refused.error.message).toContain('--to is')
+  expect(await plan()).toEqual(before)
+})
+
 it('finishes at the new pack on an installation whose only tenant was deleted', async () => {
   const empty = await workplace()
   try {

@@ -44,7 +44,8 @@ export function registerMigrateCommand(models: Command): void {
     does: 'change the model pack without new photos: begin, see how far it is, move the decision, finish',
     options: OPTIONS,
     async answer(options): Promise<Told> {
-      const asked = STEPS.filter((step) => options[step])
+      // An unset variable of a script gives --to an empty name, which is no change of the conditions.
+      const asked = STEPS.filter((step) => options[step] || options[step] === '')
       const isPlan = options.atCoverage !== undefined || options.atDate !== undefined
       if (asked.length > 1 || (asked.length === 0 && !isPlan))
         throw new UsageError(
@@ -52,7 +53,8 @@ export function registerMigrateCommand(models: Command): void {
           `Give one of ${STEPS.map((step) => `--${step}`).join(', ')}, or --at-coverage or --at-date.`,
         )
       const conditions = { atCoverage: options.atCoverage ?? null, atTime: options.atDate ?? null }
-      if (options.to) return begin(options.to, { strictFmr: options.strictFmr ?? null, ...conditions })
+      if (options.to !== undefined)
+        return begin(options.to, { strictFmr: options.strictFmr ?? null, ...conditions })
       if (options.decide) return decide(options, 'to')
       if (options.back) return decide(options, 'from')
       if (options.finish) return finish()

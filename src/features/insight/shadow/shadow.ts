@@ -69,6 +69,10 @@ interface ShadowParts {
   hasPlace(): boolean
 }
 
+/** An examination without the pictures: of a challenge only the compared frame may wait. */
+type Examined = WithoutEvidence<Examination>
+type WithoutEvidence<One> = One extends unknown ? Omit<One, 'evidence'> : never
+
 /** The part of a verify that is kept until the candidate has seen it; of its body only the decoded pictures, of its conditions their rate. */
 interface Verify {
   tenant: TenantRecord
@@ -77,7 +81,7 @@ interface Verify {
   /** The lowest false match rate that a condition of the verify asks for; infinite for none. */
   maxFmr: number
   /** Null where the examination failed. */
-  examination: Examination | null
+  examination: Examined | null
 }
 
 /** A verify with an outcome that the pictures decided. */
@@ -103,7 +107,7 @@ export class Shadow implements Job {
 
   /** Lets the candidate see this verify once it is answered. Costs the caller nothing but a function in a list. */
   readonly watch: WatchVerify = (call, evidence, { conditions }) => {
-    let examination: Examination | null = null
+    let examination: Examined | null = null
     const { tenant, user } = call
     const maxFmr = strictestRate(Number.POSITIVE_INFINITY, conditions)
     call.afterAnswer.push((answer) => {
@@ -115,7 +119,7 @@ export class Shadow implements Job {
     })
     return {
       // The candidate compares the templates of that moment: an approval may add its own capture to them.
-      examined: (result) => {
+      examined: ({ evidence: _, ...result }) => {
         examination = result
       },
     }

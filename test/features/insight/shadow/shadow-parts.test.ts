@@ -78,16 +78,26 @@ async function show(shadow: Shadow, images: Buffer[], answer: AnsweredCall, fram
   const call = { tenant: record, user, afterAnswer: [] } as unknown as UserCall<CaptureInput>
   const point = new EngineProvider(running.service.engine).operatingPoint(1e-3)
   const film = frame === undefined ? null : { notes: [], steps: [] }
-  const watched = shadow.watch(call, evidenceOf(images, film), { model: MODEL, point, conditions: [] })
+  const evidence = evidenceOf(images, film)
+  const watched = shadow.watch(call, evidence, { model: MODEL, point, conditions: [] })
   const subject = await core.vault.find(core.store.read, user.blindIndex, user.id)
   const samples = frame === undefined ? [] : [{ imageIndex: frame }]
   watched.examined({
     subject,
+    evidence,
     refusal: null,
     replay: null,
     comparison: { samples },
   } as unknown as Examination)
   for (const work of call.afterAnswer) work(answer)
+}
+
+/** Everything that an object holds by its own properties, itself included. */
+function reachableFrom(value: unknown, found = new Set<unknown>()): Set<unknown> {
+  if (typeof value !== 'object' || value === null || found.has(value)) return found
+  found.add(value)
+  if (!ArrayBuffer.isView(value)) for (const one of Object.values(value)) reachableFrom(one, found)
+  return found
 }
 
 const counts = (candidate: string): ShadowCounts =>
@@ -127,6 +137,15 @@ it('only the compared frame of a challenge is looked at, without bounds and live
   const bounded = shadowOf({ bounds: { minFacePx: 20 } })
   await show(bounded, frames, APPROVED, 1)
   expect(told).toEqual(['not_comparable'])
+})
+
+it('only the compared frame of a challenge waits for an idle worker', async () => {
+  const shadow = shadowOf({ model: OTHER })
+  isFree = false
+  const frames = await Promise.all([landscape(), face('ada'), landscape()])
+  await show(shadow, frames, APPROVED, 1)
+  const kept = [...reachableFrom(shadow)]
+  expect(frames.map((frame) => kept.includes(frame))).toEqual([false, true, false])
 })
 
 it('a tenant that decides by the candidate already has nothing to see', async () => {
