@@ -70,8 +70,7 @@ interface ShadowParts {
 }
 
 /** An examination without the pictures: of a challenge only the compared frame may wait. */
-type Examined = WithoutEvidence<Examination>
-type WithoutEvidence<One> = One extends unknown ? Omit<One, 'evidence'> : never
+type Examined<Each = Examination> = Each extends unknown ? Omit<Each, 'evidence'> : never
 
 /** The part of a verify that is kept until the candidate has seen it; of its body only the decoded pictures, of its conditions their rate. */
 interface Verify {
