@@ -205,7 +205,7 @@ export class Enrolment {
       following: Following | null
       consent: Consent | null
       audit: { replaced?: boolean; added?: number; verification_id?: string }
-      /** Those who hear of the enrollment. */
+      /** The receivers of the event about the enrollment. */
       audience: Audience
     },
   ): Promise<Stored> {

@@ -19,7 +19,7 @@ export interface DomainEvent extends EventKind {
   subject?: { blindIndex: Buffer; id: string; dataKey: Buffer }
 }
 
-/** Those who hear of a tenant's events, as a transaction has read them. */
+/** The receivers of one tenant's events, as a transaction has read them. */
 export interface Audience {
   /** Whether somebody hears of events of this kind. */
   hears(event: EventKind): boolean
@@ -40,7 +40,9 @@ export class Events implements Subscriber {
     const audiences = await Promise.all(this.subscribers.map((one) => one.audienceOf(read, tenantId)))
     return {
       hears: (event) => audiences.some((one) => one.hears(event)),
-      tell: (tx, event) => inTurn(audiences, (one) => one.tell(tx, event)),
+      async tell(tx, event) {
+        for (const one of audiences) await one.tell(tx, event)
+      },
     }
   }
 
@@ -48,11 +50,7 @@ export class Events implements Subscriber {
     await (await this.audienceOf(tx, event.tenantId)).tell(tx, event)
   }
 
-  onResume(tx: StoreTransaction, tenantId: string): Promise<void> {
-    return inTurn(this.subscribers, (one) => one.onResume(tx, tenantId))
+  async onResume(tx: StoreTransaction, tenantId: string): Promise<void> {
+    for (const one of this.subscribers) await one.onResume(tx, tenantId)
   }
-}
-
-async function inTurn<One>(all: readonly One[], work: (one: One) => Promise<void>): Promise<void> {
-  for (const one of all) await work(one)
 }
