@@ -45,6 +45,9 @@ export function createSession(
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
+    // An arena keeps the most that any run has needed, a session each: 40 MiB of 165 at the start of two workers, 60 of 150 after 600
+    // photos. Without it a run takes 0 to 5 % more time on the processor.
+    enableCpuMemArena: false,
     logSeverityLevel: 4,
   })
 }
