@@ -7,6 +7,7 @@ import type { Services } from '../api/services.js'
 import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
 import { partsOf } from '../features/feature-parts.js'
 import { ApiServer } from '../http/api-server.js'
+import { coreDocuments } from '../http/public-documents.js'
 import { coreEndpoints } from '../http/routing/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
 import { auditBreak } from '../jobs/audit-verification.js'
@@ -53,8 +54,14 @@ export function createApiServer(
     ...parts,
     environment,
     urlOf: (one) => listeners.url(one),
-    issuer: () => listeners.url(environment),
-    publishedKeys: () => core.verdictKeys.published(environment),
+    documents: [
+      ...coreDocuments({
+        openApi: parts.openApi,
+        issuer: services.issuer,
+        publishedKeys: () => core.verdictKeys.published(environment),
+      }),
+      ...ofAll(features, 'documents').flatMap((documentsOf) => documentsOf(services)),
+    ],
     // The router hands each only input that its own schema has passed.
     endpoints: isSandbox ? endpoints.map(scripted) : endpoints,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },

@@ -4,7 +4,7 @@ import type { Core } from '../admin/core.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
 import type { Feature } from '../features/feature.js'
-import { descriptionsWith, sentBy } from '../features/feature-parts.js'
+import { descriptionsWith, documentOperationsOf, sentBy } from '../features/feature-parts.js'
 import { WrongKeys } from '../http/authentication/wrong-keys.js'
 import { ClientAddresses } from '../http/listeners/client-address.js'
 import type { Transport } from '../http/listeners/transport.js'
@@ -71,10 +71,13 @@ function openApiText(features: readonly Feature[], listeners: ServiceListeners):
   let text: string | null = null
   return () => {
     text ??= JSON.stringify(
-      buildOpenApi(descriptionsWith(features), VERSION, sentBy(features), {
-        production: listeners.url('production'),
-        sandbox: listeners.url('sandbox'),
-      }),
+      buildOpenApi(
+        descriptionsWith(features),
+        VERSION,
+        sentBy(features),
+        { production: listeners.url('production'), sandbox: listeners.url('sandbox') },
+        documentOperationsOf(features),
+      ),
     )
     return text
   }

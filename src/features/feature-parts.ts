@@ -35,6 +35,11 @@ export function descriptionsOf(
   return typeof descriptions === 'function' ? descriptions(features) : descriptions
 }
 
+/** The operations of the public documents of features. */
+export function documentOperationsOf(features: readonly Feature[]): Readonly<Record<string, object>> {
+  return Object.assign({}, ...features.map(({ documentOperations }) => documentOperations))
+}
+
 /** The requests that features send. */
 export function sentBy(features: readonly Feature[]): SentRequests[] {
   return features.flatMap(({ sends = [] }) => sends)

@@ -23,6 +23,7 @@ import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { Observation } from '../http/observation/observation.js'
 import type { SentRequests } from '../http/openapi/openapi.js'
+import type { PublicDocument } from '../http/public-documents.js'
 import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
 import type { EpochFolder } from '../keys/epoch-folder.js'
@@ -68,6 +69,8 @@ export interface Feature {
   readonly descriptions?: Descriptions | ((features: readonly Feature[]) => Descriptions)
   /** The requests that it sends to backends, as documents show them. */
   readonly sends?: SentRequests
+  /** The operations of its public documents, as OpenAPI describes them, by path. */
+  readonly documentOperations?: Readonly<Record<string, object>>
   /** Its parts of verifies, enrollments, challenges, and look-ups of verifications and users. */
   readonly parts?: {
     capture?: CapturePart
@@ -152,6 +155,8 @@ type FeatureListenerOptions = Pick<ListenerOptions, 'handler'> &
 export interface Attached {
   /** The endpoints of one environment, one for each description. */
   endpoints?(services: Services): AnyEndpoint[]
+  /** The documents that the API of one environment serves to anybody, without an API key. */
+  documents?(services: Services): readonly PublicDocument[]
   /** Gets each answered request, after its answer. */
   observe?(request: Observation): void
   /** Looks at each verify of production. */

@@ -27,7 +27,7 @@ import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
 import type { Tracing } from './observation/tracing.js'
-import { type PublicDocumentParts, publicDocument } from './public-documents.js'
+import type { PublicDocument } from './public-documents.js'
 import { COMMON_HEADERS, ReplySigner, type SignerParts } from './reply-signer.js'
 import type { RequestContext } from './request-context.js'
 import { type Route, Router } from './routing/router.js'
@@ -35,8 +35,10 @@ import { ERRORS_PATH } from './routing/routes.js'
 import type { SandboxLimits } from './sandbox-limits.js'
 import { toDomainError } from './to-domain-error.js'
 
-interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts, PublicDocumentParts {
+interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts {
   endpoints: Array<Endpoint<unknown>>
+  /** Served to anybody, without an API key. */
+  documents: readonly PublicDocument[]
   config: Pick<Config, 'deadlineMs' | 'tlsTerminatedUpstream'>
   rateLimiter: RateLimiter
   store: Store
@@ -75,6 +77,7 @@ const FAILURES = new Set<ErrorCode>(['internal_error', 'store_unavailable', 'eng
 export class ApiServer {
   /** Set while the process stops: every request is refused with `shutting_down`. */
   draining = false
+  private readonly documents: ReadonlyMap<string, PublicDocument>
   private readonly router: Router
   private readonly authenticator: RequestAuthenticator
   private readonly runner: EndpointRunner
@@ -82,7 +85,8 @@ export class ApiServer {
   private readonly recorder: RequestRecorder
 
   constructor(private readonly parts: ApiServerParts) {
-    this.router = new Router(parts.endpoints)
+    this.documents = new Map(parts.documents.map((document) => [document.path, document]))
+    this.router = new Router(parts.endpoints, [...this.documents.keys()])
     this.authenticator = new RequestAuthenticator(parts)
     this.runner = new EndpointRunner(parts)
     this.signer = new ReplySigner(parts)
@@ -127,10 +131,11 @@ export class ApiServer {
     if (this.draining) throw new DomainError('shutting_down', { retryAfterMs: SECOND_MS })
     // Where the database's keys have changed, this process can open no secret and would write rows that nobody can read.
     if (!this.parts.isInStep()) throw new StoreUnavailableError('working keys or schema were changed')
-    const document = publicDocument(this.parts, request)
+    const document = request.method === 'GET' ? this.documents.get(request.path) : undefined
     if (document) {
-      Object.assign(context.headers, document.headers)
-      return document
+      const { headers, ...outcome } = document.answer(request)
+      Object.assign(context.headers, headers)
+      return outcome
     }
     const identified = await this.authenticate(request, context)
     // An unknown address is refused before the caller is: a known caller only decides whose secret signs the refusal.

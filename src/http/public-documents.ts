@@ -1,4 +1,4 @@
-/** The documents that each API serves to anybody, without an API key: its description, its errors, and the keys that check its verdicts. */
+/** The documents that each API serves to anybody, without an API key: those of the core are its description, its errors, and the keys that check its verdicts. */
 import { createHash } from 'node:crypto'
 import type { PublishedKey } from '../keys/verdict-key-ring.js'
 import type { IncomingRequest } from './listeners/listener.js'
@@ -11,7 +11,20 @@ const METADATA_MAX_AGE_SECONDS = 3600
 
 const NOT_MODIFIED = { status: 304, body: '' }
 
-export interface PublicDocumentParts {
+/** A document at an address of its own. It is answered to GET. */
+export interface PublicDocument {
+  path: string
+  answer(request: IncomingRequest): DocumentReply
+}
+
+interface DocumentReply {
+  status: number
+  body: string
+  /** Headers in addition to those that every reply has. */
+  headers: Readonly<Record<string, string>>
+}
+
+interface PublicDocumentParts {
   /** The OpenAPI document, as JSON text. */
   openApi: () => string
   /** Base URL of the environment, ending in /v1: the `iss` of its verdicts. */
@@ -20,39 +33,23 @@ export interface PublicDocumentParts {
   publishedKeys: () => PublishedKey[]
 }
 
-interface PublicDocument {
-  status: number
-  body: string
-  /** Headers in addition to those that every reply has. */
-  headers: Readonly<Record<string, string>>
-}
-
-/** @returns the document at the request's address, or null where there is none or the method is another than GET */
-export function publicDocument(parts: PublicDocumentParts, request: IncomingRequest): PublicDocument | null {
-  if (request.method !== 'GET') return null
-  switch (request.path) {
-    case OPENAPI_PATH:
-      return { status: 200, body: parts.openApi(), headers: {} }
-    case ERRORS_PATH:
-      return { status: 200, body: ERRORS_PAGE, headers: ERRORS_PAGE_HEADERS }
-    case JWKS_PATH:
-      // RFC 7517, section 8.5.2.
-      return cacheable(
-        request,
-        { keys: parts.publishedKeys() },
-        'application/jwk-set+json',
-        JWKS_MAX_AGE_SECONDS,
-      )
-    case METADATA_PATH:
-      return cacheable(
-        request,
-        metadata(parts.issuer()),
-        'application/json; charset=utf-8',
-        METADATA_MAX_AGE_SECONDS,
-      )
-    default:
-      return null
-  }
+/** The documents of the core. */
+export function coreDocuments({ openApi, issuer, publishedKeys }: PublicDocumentParts): PublicDocument[] {
+  return [
+    { path: OPENAPI_PATH, answer: () => ({ status: 200, body: openApi(), headers: {} }) },
+    { path: ERRORS_PATH, answer: () => ({ status: 200, body: ERRORS_PAGE, headers: ERRORS_PAGE_HEADERS }) },
+    {
+      path: JWKS_PATH,
+      answer: (request) =>
+        // RFC 7517, section 8.5.2.
+        cacheable(request, { keys: publishedKeys() }, 'application/jwk-set+json', JWKS_MAX_AGE_SECONDS),
+    },
+    {
+      path: METADATA_PATH,
+      answer: (request) =>
+        cacheable(request, metadata(issuer()), 'application/json; charset=utf-8', METADATA_MAX_AGE_SECONDS),
+    },
+  ]
 }
 
 /**
@@ -74,7 +71,7 @@ function cacheable(
   content: unknown,
   contentType: string,
   maxAgeSeconds: number,
-): PublicDocument {
+): DocumentReply {
   const body = JSON.stringify(content)
   const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   const caching = {

@@ -63,12 +63,13 @@ export interface SentRequests {
   requests: Readonly<Record<string, object>>
 }
 
-/** @param sent the requests that the service sends */
+/** @param sent the requests that the service sends @param documents operations of the public documents of features, by path */
 export function buildOpenApi(
   descriptions: readonly EndpointDescription[],
   version: string,
   sent: readonly SentRequests[] = [],
   at = DEFAULT_BASE_URLS,
+  documents: Readonly<Record<string, object>> = {},
 ): Json {
   // Each topic once, in the order of the endpoints.
   const topics = [...new Set([...descriptions, ...sent].map(({ topic }) => topic))]
@@ -77,7 +78,7 @@ export function buildOpenApi(
   const responses = shareResponses(operations)
   for (const [index, { path, method }] of descriptions.entries())
     paths[path] = { ...paths[path], [method.toLowerCase()]: operations[index] }
-  Object.assign(paths, DOCUMENT_OPERATIONS)
+  Object.assign(paths, DOCUMENT_OPERATIONS, documents)
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
   const webhooks = Object.assign({}, ...sent.map(({ requests }) => requests)) as Json

@@ -5,7 +5,6 @@ import { MethodNotAllowedError } from '../../api/error-response.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { type InputParser, inputParser } from '../bodies/json-body.js'
 import type { IncomingRequest } from '../listeners/listener.js'
-import { DOCUMENT_PATHS } from './routes.js'
 
 export interface Route {
   endpoint: Endpoint<unknown>
@@ -34,7 +33,11 @@ export class Router {
   private readonly exact = new Map<string, Place>()
   private readonly patterns: Place[] = []
 
-  constructor(endpoints: Array<Endpoint<unknown>>) {
+  /** @param documentPaths addresses of documents, which are answered to GET before a request comes here */
+  constructor(
+    endpoints: Array<Endpoint<unknown>>,
+    private readonly documentPaths: readonly string[],
+  ) {
     for (const endpoint of endpoints) {
       const { path, method } = endpoint
       this.placeOf(path).methods.set(method, { endpoint, parse: inputParser(endpoint) })
@@ -52,7 +55,7 @@ export class Router {
   /** @throws DomainError unknown_endpoint, method_not_allowed */
   refuse({ path }: IncomingRequest, destination: Destination | undefined): never {
     const place = destination && this.placeOf(destination.template)
-    if (!place && !DOCUMENT_PATHS.includes(path)) throw new DomainError('unknown_endpoint')
+    if (!place && !this.documentPaths.includes(path)) throw new DomainError('unknown_endpoint')
     throw new MethodNotAllowedError(place ? [...place.methods.keys()] : ['GET'])
   }
 

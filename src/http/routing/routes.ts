@@ -32,8 +32,6 @@ export const ERRORS_PATH = '/errors'
 export const JWKS_PATH = '/v1/.well-known/jwks.json'
 /** Path of the metadata that names the keys: a verifier puts its end behind the `iss` of a token. */
 export const METADATA_PATH = '/v1/.well-known/openid-configuration'
-/** Paths that `publicDocument` answers. */
-export const DOCUMENT_PATHS: readonly string[] = [OPENAPI_PATH, ERRORS_PATH, JWKS_PATH, METADATA_PATH]
 
 /** The core's endpoints over one environment's services. */
 export function coreEndpoints(services: Services, parts: CallParts): AnyEndpoint[] {
