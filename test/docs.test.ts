@@ -10,8 +10,7 @@ import { ALL_SETTINGS } from '../src/app/configuration.js'
 import { SETTINGS } from '../src/config/config.js'
 import { ERRORS } from '../src/contract/error-codes.js'
 import { REASONS } from '../src/contract/verdict.js'
-import { CATEGORY_MEANINGS } from '../src/http/openapi/errors-page.js'
-import { buildOpenApi } from '../src/http/openapi/openapi.js'
+import { CATEGORY_MEANINGS } from '../src/features/api-documents/exports.js'
 import { OPERATOR_ERRORS } from '../src/lib/operator-errors.js'
 import { packageFile } from '../src/lib/package-root.js'
 import { VERSION } from '../src/lib/version.js'
@@ -42,7 +41,7 @@ import {
 } from '../tools/generators/verdict-page.js'
 import { wireTypes } from '../tools/generators/wire-types.js'
 import { standardPackDocument } from '../tools/pack-builders/standard/pack-document.js'
-import { DESCRIPTIONS, SENT } from './support/descriptions.js'
+import { DESCRIPTIONS, OPENAPI } from './support/descriptions.js'
 
 /** The items of lists that begin with code: what is before the first colon, and what is behind it. */
 function itemsOf(page: string): string[][] {
@@ -208,19 +207,17 @@ describe('docs/supply-chain.md', () => {
 })
 
 describe('what is generated in src and clients', () => {
-  const document = buildOpenApi(DESCRIPTIONS, VERSION, SENT)
-
   it.each([
-    ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(document)],
-    ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(document, DESCRIPTIONS)],
-    ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(document)],
+    ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(OPENAPI)],
+    ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(OPENAPI, DESCRIPTIONS)],
+    ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(OPENAPI)],
     ['clients/python/countersign/constants.py', 'the service', pythonConstants],
     [
       'clients/python/countersign/async_client.py',
       'the client that blocks',
       () => pythonAsyncClient(readFileSync(packageFile('clients/python/countersign/client.py'), 'utf8')),
     ],
-    ['clients/go/wire_types.go', 'the OpenAPI document', () => goWireTypes(document)],
+    ['clients/go/wire_types.go', 'the OpenAPI document', () => goWireTypes(OPENAPI)],
     ['clients/go/constants.go', 'the service', goConstants],
   ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {
     const made = generate()
@@ -288,7 +285,7 @@ describe('README.md', () => {
 })
 
 describe('docs/api-overview.md', () => {
-  const { paths } = buildOpenApi(DESCRIPTIONS, VERSION, SENT) as { paths: Record<string, object> }
+  const { paths } = OPENAPI as { paths: Record<string, object> }
   const written = readFileSync(packageFile('docs', 'api-overview.md'), 'utf8')
   const page = documentInDocs('api-overview.md', withEndpoints(written, DESCRIPTIONS, paths))
 

@@ -3,19 +3,19 @@ import Format from 'typebox/format'
 import Schema from 'typebox/schema'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../src/contract/error-codes.js'
-import { buildOpenApi } from '../src/http/openapi/openapi.js'
-import { VERSION } from '../src/lib/version.js'
+import { buildOpenApi } from '../src/features/api-documents/openapi.js'
+import { loadFeatures } from '../src/features/index.js'
 import { documentInDocs } from '../tools/generators/docs.js'
 import { allowReturn, askForSession, Visitor } from './support/capture-page.js'
 import { type ApiClient, type ApiResponse, apiClient } from './support/client.js'
-import { DESCRIPTIONS, examplePath, SENT } from './support/descriptions.js'
+import { DESCRIPTIONS, examplePath, OPENAPI } from './support/descriptions.js'
 import { base64, face, landscape } from './support/faces.js'
 import { startService, type TestService, type TestTenant } from './support/service.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
 type Json = any
 
-const document = buildOpenApi(DESCRIPTIONS, VERSION, SENT) as Json
+const document = OPENAPI as Json
 
 describe('the OpenAPI document', () => {
   it('stands in docs/openapi.json (UPDATE_DOCS=1 writes it)', () => {
@@ -357,7 +357,7 @@ describe('real responses are as documented', () => {
 
   it('serves the document with the addresses of this installation on every listener without a key', async () => {
     const at = { production: running.service.url('production'), sandbox: running.service.url('sandbox') }
-    const own = buildOpenApi(DESCRIPTIONS, VERSION, SENT, at) as Json
+    const own = buildOpenApi(await loadFeatures(), at) as Json
     expect(own.servers.map(({ url }: Json) => `${url}/v1`)).toEqual(Object.values(at))
     for (const url of [
       running.service.url('production').replace(/\/v1$/, ''),

@@ -23,8 +23,8 @@ export function errorBody(
     errorsUrl,
   }: {
     requestId: string
-    /** Address of the page that explains the codes. */
-    errorsUrl: string
+    /** Address of the page that explains the codes; undefined for none. */
+    errorsUrl: string | undefined
   },
 ): Record<string, unknown> {
   return {
@@ -32,7 +32,7 @@ export function errorBody(
     code: error.code,
     message: error.message,
     remedy: error.remedy,
-    doc_url: `${errorsUrl}#${error.code}`,
+    ...(errorsUrl && { doc_url: `${errorsUrl}#${error.code}` }),
     request_id: requestId,
     ...(error.details ? { details: error.details } : {}),
   }

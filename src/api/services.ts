@@ -43,6 +43,8 @@ export interface Services {
   auditPages: AuditPages
   /** Signs the public verdicts of the environment. */
   verdictSigner(): VerdictSigner
+  /** Base URLs of both environments. */
+  urls(): Readonly<Record<Environment, string>>
   /** Base URL of the environment: the `iss` of its JWTs. */
   issuer(): string
   engineHealth(): EngineHealth

@@ -40,6 +40,7 @@ export function createApiServer(
     environment,
     ...(isSandbox ? sandboxParts(parts) : productionParts(core, parts)),
     watchers: isSandbox ? [] : ofAll(features, 'watch'),
+    urls: listeners.urls,
     issuer: () => listeners.url(environment),
     verdictSigner: () => core.verdictKeys.signer(environment),
     engineHealth: () => engine.health(),
@@ -56,7 +57,6 @@ export function createApiServer(
     urlOf: (one) => listeners.url(one),
     documents: [
       ...coreDocuments({
-        openApi: parts.openApi,
         issuer: services.issuer,
         publishedKeys: () => core.verdictKeys.published(environment),
       }),

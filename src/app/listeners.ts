@@ -64,6 +64,12 @@ export class ServiceListeners {
     return environmentUrl(this.withPorts, environment)
   }
 
+  /** Base URLs of both environments. */
+  readonly urls = (): Record<Environment, string> => ({
+    production: this.url('production'),
+    sandbox: this.url('sandbox'),
+  })
+
   get adminUrl(): string {
     return adminUrl(this.withPorts)
   }

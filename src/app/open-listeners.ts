@@ -67,20 +67,17 @@ async function openAdmin(
   bodies: BodyQuota,
   tls: TlsFiles | undefined,
 ): Promise<Listener[]> {
-  const { resources, work, listeners, shared, readiness } = parts
+  const { resources, work, listeners, readiness } = parts
   const { config, clock, log, metrics } = resources
   const { adminListen, metricsListen } = config
-  const [openPart] = ofAll(work.features, 'admin')
-  const hosts = new HostGuard(
-    adminHosts(config),
-    clock,
-    metrics.countDashboardRefusal,
-    () => listeners.adminUrl + ERRORS_PATH,
+  const shown = ofAll(work.features, 'admin').map((partOf) => partOf(adminHost(parts)))
+  const explainsErrors = shown.some(({ pages }) => pages.has(ERRORS_PATH))
+  const hosts = new HostGuard(adminHosts(config), clock, metrics.countDashboardRefusal, () =>
+    explainsErrors ? listeners.adminUrl + ERRORS_PATH : undefined,
   )
   const handler = adminHandler({
-    part: openPart?.(adminHost(parts)) ?? null,
+    shown,
     metrics: metricsListen ? null : metrics,
-    openApi: shared.openApi,
     hosts,
     readiness,
     nodes: () => work.membership.nodes,
@@ -108,11 +105,7 @@ function adminHost({
     newLimiter: () => createRateLimiter(shared, shared.clock),
     rateLimiter: shared.rateLimiter,
     operatingPoint: (fmr) => shared.provider.operatingPoint(fmr),
-    urls: () => ({
-      production: listeners.url('production'),
-      sandbox: listeners.url('sandbox'),
-      admin: listeners.adminUrl,
-    }),
+    urls: () => ({ ...listeners.urls(), admin: listeners.adminUrl }),
     certificates: () => certificates.expiries(),
     startedAt,
     routes: Object.assign({}, ...ofAll(work.features, 'console')),

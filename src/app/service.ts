@@ -87,7 +87,7 @@ export class Service {
     // Before the first call: the keys may have been changed while the engine started.
     await work.keyWatch.start()
     this.showStateInMetrics()
-    const shared = createSharedParts(resources, listeners)
+    const shared = createSharedParts(resources)
     const production = createApiServer('production', resources, work, listeners, shared)
     const sandbox = createApiServer('sandbox', resources, work, listeners, shared)
     this.servers.push(production, sandbox)

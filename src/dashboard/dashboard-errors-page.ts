@@ -1,6 +1,7 @@
 /** The page of the admin listener that explains every error code that the dashboard can show. `doc_url` of an error leads to its row. */
+
+import { apiErrorGroups, type ErrorGroup, errorsPage } from '../features/api-documents/exports.js'
 import { UNKNOWN_HOST } from '../http/admin/host-guard.js'
-import { apiErrorGroups, type ErrorGroup, errorsPage } from '../http/openapi/errors-page.js'
 import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
 import { DASHBOARD_ERRORS, type DashboardErrorCode } from './dashboard-error.js'
 

@@ -1,7 +1,10 @@
 /** The dashboard of operators and tenants on the admin listener, with its API, the API reference and the documentation. */
 import { administered } from '../admin/administration.js'
+import { ERRORS_PAGE_HEADERS } from '../features/api-documents/exports.js'
 import type { AdminHost, Feature, FeatureHost } from '../features/feature.js'
 import type { AdminPart } from '../http/admin/admin-server.js'
+import { reply } from '../http/admin/replies.js'
+import { ERRORS_PATH } from '../http/routing/routes.js'
 import { VERSION } from '../lib/version.js'
 import { AdminApi } from './admin-api.js'
 import { SANDBOX_PATH } from './constants.js'
@@ -27,7 +30,14 @@ function adminPart(host: FeatureHost, admin: AdminHost, operatorPassword: Operat
   const statuses = { ...OPERATION_STATUS, ...admin.statuses }
   const { handle } = createAdminApi(host, { ...admin, statuses }, operatorPassword)
   return {
-    pages: new Map([...staticFiles(), ...documentationFiles()]),
+    pages: new Map([
+      ...staticFiles(),
+      ...documentationFiles(),
+      [
+        ERRORS_PATH,
+        reply(200, 'text/html; charset=utf-8', dashboardErrorsPage(statuses), ERRORS_PAGE_HEADERS),
+      ],
+    ]),
     handlers: {
       '/api/': handle,
       // The API reference's calls of the sandbox. They have the page's own origin here, so that no other origin needs access. Production
@@ -35,7 +45,6 @@ function adminPart(host: FeatureHost, admin: AdminHost, operatorPassword: Operat
       [`${SANDBOX_PATH}/`]: (request) =>
         admin.apis.sandbox({ ...request, path: request.path.slice(SANDBOX_PATH.length) }),
     },
-    errorsPage: dashboardErrorsPage(statuses),
   }
 }
 

@@ -1,7 +1,6 @@
 /** All that features add to the calls and endpoints of the core. */
 import type { CallParts } from '../api/call-parts.js'
 import type { EndpointDescription } from '../api/endpoint.js'
-import type { SentRequests } from '../http/openapi/openapi.js'
 import { coreDescriptions } from '../http/routing/routes.js'
 import type { Feature } from './feature.js'
 
@@ -33,14 +32,4 @@ export function descriptionsOf(
   features: readonly Feature[],
 ): readonly EndpointDescription[] {
   return typeof descriptions === 'function' ? descriptions(features) : descriptions
-}
-
-/** The operations of the public documents of features. */
-export function documentOperationsOf(features: readonly Feature[]): Readonly<Record<string, object>> {
-  return Object.assign({}, ...features.map(({ documentOperations }) => documentOperations))
-}
-
-/** The requests that features send. */
-export function sentBy(features: readonly Feature[]): SentRequests[] {
-  return features.flatMap(({ sends = [] }) => sends)
 }

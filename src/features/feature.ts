@@ -5,7 +5,7 @@
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
 import type { CallParts, CapturePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
-import type { AnyEndpoint, EndpointDescription } from '../api/endpoint.js'
+import type { AnyEndpoint, EndpointDescription, Topic } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { FeatureCommand } from '../cli/lib/feature-command.js'
@@ -22,7 +22,6 @@ import type { ListenerOptions } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { Observation } from '../http/observation/observation.js'
-import type { SentRequests } from '../http/openapi/openapi.js'
 import type { PublicDocument } from '../http/public-documents.js'
 import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
@@ -60,6 +59,12 @@ export interface ListedFeature extends OwnParts {
   readonly needs?: readonly string[]
   /** Imports it. A service does so at its start. */
   load(): Promise<Feature>
+}
+
+/** Requests that the service sends, as OpenAPI describes them under `webhooks`, by their names. */
+export interface SentRequests {
+  topic: Topic
+  requests: Readonly<Record<string, object>>
 }
 
 type Descriptions = readonly EndpointDescription[]
@@ -164,7 +169,7 @@ export interface Attached {
   jobs?: Jobs
   /** Opens its listener, after those of the core and before the jobs start. */
   listen?(host: ListenHost): Promise<void>
-  /** Its part of the admin listener. One feature at most has one. */
+  /** Its part of the admin listener. Of two pages at one address, that of the later feature is served. */
   admin?(host: AdminHost): AdminPart
   /** The password of what it shows there. */
   operatorPassword?: FirstPassword

@@ -53,7 +53,15 @@ export const FEATURES: readonly ListedFeature[] = [
   { name: 'webhooks', ...WEBHOOKS, load: async () => (await import('./webhooks/feature.js')).webhooks },
   { name: 'evidence', ...EVIDENCE, load: async () => (await import('./evidence/feature.js')).evidence },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },
-  { name: 'dashboard', load: async () => (await import('../dashboard/feature.js')).dashboard },
+  {
+    name: 'api-documents',
+    load: async () => (await import('./api-documents/feature.js')).apiDocuments,
+  },
+  {
+    name: 'dashboard',
+    needs: ['api-documents'],
+    load: async () => (await import('../dashboard/feature.js')).dashboard,
+  },
 ]
 
 /**

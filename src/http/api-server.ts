@@ -159,7 +159,9 @@ export class ApiServer {
     return this.execute(request, context, { route, identity: identified, schedulingClass, body, deadlineMs })
   }
 
-  private get errorsUrl(): string {
+  /** Address of the page that explains the codes; undefined where no feature serves one. */
+  private get errorsUrl(): string | undefined {
+    if (!this.documents.has(ERRORS_PATH)) return undefined
     return new URL(ERRORS_PATH, this.parts.urlOf(this.parts.environment)).href
   }
 

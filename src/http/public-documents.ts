@@ -1,9 +1,8 @@
-/** The documents that each API serves to anybody, without an API key: those of the core are its description, its errors, and the keys that check its verdicts. */
+/** The documents that each API serves to anybody, without an API key: those of the core are the keys that check its verdicts. */
 import { createHash } from 'node:crypto'
 import type { PublishedKey } from '../keys/verdict-key-ring.js'
 import type { IncomingRequest } from './listeners/listener.js'
-import { ERRORS_PAGE, ERRORS_PAGE_HEADERS } from './openapi/errors-page.js'
-import { ERRORS_PATH, JWKS_PATH, METADATA_PATH, OPENAPI_PATH } from './routing/routes.js'
+import { JWKS_PATH, METADATA_PATH } from './routing/routes.js'
 
 /** How long a verifier may keep the keys. A key that is removed at once is accepted by some verifiers for this long. */
 const JWKS_MAX_AGE_SECONDS = 600
@@ -25,8 +24,6 @@ interface DocumentReply {
 }
 
 interface PublicDocumentParts {
-  /** The OpenAPI document, as JSON text. */
-  openApi: () => string
   /** Base URL of the environment, ending in /v1: the `iss` of its verdicts. */
   issuer: () => string
   /** The keys that check the environment's verdicts now. */
@@ -34,10 +31,8 @@ interface PublicDocumentParts {
 }
 
 /** The documents of the core. */
-export function coreDocuments({ openApi, issuer, publishedKeys }: PublicDocumentParts): PublicDocument[] {
+export function coreDocuments({ issuer, publishedKeys }: PublicDocumentParts): PublicDocument[] {
   return [
-    { path: OPENAPI_PATH, answer: () => ({ status: 200, body: openApi(), headers: {} }) },
-    { path: ERRORS_PATH, answer: () => ({ status: 200, body: ERRORS_PAGE, headers: ERRORS_PAGE_HEADERS }) },
     {
       path: JWKS_PATH,
       answer: (request) =>

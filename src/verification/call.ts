@@ -58,8 +58,8 @@ export interface Call<Input> {
   /** Id of the signing secret that the caller says it holds (header `X-Svc-Signing-Key-Id`). */
   readonly signingKeyId: string | undefined
   readonly requestId: string
-  /** Address of the page that explains error codes. */
-  readonly errorsUrl: string
+  /** Address of the page that explains error codes; undefined for none. */
+  readonly errorsUrl: string | undefined
   /** The hosted page's capture session that took the images; undefined for a request of any other caller. */
   readonly captureSession?: CapturedBy | undefined
   /** Facts that the hosted page gives to parts of the call; undefined for none and for any other caller. */

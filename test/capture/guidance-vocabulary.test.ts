@@ -5,9 +5,7 @@ import { FRAME_GUIDANCE, GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { DISPLAY_LOCALES } from '../../src/contract/locales.js'
 import { PAGE_TEXTS } from '../../src/features/capture-sessions/page/texts/page-languages.js'
-import { buildOpenApi } from '../../src/http/openapi/openapi.js'
-import { VERSION } from '../../src/lib/version.js'
-import { DESCRIPTIONS } from '../support/descriptions.js'
+import { OPENAPI } from '../support/descriptions.js'
 
 const sorted = (names: Iterable<string>) => [...names].sort()
 const english = messagesIn('en')
@@ -48,7 +46,7 @@ describe.each(DISPLAY_LOCALES)('the texts of the component in %s', (language) =>
 
 describe('the OpenAPI document', () => {
   // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
-  const { schemas } = buildOpenApi(DESCRIPTIONS, VERSION).components as any
+  const { schemas } = OPENAPI.components as any
 
   it('lists the codes of a frame, of a series and of a photo', () => {
     expect(schemas.Guidance.properties.guidance.items.enum).toEqual([...FRAME_GUIDANCE])

@@ -3,15 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildOpenApi } from '../../src/http/openapi/openapi.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { VERSION } from '../../src/lib/version.js'
-import { DESCRIPTIONS, SENT } from '../support/descriptions.js'
+import { OPENAPI } from '../support/descriptions.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document, looked into freely
 type Json = any
 
-const { paths, components } = buildOpenApi(DESCRIPTIONS, VERSION, SENT) as Json
+const { paths, components } = OPENAPI as Json
 const MAX_WORDS = 30
 /** References replaced by what they name. */
 function whole(schema: Json): Json {

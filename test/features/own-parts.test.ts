@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { commandsWith } from '../../src/cli/commands.js'
 import { createProgram } from '../../src/cli/program.js'
+import { buildOpenApi } from '../../src/features/api-documents/openapi.js'
 import { descriptionsOf } from '../../src/features/feature-parts.js'
 import { FEATURES } from '../../src/features/index.js'
-import { buildOpenApi } from '../../src/http/openapi/openapi.js'
-import { VERSION } from '../../src/lib/version.js'
 import { examplePath } from '../support/descriptions.js'
 import { base64, face } from '../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
@@ -60,8 +59,9 @@ it('is given the user whom the verify has found, without a further look', async 
 })
 
 it('has an example of path and body, which documents show and the sandbox accepts', async () => {
-  const [one] = descriptionsOf(await remarks.load(), [])
-  const { paths } = buildOpenApi([one!], VERSION) as { paths: Record<string, { post: Operation }> }
+  const feature = await remarks.load()
+  const [one] = descriptionsOf(feature, [])
+  const { paths } = buildOpenApi([feature]) as { paths: Record<string, { post: Operation }> }
   const { description, parameters, requestBody } = paths[one!.path]!.post
   expect(parameters[0]).toMatchObject({ name: 'user_id', example: user })
   const { example } = requestBody.content['application/json']

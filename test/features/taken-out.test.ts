@@ -59,8 +59,10 @@ async function expectTheSandbox(sandbox: ApiClient): Promise<void> {
 }
 
 describe('a service with some of its features', () => {
+  const only = (name: string) => FEATURES.filter((one) => one.name === name)
   const lists: Array<[string, readonly ListedFeature[]]> = [
     ['without any', []],
+    ['with the documents of the API alone', only('api-documents')],
     ...FEATURES.map((one): [string, ListedFeature[]] => [
       `without ${one.name}`,
       FEATURES.filter((other) => other !== one && !other.needs?.includes(one.name)),
@@ -71,10 +73,12 @@ describe('a service with some of its features', () => {
     await expectTheLaw(running)
     const tenant = await running.tenant()
     const { body: document } = await running.anonymous('sandbox').call('GET', '/v1/openapi.json')
+    const isDescribed = features.includes(only('api-documents')[0]!)
+    expect(document.code).toBe(isDescribed ? undefined : 'unknown_endpoint')
     for (const feature of FEATURES)
       for (const { method, path } of descriptionsOf(await feature.load(), loaded)) {
         const isThere = features.includes(feature)
-        expect(path in document.paths, path).toBe(isThere)
+        if (isDescribed) expect(path in document.paths, path).toBe(isThere)
         const json = method === 'POST' ? {} : undefined
         const { body } = await tenant.sandbox.call(method, pathOf(path), json)
         expect(body.code === 'unknown_endpoint', path).toBe(!isThere)

@@ -1,6 +1,7 @@
 import type { EndpointDescription } from '../../src/api/endpoint.js'
 import { OPERATION_STATUS } from '../../src/dashboard/dashboard-error.js'
-import { descriptionsWith, sentBy } from '../../src/features/feature-parts.js'
+import { buildOpenApi } from '../../src/features/api-documents/openapi.js'
+import { descriptionsWith } from '../../src/features/feature-parts.js'
 import { loadFeatures } from '../../src/features/index.js'
 
 const features = await loadFeatures()
@@ -8,8 +9,8 @@ const features = await loadFeatures()
 /** The descriptions of all endpoints, in the order of documents. */
 export const DESCRIPTIONS = descriptionsWith(features)
 
-/** The requests that the service sends. */
-export const SENT = sentBy(features)
+/** The OpenAPI document of a service with all features, at the addresses of docs/openapi.json. */
+export const OPENAPI = buildOpenApi(features)
 
 /** HTTP status of the errors of others that the dashboard shows, by code. */
 export const SHOWN_STATUSES: Record<string, number> = Object.assign(

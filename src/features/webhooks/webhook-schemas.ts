@@ -1,7 +1,7 @@
 /** The requests of webhooks with their bodies as JSON schemas, for the OpenAPI document and the types of the SDKs. */
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { SIGNATURE_HEADER } from '../../crypto/response-signature.js'
-import type { SentRequests } from '../../http/openapi/openapi.js'
+import type { SentRequests } from '../feature.js'
 import { TEST_EVENT, type WebhookEvent } from './outbox.js'
 import { EVENT_ID_HEADER } from './webhook-sender.js'
 

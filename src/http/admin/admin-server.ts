@@ -1,7 +1,4 @@
-/**
- * The admin listener: metrics, liveness, readiness, the OpenAPI document, and what a feature shows there; and the separate listener for
- * metrics.
- */
+/** The admin listener: metrics, liveness, readiness, and what features show there; and the separate listener for metrics. */
 
 import type { Logger } from 'pino'
 import { statusOf } from '../../api/error-response.js'
@@ -10,29 +7,24 @@ import type { ServiceNode } from '../../storage/coordinator.js'
 import { largeHeadPage } from '../listeners/large-head-page.js'
 import type { IncomingRequest, Reply } from '../listeners/listener.js'
 import type { Metrics } from '../metrics/metrics.js'
-import { ERRORS_PAGE_HEADERS, type ErrorGroup, errorsPage } from '../openapi/errors-page.js'
-import { ERRORS_PATH, OPENAPI_PATH } from '../routing/routes.js'
-import { type HostGuard, UNKNOWN_HOST } from './host-guard.js'
+import type { HostGuard } from './host-guard.js'
 import { plain, reply } from './replies.js'
 
 type Handler = (request: IncomingRequest) => Promise<Reply>
 
 /** The part of the admin listener that a feature has, for requests under the host names of this service. */
 export interface AdminPart {
-  /** Replies by path. They are answered to GET and HEAD. */
-  pages: ReadonlyMap<string, Reply>
+  /** Replies by path, or what makes them. They are answered to GET and HEAD. */
+  pages: ReadonlyMap<string, Reply | (() => Reply)>
   /** Answers the requests whose path begins with the name. */
-  handlers: Readonly<Record<string, Handler>>
-  /** Replaces the page that explains error codes. */
-  errorsPage: string
+  handlers?: Readonly<Record<string, Handler>>
 }
 
 export interface AdminServerParts {
-  /** Null where no feature shows anything on this listener. */
-  part: AdminPart | null
+  /** The parts of this listener that features have. */
+  shown: readonly AdminPart[]
   /** The metrics, or null when they have their own listener. */
   metrics: Metrics | null
-  openApi: () => string
   hosts: HostGuard
   readiness: {
     /** Reasons why the service is not ready; empty when it is. */
@@ -49,16 +41,7 @@ export interface AdminServerParts {
 
 type Page = () => Promise<Reply>
 
-export function adminHandler({
-  part,
-  metrics,
-  openApi,
-  hosts,
-  readiness,
-  nodes,
-  log,
-}: AdminServerParts): Handler {
-  const errors = part?.errorsPage ?? errorsPage('Errors of the Countersign admin listener', [ownErrors()])
+export function adminHandler({ shown, metrics, hosts, readiness, nodes, log }: AdminServerParts): Handler {
   const pages = new Map<string, Page>([
     ...(metrics ? [metricsPage(metrics)] : []),
     [
@@ -80,24 +63,15 @@ export function adminHandler({
         return reply(reasons.length === 0 ? 200 : 503, 'application/json', JSON.stringify(view))
       },
     ],
-    [ERRORS_PATH, async () => reply(200, 'text/html; charset=utf-8', errors, ERRORS_PAGE_HEADERS)],
-    [OPENAPI_PATH, async () => reply(200, 'application/json; charset=utf-8', openApi())],
   ])
-  for (const [path, file] of part?.pages ?? []) pages.set(path, async () => file)
+  for (const [path, page] of shown.flatMap((part) => [...part.pages]))
+    pages.set(path, async () => (typeof page === 'function' ? page() : page))
   const page = pagesHandler(pages, hosts, log)
-  const handlers = Object.entries(part?.handlers ?? {})
+  const handlers = shown.flatMap(({ handlers = {} }) => Object.entries(handlers))
   return async (request) => {
     if (request.malformed) return largeHeadPage(request) ?? page(request)
     const handler = handlers.find(([prefix]) => request.path.startsWith(prefix))?.[1]
     return handler ? (hosts.refusal(request) ?? handler(request)) : page(request)
-  }
-}
-
-function ownErrors(): ErrorGroup {
-  return {
-    heading: 'Admin listener',
-    meaning: 'Only the admin listener answers this.',
-    errors: [UNKNOWN_HOST],
   }
 }
 

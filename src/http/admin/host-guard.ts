@@ -17,12 +17,12 @@ export const UNKNOWN_HOST = {
 } as const
 
 export class HostGuard {
-  /** @param hosts accepted names, in lower case @param errorsUrl address of the page that explains the codes */
+  /** @param hosts accepted names, in lower case @param errorsUrl address of the page that explains the codes, where there is one */
   constructor(
     private readonly hosts: ReadonlySet<string>,
     private readonly clock: Clock,
     private readonly count: (code: string) => void,
-    private readonly errorsUrl: () => string,
+    private readonly errorsUrl: () => string | undefined,
   ) {}
 
   /** Returns the refusal of a request under a foreign name, or undefined. */
@@ -32,12 +32,13 @@ export class HostGuard {
     if (isIP(host) !== 0 || this.hosts.has(host)) return undefined
     const { code, status, message, remedy } = UNKNOWN_HOST
     this.count(code)
+    const errorsUrl = this.errorsUrl()
     const body = {
       error: 'invalid_request',
       code,
       message,
       remedy,
-      doc_url: `${this.errorsUrl()}#${code}`,
+      ...(errorsUrl && { doc_url: `${errorsUrl}#${code}` }),
       request_id: requestId(this.clock.now()),
     }
     return json(body, status)

@@ -24,9 +24,7 @@ export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [
   getVerificationDescription(parts.lookup),
 ]
 
-/** Path of the OpenAPI document, which both APIs serve without a key. */
-export const OPENAPI_PATH = '/v1/openapi.json'
-/** Path of the page that explains every error code; `doc_url` of an error leads there. */
+/** Path of the page that explains every error code, where a feature serves one: `doc_url` of an error leads there. */
 export const ERRORS_PATH = '/errors'
 /** Path of the public keys that check an environment's verdicts. */
 export const JWKS_PATH = '/v1/.well-known/jwks.json'

@@ -3,9 +3,13 @@
 import { PHOTO_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { EndpointDescription, Topic } from '../../api/endpoint.js'
+import type { Environment } from '../../config/config.js'
 import { ERROR_CATEGORIES, ERROR_CODES, type ErrorCode } from '../../contract/error-codes.js'
+import { VERSION } from '../../lib/version.js'
 import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox/sandbox-outcomes.js'
+import type { Feature } from '../feature.js'
+import { descriptionsWith } from '../feature-parts.js'
 import { DOCUMENT_OPERATIONS } from './openapi-documents.js'
 import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'
 import { withReferences } from './openapi-schemas.js'
@@ -49,7 +53,7 @@ const IDEMPOTENCY_ERRORS: ErrorCode[] = ['idempotency_in_progress', 'idempotency
 const ENGINE_ERRORS: ErrorCode[] = ['overloaded', 'engine_unavailable']
 
 /** Base URLs of the two APIs, ending in /v1. */
-type BaseUrls = Record<'production' | 'sandbox', string>
+export type BaseUrls = Readonly<Record<Environment, string>>
 
 /** Base URLs in docs/openapi.json, which belongs to no installation. */
 const DEFAULT_BASE_URLS: BaseUrls = {
@@ -57,20 +61,10 @@ const DEFAULT_BASE_URLS: BaseUrls = {
   sandbox: 'http://127.0.0.1:8081/v1',
 }
 
-/** Requests that the service sends, as OpenAPI describes them under `webhooks`, by their names. */
-export interface SentRequests {
-  topic: Topic
-  requests: Readonly<Record<string, object>>
-}
-
-/** @param sent the requests that the service sends @param documents operations of the public documents of features, by path */
-export function buildOpenApi(
-  descriptions: readonly EndpointDescription[],
-  version: string,
-  sent: readonly SentRequests[] = [],
-  at = DEFAULT_BASE_URLS,
-  documents: Readonly<Record<string, object>> = {},
-): Json {
+/** @param features those of the service */
+export function buildOpenApi(features: readonly Feature[], at = DEFAULT_BASE_URLS): Json {
+  const descriptions = descriptionsWith(features)
+  const sent = features.flatMap(({ sends = [] }) => sends)
   // Each topic once, in the order of the endpoints.
   const topics = [...new Set([...descriptions, ...sent].map(({ topic }) => topic))]
   const paths: Record<string, Json> = {}
@@ -78,7 +72,7 @@ export function buildOpenApi(
   const responses = shareResponses(operations)
   for (const [index, { path, method }] of descriptions.entries())
     paths[path] = { ...paths[path], [method.toLowerCase()]: operations[index] }
-  Object.assign(paths, DOCUMENT_OPERATIONS, documents)
+  Object.assign(paths, DOCUMENT_OPERATIONS, ...features.map(({ documentOperations }) => documentOperations))
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
   const webhooks = Object.assign({}, ...sent.map(({ requests }) => requests)) as Json
@@ -88,7 +82,7 @@ export function buildOpenApi(
     openapi: '3.1.0',
     info: {
       title: 'Countersign',
-      version,
+      version: VERSION,
       summary: 'Biometric step-up verification.',
       description: introduction(topics),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
