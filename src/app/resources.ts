@@ -71,7 +71,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     ...serviceEngineOptions(config),
     signal,
     onIncident: (incident) => {
-      place.metrics.engine.countIncident(incident)
+      place.metrics.countIncident(incident)
       log.error({ kind: incident.kind, err: incident.error }, 'engine incident')
     },
   })

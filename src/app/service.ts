@@ -8,7 +8,12 @@ import type { PublicListener } from '../config/listener-settings.js'
 import type { FirstPassword } from '../features/feature.js'
 import type { ApiServer } from '../http/api-server.js'
 import type { Transport } from '../http/listeners/transport.js'
+import { watchClock } from '../http/metrics/clock-metrics.js'
+import { showCalibration, watchEngine } from '../http/metrics/engine-metrics.js'
 import type { MetricsSnapshot } from '../http/metrics/metrics.js'
+import { watchModelMigration } from '../http/metrics/model-migration-metrics.js'
+import { watchStore } from '../http/metrics/store-metrics.js'
+import { watchUpkeep } from '../http/metrics/upkeep-metrics.js'
 import { Readiness } from '../http/readiness.js'
 import { auditVerificationStatus } from '../jobs/audit-verification.js'
 import type { Clock } from '../lib/clock.js'
@@ -101,7 +106,7 @@ export class Service {
       startedAt,
       servers: { production, sandbox },
     })
-    resources.metrics.watchUpkeep({
+    watchUpkeep(resources.metrics.registry, {
       expiries: () => certificates.expiries(),
       store: core.store,
       auditVerification: () => auditVerificationStatus(core.store, core.audit),
@@ -115,14 +120,14 @@ export class Service {
   private showStateInMetrics(): void {
     const { resources, core, engine, work, readiness } = this
     const { metrics, transport } = resources
-    metrics.engine.watch(() => engine.health())
-    metrics.engine.showCalibration(engine.pack.calibration)
-    metrics.watchStore(core.store)
+    const { registry, tenantLimit } = metrics
+    watchEngine(registry, () => engine.health())
+    showCalibration(registry, engine.pack.calibration)
+    watchStore(registry, core.store)
     metrics.watchReadiness(readiness)
-    metrics.watchClock({ jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })
-    metrics.watchModelMigration(() =>
-      work.leaderLease.current() ? core.operations.modelSweep.progress : null,
-    )
+    watchClock(registry, { jumps: work.clockWatch.jumps, aheadMs: () => work.leaderLease.clockAheadMs })
+    const progress = () => (work.leaderLease.current() ? core.operations.modelSweep.progress : null)
+    watchModelMigration(registry, progress, tenantLimit)
     metrics.showTransport(transport)
     metrics.showBuild(core.store.schema)
   }

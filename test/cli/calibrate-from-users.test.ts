@@ -6,7 +6,7 @@ import { parseCalibration } from '../../models/pack/calibration.js'
 import { loadModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
-import { engineMetrics } from '../../src/http/metrics/engine-metrics.js'
+import { showCalibration } from '../../src/http/metrics/engine-metrics.js'
 import { normals } from '../evaluation/synthetic.js'
 import { type Workplace, workplace } from '../support/command.js'
 import { createDatabase, isOnPostgres, type TestDatabase } from '../support/postgres.js'
@@ -172,7 +172,7 @@ it('is named by doctor, with its people and the likely duplicates', async () => 
 it('is shown by the metrics, with the source of the thresholds', async () => {
   const { calibration } = await loadModelPack(place.path('models', 'baseline'))
   const registry = new Registry()
-  engineMetrics(registry).showCalibration({
+  showCalibration(registry, {
     ...calibration!,
     data: { ...calibration!.data, likely_duplicates: 3 },
   })

@@ -3,30 +3,24 @@ import {
   AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
-  Gauge,
   Histogram,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
 } from 'prom-client'
-import type { MigrationStatus } from '../../admin/model-operations.js'
 import type { Effect } from '../../api/endpoint.js'
 import type { Environment } from '../../config/config.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
-import type { Store } from '../../storage/store.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../../verification/capture/capture-integrity.js'
 import { STAGES } from '../../verification/stages.js'
 import type { BodyBudget } from '../bodies/body-budget.js'
 import type { Transport } from '../listeners/transport.js'
 import type { Observation } from '../observation/observation.js'
 import { NOT_READY_REASONS, type NotReadyReason } from '../readiness.js'
-import { type ClockSources, watchClock } from './clock-metrics.js'
-import { engineMetrics } from './engine-metrics.js'
-import { watchModelMigration } from './model-migration-metrics.js'
-import { watchStore } from './store-metrics.js'
+import { incidentCounter } from './engine-metrics.js'
+import { gaugesOf } from './gauges.js'
 import { TenantMetrics } from './tenant-metrics.js'
-import { type Upkeep, watchUpkeep } from './upkeep-metrics.js'
 
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.04, 0.1, 0.2, 0.3, 0.5, 1, 2.5, 10]
 const STAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
@@ -45,7 +39,8 @@ export class Metrics {
   /** Features add metrics of their own. */
   readonly registry = new Registry()
   private readonly registers = [this.registry]
-  readonly engine = engineMetrics(this.registry)
+  private readonly gauge = gaugesOf(this.registry)
+  readonly countIncident = incidentCounter(this.registry)
   private readonly requests = new Counter({
     name: 'countersign_requests_total',
     help: 'Requests answered; code is the error code of a refusal, else empty.',
@@ -117,80 +112,49 @@ export class Metrics {
 
   /** @param schema version of the database schema that this version of the service works with */
   showBuild(schema: number): void {
-    new Gauge({
-      name: 'countersign_build_info',
-      help: 'Version, commit and database schema of the running service; always 1.',
-      labelNames: ['version', 'commit', 'schema'],
-      registers: this.registers,
-    }).set({ version: VERSION, commit: COMMIT, schema }, 1)
+    this.gauge(
+      'countersign_build_info',
+      'Version, commit and database schema of the running service; always 1.',
+      () => [[{ version: VERSION, commit: COMMIT, schema }, 1]],
+      ['version', 'commit', 'schema'],
+    )
   }
 
   showTransport({ name, version, reason }: Transport): void {
-    new Gauge({
-      name: 'countersign_http_transport_info',
-      help: 'The HTTP server and why it was chosen: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
-      labelNames: ['transport', 'version', 'reason'],
-      registers: this.registers,
-    }).set({ transport: name, version, reason }, 1)
+    this.gauge(
+      'countersign_http_transport_info',
+      'The HTTP server and why it was chosen: preferred, configured, or unavailable where uWebSockets.js does not load; always 1.',
+      () => [[{ transport: name, version, reason }, 1]],
+      ['transport', 'version', 'reason'],
+    )
   }
 
   watchBodies(bodies: BodyBudget): void {
-    const gauge = (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name,
-        help,
-        registers: this.registers,
-        collect() {
-          this.set(read())
-        },
-      })
-    gauge(
+    this.gauge(
       'countersign_request_body_memory_bytes',
       'Memory of the bodies of requests that have no answer yet.',
       () => bodies.heldBytes,
     )
-    gauge(
+    this.gauge(
       'countersign_request_body_memory_peak_bytes',
       'Highest countersign_request_body_memory_bytes since the start.',
       () => bodies.peakBytes,
     )
   }
 
-  watchStore(store: Store): void {
-    watchStore(this.registry, store)
-  }
-
   watchReadiness(readiness: { readonly reasons: readonly NotReadyReason[] }): void {
-    new Gauge({
-      name: 'countersign_ready',
-      help: '1 when the service is ready (/readyz answers 200), else 0.',
-      registers: this.registers,
-      collect() {
-        this.set(readiness.reasons.length === 0 ? 1 : 0)
-      },
-    })
-    new Gauge({
-      name: 'countersign_not_ready',
-      help: '1 for each reason that keeps the service from being ready, 0 for all others.',
-      labelNames: ['reason'],
-      registers: this.registers,
-      collect() {
+    this.gauge('countersign_ready', '1 when the service is ready (/readyz answers 200), else 0.', () =>
+      Number(readiness.reasons.length === 0),
+    )
+    this.gauge(
+      'countersign_not_ready',
+      '1 for each reason that keeps the service from being ready, 0 for all others.',
+      () => {
         const { reasons } = readiness
-        for (const reason of NOT_READY_REASONS) this.set({ reason }, reasons.includes(reason) ? 1 : 0)
+        return NOT_READY_REASONS.map((reason) => [{ reason }, Number(reasons.includes(reason))])
       },
-    })
-  }
-
-  watchClock(sources: ClockSources): void {
-    watchClock(this.registry, sources)
-  }
-
-  watchModelMigration(progress: () => MigrationStatus | null): void {
-    watchModelMigration(this.registry, progress, this.tenantLimit)
-  }
-
-  watchUpkeep(upkeep: Upkeep): void {
-    watchUpkeep(this.registry, upkeep)
+      ['reason'],
+    )
   }
 
   /** The label of a tenant that may have series of its own, or the label of all others. */

@@ -1,6 +1,7 @@
 /** Prometheus metrics of a change of the model pack, while one is under way. */
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { MigrationStatus } from '../../admin/model-operations.js'
+import { gaugesOf } from './gauges.js'
 
 /** Label of all tenants together. No tenant can have this name: theirs begin with a letter or digit. */
 const ALL = '_all'
@@ -11,34 +12,34 @@ export function watchModelMigration(
   progress: () => MigrationStatus | null,
   limit: number,
 ): void {
-  const registers = [registry]
-  new Gauge({
-    name: 'countersign_model_migration_coverage',
-    help: "Share of a tenant's users who have a template of the new model pack, 0 to 1; only while the pack is being changed. Tenant _all is all users.",
-    labelNames: ['tenant'],
-    registers,
-    collect() {
-      this.reset()
+  const gauge = gaugesOf(registry)
+  gauge(
+    'countersign_model_migration_coverage',
+    "Share of a tenant's users who have a template of the new model pack, 0 to 1; only while the pack is being changed. Tenant _all is all users.",
+    () => {
       const { tenants = [] } = progress() ?? {}
       const enrolled = tenants.filter(({ users }) => users > 0).toSorted((a, b) => b.users - a.users)
-      for (const { tenant, users, covered } of enrolled.slice(0, limit))
-        this.set({ tenant: tenant.name }, covered / users)
+      if (enrolled.length === 0) return []
       const sum = (count: 'users' | 'covered') => enrolled.reduce((all, one) => all + one[count], 0)
-      if (enrolled.length > 0) this.set({ tenant: ALL }, sum('covered') / sum('users'))
+      return [
+        ...enrolled
+          .slice(0, limit)
+          .map(({ tenant, users, covered }) => [{ tenant: tenant.name }, covered / users] as const),
+        [{ tenant: ALL }, sum('covered') / sum('users')],
+      ]
     },
-  })
-  new Gauge({
-    name: 'countersign_model_migration_tenants',
-    help: 'Tenants by the model pack that decides for them; only while the pack is being changed.',
-    labelNames: ['model'],
-    registers,
-    collect() {
-      this.reset()
-      const status = progress()
-      if (!status) return
-      const { from, to } = status.migration
-      for (const model of [from, to])
-        this.set({ model }, status.tenants.filter(({ deciding }) => (deciding ?? from) === model).length)
+    ['tenant'],
+  )
+  gauge(
+    'countersign_model_migration_tenants',
+    'Tenants by the model pack that decides for them; only while the pack is being changed.',
+    () => {
+      const { migration, tenants } = progress() ?? {}
+      if (!migration || !tenants) return []
+      const { from, to } = migration
+      const decidedBy = (model: string) => tenants.filter(({ deciding }) => (deciding ?? from) === model)
+      return [from, to].map((model) => [{ model }, decidedBy(model).length] as const)
     },
-  })
+    ['model'],
+  )
 }
