@@ -272,10 +272,7 @@ export class ApiServer {
           : undefined,
       timings: context.timings,
       afterAnswer: context.afterAnswer,
-      captureSession: context.internalCaller?.captureSession,
-      note: context.internalCaller?.note,
-      isDiscreet: context.internalCaller?.isDiscreet,
-      keepsDevice: context.internalCaller?.keepsDevice,
+      ...context.internalCaller?.facts,
     }
     context.user = call.user ?? undefined
     context.isChallenge = isRecord(input) && input.challenge !== undefined

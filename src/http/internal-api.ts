@@ -3,7 +3,7 @@ import type { Environment } from '../config/config.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
 import type { Tenancy } from '../tenants/tenancy.js'
-import type { CapturedBy, Note } from '../verification/call.js'
+import type { PageFacts } from '../verification/call.js'
 import type { ApiServer } from './api-server.js'
 import type { IncomingRequest } from './listeners/listener.js'
 
@@ -22,7 +22,7 @@ interface InternalCustomer {
   keyId: string
 }
 
-export interface InternalRequest {
+export interface InternalRequest extends PageFacts {
   method: 'GET' | 'POST'
   path: string
   /** Fields of the query, encoded; undefined for none. */
@@ -31,14 +31,6 @@ export interface InternalRequest {
   fields?: Record<string, unknown>
   /** Key under which the answer is stored; null or undefined to store none. */
   idempotencyKey?: string | null
-  /** Session of the hosted page that makes the call. */
-  captureSession?: CapturedBy | undefined
-  /** Facts that the page gives to parts of the call. */
-  note?: Note | undefined
-  /** Whether the person must not learn whether the user exists. */
-  isDiscreet?: boolean | undefined
-  /** Whether the page may not hand the capture over to a phone. */
-  keepsDevice?: boolean | undefined
 }
 
 export interface InternalAnswer {
@@ -56,17 +48,7 @@ export class InternalApi {
   async send(
     { tenantId, keyId, environment }: InternalCustomer,
     browser: Pick<IncomingRequest, 'remoteAddress' | 'encrypted' | 'signal'>,
-    {
-      method,
-      path,
-      query = '',
-      fields,
-      idempotencyKey,
-      captureSession,
-      note,
-      isDiscreet,
-      keepsDevice,
-    }: InternalRequest,
+    { method, path, query = '', fields, idempotencyKey, ...facts }: InternalRequest,
   ): Promise<InternalAnswer> {
     const { store, tenancy, secrets, apis } = this.parts
     const caller = await tenancy.callerAgain(tenantId, keyId)
@@ -87,7 +69,7 @@ export class InternalApi {
         signal,
         body: async () => body,
       },
-      { identity, captureSession, note, isDiscreet, keepsDevice },
+      { identity, facts },
     )
     answer.afterwards?.()
     const text = answer.body.toString()

@@ -37,7 +37,22 @@ export interface CapturedBy {
   ownConsent?: AgreedText | undefined
 }
 
-export interface Call<Input> {
+/** The part of a call that only a page of the service sets, which makes the call for a person. */
+export interface PageFacts {
+  /** The hosted page's capture session that took the images. */
+  readonly captureSession?: CapturedBy | undefined
+  /** Facts that the page gives to parts of the call. */
+  readonly note?: Note | undefined
+  /**
+   * Whether the person must not learn whether the user exists: no call is refused before the capture because the user is not enrolled or
+   * is locked out.
+   */
+  readonly isDiscreet?: boolean | undefined
+  /** Whether the page may not hand the capture over to a phone. */
+  readonly keepsDevice?: boolean | undefined
+}
+
+export interface Call<Input> extends PageFacts {
   /** The body, query and path parameters, checked against the endpoint's schema. */
   readonly input: Input
   readonly environment: Environment
@@ -60,17 +75,6 @@ export interface Call<Input> {
   readonly requestId: string
   /** Address of the page that explains error codes; undefined for none. */
   readonly errorsUrl: string | undefined
-  /** The hosted page's capture session that took the images; undefined for a request of any other caller. */
-  readonly captureSession?: CapturedBy | undefined
-  /** Facts that the hosted page gives to parts of the call; undefined for none and for any other caller. */
-  readonly note?: Note | undefined
-  /**
-   * Whether the person must not learn whether the user exists: no call is refused before the capture because the user is not enrolled or
-   * is locked out. Only the service itself makes such calls.
-   */
-  readonly isDiscreet?: boolean | undefined
-  /** Whether the hosted page may not hand the capture over to a phone. Only the service itself makes such calls. */
-  readonly keepsDevice?: boolean | undefined
   /**
    * Finds the body of an earlier answer to the very same request about this user, in the transaction that would answer it again; null for
    * none. Undefined in the sandbox, and for a caller without an idempotency key, for whom nothing is kept.

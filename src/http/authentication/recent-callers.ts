@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ActiveSecrets } from '../../tenants/signing-secrets.js'
 import type { Caller } from '../../tenants/tenancy.js'
-import type { CapturedBy, Note } from '../../verification/call.js'
+import type { PageFacts } from '../../verification/call.js'
 
 /** An authenticated caller with the secrets that sign its replies. */
 export interface Identity {
@@ -13,13 +13,7 @@ export interface Identity {
 /** A caller inside the service whose key was checked before: the hosted capture page. */
 export interface InternalCaller {
   identity: Identity
-  captureSession?: CapturedBy | undefined
-  /** Facts that the page gives to parts of the call; undefined for none. */
-  note?: Note | undefined
-  /** Whether the person must not learn whether the user exists. */
-  isDiscreet?: boolean | undefined
-  /** Whether the page may not hand the capture over to a phone. */
-  keepsDevice?: boolean | undefined
+  facts: PageFacts
 }
 
 const MAX_CALLERS = 100

@@ -37,7 +37,8 @@ export class RequestRecorder {
     { status, code, observed, audit }: Outcome,
     durationMs: number,
   ): Observation {
-    const { requestId, timings, identity, destination, keyId, address } = context
+    const { identity, destination, requestId, keyId, keyTenantId, user, isChallenge, address, timings } =
+      context
     return {
       ...observed,
       requestId,
@@ -48,13 +49,13 @@ export class RequestRecorder {
       tenantId: identity?.caller.tenant.id,
       tenantName: identity?.caller.tenant.name,
       keyId,
-      keyTenantId: context.keyTenantId,
-      user: context.user,
+      keyTenantId,
+      user,
       subject: audit?.subject,
       verificationId: audit?.verification_id,
       clientRequestId: clientRequestIdOf(request.headers),
       isReplay: 'X-Svc-Idempotent-Replay' in context.headers,
-      isChallenge: context.isChallenge,
+      isChallenge,
       address,
       signingKeyId: request.headers['x-svc-signing-key-id'],
       status,
