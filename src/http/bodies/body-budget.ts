@@ -18,24 +18,16 @@ const EVICTABLE_AFTER_MS = 1000
 
 export class BodyBudget {
   private readonly quotas: BodyQuota[] = []
-  private held = 0
-  private peak = 0
+  /** Memory of the bodies whose requests have no answer yet. */
+  heldBytes = 0
+  /** The highest `heldBytes` so far. */
+  peakBytes = 0
 
   /** @param limitBytes the total */
   constructor(private readonly limitBytes: number) {}
 
-  /** Memory of the bodies whose requests have no answer yet. */
-  get heldBytes(): number {
-    return this.held
-  }
-
-  /** The highest `heldBytes` so far. */
-  get peakBytes(): number {
-    return this.peak
-  }
-
   get freeBytes(): number {
-    return this.limitBytes - this.held
+    return this.limitBytes - this.heldBytes
   }
 
   /** @param part of the total that the quota may hold at most, 0 to 1; quotas may overlap */
@@ -52,8 +44,8 @@ export class BodyBudget {
 
   /** Counts memory that was taken, or given back where it is negative. */
   count(bytes: number): void {
-    this.held += bytes
-    this.peak = Math.max(this.peak, this.held)
+    this.heldBytes += bytes
+    this.peakBytes = Math.max(this.peakBytes, this.heldBytes)
   }
 }
 
@@ -121,12 +113,14 @@ export class BodyQuota {
 
 /** The memory that one body holds. */
 export class BodyMemory {
-  private held = 0
+  bytes = 0
+  /** When a handler began to wait for the body, on the clock of `performance.now()`. */
+  arrivingSinceMs = 0
+  /** Releases the body while a handler waits for it. */
+  evict: () => void = () => {}
   /** Null until the caller is known: what comes before is bounded by the quota only. */
   private owner: BodyOwner | null = null
   private ownerName: string | undefined
-  private arrivingSince = 0
-  private onEvicted: () => void = () => {}
 
   constructor(
     private readonly quota: BodyQuota,
@@ -134,17 +128,8 @@ export class BodyMemory {
     private readonly arriving: Set<BodyMemory>,
   ) {}
 
-  get bytes(): number {
-    return this.held
-  }
-
   get hasOwner(): boolean {
     return this.owner !== null
-  }
-
-  /** When a handler began to wait for the body, on the clock of `performance.now()`. */
-  get arrivingSinceMs(): number {
-    return this.arrivingSince
   }
 
   /**
@@ -158,8 +143,8 @@ export class BodyMemory {
     this.owner = owner
     this.ownerName = name
     owner.bodies++
-    const reserve = this.reserveFor(this.held)
-    owner.bytes += this.held
+    const reserve = this.reserveFor(this.bytes)
+    owner.bytes += this.bytes
     return reserve <= this.quota.freeBytes
   }
 
@@ -167,7 +152,7 @@ export class BodyMemory {
   take(bytes: number): boolean {
     this.quota.makeRoom(bytes, this)
     if (bytes + this.reserveFor(bytes) > this.quota.freeBytes) return false
-    this.held += bytes
+    this.bytes += bytes
     if (this.owner) this.owner.bytes += bytes
     this.quota.count(bytes)
     return true
@@ -175,8 +160,8 @@ export class BodyMemory {
 
   /** A handler waits for the body, which may be evicted until it has arrived. @param onEvicted releases it */
   await(onEvicted: () => void): void {
-    this.arrivingSince = performance.now()
-    this.onEvicted = onEvicted
+    this.arrivingSinceMs = performance.now()
+    this.evict = onEvicted
     this.arriving.add(this)
   }
 
@@ -184,21 +169,17 @@ export class BodyMemory {
     this.arriving.delete(this)
   }
 
-  evict(): void {
-    this.onEvicted()
-  }
-
   /** Gives the memory back. */
   release(): void {
     this.arrived()
-    this.quota.count(-this.held)
+    this.quota.count(-this.bytes)
     const { owner, ownerName } = this
     if (owner) {
-      owner.bytes -= this.held
+      owner.bytes -= this.bytes
       if (--owner.bodies === 0 && ownerName !== undefined) this.owners.delete(ownerName)
     }
     this.owner = null
-    this.held = 0
+    this.bytes = 0
   }
 
   /** Memory that must stay free when these bytes have been taken: rule 2. */

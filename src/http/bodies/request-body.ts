@@ -22,9 +22,12 @@ export class RequestBody {
   private whole: Buffer | null = null
   private failure: Error | null = null
   private settle: (() => void) | null = null
-  private hasEnded = false
-  private isLate = false
-  private isAsked = false
+  /** The caller may send more of the body, wanted or not. */
+  isUnderWay = true
+  /** The body was given up before it had arrived: nobody waits for the rest. */
+  isOverdue = false
+  /** A handler has asked for the body. */
+  isDemanded = false
 
   /** @param demand called when a handler waits for a body that has not come: a transport may leave it in the socket until then */
   constructor(
@@ -38,28 +41,13 @@ export class RequestBody {
     this.expected = headers['transfer-encoding'] === undefined ? Number(length ?? 0) : null
     if (this.expected === 0) {
       this.whole = NO_BODY
-      this.hasEnded = true
+      this.isUnderWay = false
     } else this.limit(limitBytes)
   }
 
   /** False where no body was announced, or one that is too large. */
   get isExpected(): boolean {
     return !this.whole && !this.failure
-  }
-
-  /** The caller may send more of the body, wanted or not. */
-  get isUnderWay(): boolean {
-    return !this.hasEnded
-  }
-
-  /** The body was given up before it had arrived: nobody waits for the rest. */
-  get isOverdue(): boolean {
-    return this.isLate
-  }
-
-  /** A handler has asked for the body. */
-  get isDemanded(): boolean {
-    return this.isAsked
   }
 
   /** Copies the bytes of the chunk, whose memory belongs to the transport. */
@@ -79,7 +67,7 @@ export class RequestBody {
 
   /** The caller has sent the whole body, wanted or not. */
   end(): void {
-    this.hasEnded = true
+    this.isUnderWay = false
     if (!this.isExpected) return
     this.whole = this.buffer ?? this.joined(this.received)
     this.buffer = null
@@ -115,7 +103,7 @@ export class RequestBody {
    * @throws DomainError body_too_large, deadline_exceeded, overloaded
    */
   read(deadlineMs: number, limitBytes = this.limitBytes, owner?: string): Promise<Buffer> {
-    this.isAsked = true
+    this.isDemanded = true
     this.limit(limitBytes)
     if (!this.failure) this.assignTo(owner)
     if (this.failure) return Promise.reject(this.failure)
@@ -125,7 +113,7 @@ export class RequestBody {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => {
-          this.isLate = true
+          this.isOverdue = true
           this.fail(
             new DomainError('deadline_exceeded', {
               message: 'The body did not arrive in time.',
@@ -141,7 +129,7 @@ export class RequestBody {
         else resolve(this.whole!)
       }
       this.memory.await(() => {
-        this.isLate = true
+        this.isOverdue = true
         this.fail(overloaded({ message: 'The memory for bodies is used up, and this one came slowly.' }))
       })
       this.demand()
