@@ -102,11 +102,9 @@ export class NodeServer {
   private connectionOf(socket: Socket): Connection {
     let connection = this.connections.get(socket)
     if (!connection) {
-      const remoteAddress = peerAddress(socket.remoteAddress ?? '')
-      const clientCertificate = certificateOf(socket)
       connection = {
-        remoteAddress,
-        clientCertificate,
+        remoteAddress: peerAddress(socket.remoteAddress ?? ''),
+        clientCertificate: certificateOf(socket),
         exchange: null,
         message: null,
         body: null,

@@ -1,5 +1,5 @@
 /** Checks a certificate and its key as a TLS server would use them, so that problems are reported before a client connects. */
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { ConfigError } from '../../config/config-error.js'
@@ -37,7 +37,8 @@ export function examineTls({ certFile, keyFile, clientCaFile }: TlsFiles, now: n
       readChain(clientCaFile),
     )
   if (chain) judgeChain(report, chain, certFile, now)
-  if (chain && key) judgeKey(report, chain[0]!, key, { certFile, keyFile })
+  if (chain && key && !chain[0]!.checkPrivateKey(key))
+    report.problems.push(`The TLS key ${keyFile} does not belong to the certificate ${certFile}.`)
   return report
 }
 
@@ -63,16 +64,6 @@ function readChain(certFile: string): X509Certificate[] {
   const blocks = readFileSync(certFile, 'utf8').match(CERTIFICATE)
   if (!blocks) throw new Error('it holds no certificate in PEM')
   return blocks.map((block) => new X509Certificate(block))
-}
-
-function judgeKey(
-  report: TlsReport,
-  leaf: X509Certificate,
-  key: KeyObject,
-  { certFile, keyFile }: TlsFiles,
-): void {
-  if (!leaf.checkPrivateKey(key))
-    report.problems.push(`The TLS key ${keyFile} does not belong to the certificate ${certFile}.`)
 }
 
 function judgeChain(report: TlsReport, chain: X509Certificate[], certFile: string, now: number): void {
