@@ -96,9 +96,7 @@ class ListenSocket {
     this.isRetired = true
     uws.us_listen_socket_close(this.socket)
     await sleep(RETIREMENT_MS, undefined, { ref: false })
-    await this.inFlight.drained(Number.POSITIVE_INFINITY)
-    if (!this.isClosed) this.app.close()
-    this.isClosed = true
+    await this.close(Number.POSITIVE_INFINITY)
   }
 
   async close(patienceMs: number): Promise<void> {
