@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './base/api.js'
+import { Button } from './base/button.js'
 import { CodeField, PasswordField, Problem } from './base/parts.js'
 import { useAction } from './base/use-action.js'
 
@@ -67,14 +68,13 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
         )}
         <Problem message={problem} />
         <div class="actions">
-          {method !== 'link' && (
-            <button type="button" onClick={() => dialog.current?.close()}>
-              Cancel
-            </button>
-          )}
-          <button type="submit" class="primary" disabled={isBusy}>
-            {method === 'password' ? 'Continue' : method === 'oidc' ? 'Sign in again' : 'Close'}
-          </button>
+          {method !== 'link' && <Button text="Cancel" onClick={() => dialog.current?.close()} />}
+          <Button
+            text={method === 'password' ? 'Continue' : method === 'oidc' ? 'Sign in again' : 'Close'}
+            type="submit"
+            class="primary"
+            disabled={isBusy}
+          />
         </div>
       </form>
     </dialog>

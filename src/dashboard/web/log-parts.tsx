@@ -3,6 +3,7 @@
  */
 import type { ComponentChildren } from 'preact'
 import { localTime, type usePager } from './base/address-query.js'
+import { Button } from './base/button.js'
 import { Problem } from './base/parts.js'
 import { timeZone } from './base/times.js'
 import { useAction } from './base/use-action.js'
@@ -75,12 +76,8 @@ export function FilterForm<const Name extends string>(props: {
       <TimeField id={`${prefix}-from`} name="from" label="From" value={filters.from} />
       <TimeField id={`${prefix}-until`} name="until" label="Until" value={filters.until} />
       <div class="buttons">
-        <button type="submit" class="primary">
-          Apply
-        </button>
-        <button type="button" onClick={() => change(() => '')}>
-          Clear
-        </button>
+        <Button text="Apply" type="submit" class="primary" />
+        <Button text="Clear" onClick={() => change(() => '')} />
       </div>
       <Problem message={problem} />
     </form>
@@ -152,10 +149,13 @@ export function PagerButtons(props: {
 /** Opens and closes what stands below a row. */
 export function MoreButton(props: { about: string; isOpen: boolean; onToggle: () => void }) {
   return (
-    <button type="button" class="link" aria-expanded={props.isOpen} onClick={props.onToggle}>
-      {props.isOpen ? 'Less' : 'More'}
-      <span class="for-readers"> about {props.about}</span>
-    </button>
+    <Button
+      text={props.isOpen ? 'Less' : 'More'}
+      about={`about ${props.about}`}
+      class="link"
+      aria-expanded={props.isOpen}
+      onClick={props.onToggle}
+    />
   )
 }
 

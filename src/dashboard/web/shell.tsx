@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
 import { CallError, get, tenantAddress } from './base/api.js'
 import { Brand } from './base/brand.js'
+import { Button } from './base/button.js'
 import { Card } from './base/parts.js'
 import { rightsOf } from './base/session.js'
 import { ThemeButton } from './base/theme.js'
@@ -118,9 +119,7 @@ export function Shell({
   }, [heading, tenantId, ownPage, tenantName])
   return (
     <div class="shell">
-      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to content
-      </button>
+      <Button text="Skip to content" class="skip" onClick={() => document.getElementById('main')?.focus()} />
       <nav aria-label="Pages">
         <Brand />
         {!session.tenant_id && (
@@ -155,9 +154,7 @@ export function Shell({
             <TimesButton />
           </li>
           <li>
-            <button type="button" class="quiet" onClick={onSignOut}>
-              Sign out
-            </button>
+            <Button text="Sign out" class="quiet" onClick={onSignOut} />
           </li>
         </ul>
       </nav>

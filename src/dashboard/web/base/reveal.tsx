@@ -1,5 +1,6 @@
 /** Secrets that are shown only once, and the button that copies a text. */
 import { useState } from 'preact/hooks'
+import { Button } from './button.js'
 
 export function CopyButton({ value }: { value: string }) {
   const [copied, setCopied] = useState<boolean | null>(null)
@@ -11,11 +12,7 @@ export function CopyButton({ value }: { value: string }) {
           () => setCopied(false),
         )
       : setCopied(false)
-  return (
-    <button type="button" onClick={copy}>
-      {copied === null ? 'Copy' : copied ? 'Copied' : 'Copy by hand'}
-    </button>
-  )
+  return <Button text={copied === null ? 'Copy' : copied ? 'Copied' : 'Copy by hand'} onClick={copy} />
 }
 
 /** A secret that is shown only once, with the texts that accompany it. */
@@ -36,9 +33,7 @@ export function Reveal({ label, value, hint, details = [], onDone }: Revealed & 
       <div class="copyable">
         <code>{value}</code>
         <CopyButton value={value} />
-        <button type="button" onClick={onDone}>
-          Hide<span class="for-readers"> {label}</span>
-        </button>
+        <Button text="Hide" about={label} onClick={onDone} />
       </div>
       {details.map(([name, text]) => (
         <div class="copyable detail" key={name}>

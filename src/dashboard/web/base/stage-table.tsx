@@ -2,6 +2,7 @@
 
 import type { Percentiles } from '../../../features/insight/traffic/latency-counts.js'
 import { STAGES } from '../../../verification/stages.js'
+import { Button } from './button.js'
 import { Empty } from './parts.js'
 import { Table } from './table.js'
 
@@ -28,14 +29,12 @@ export function StageTable(props: {
       rows={stages.map((stage) => ({
         key: stage,
         cells: [
-          <button
-            type="button"
+          <Button
+            text={stage}
             class="link"
             aria-pressed={stage === chosen}
             onClick={() => props.onChoose(stage)}
-          >
-            {stage}
-          </button>,
+          />,
           ...latencies[stage]!.map((ms) => ms.toFixed(ms < 10 ? 2 : 1)),
         ],
       }))}

@@ -1,5 +1,6 @@
 /** The theme, light or dark: the system's choice until the reader makes one. */
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from './button.js'
 
 type Theme = 'light' | 'dark'
 const STORAGE = 'countersign-theme'
@@ -43,9 +44,5 @@ export function useTheme(): Theme {
 
 export function ThemeButton() {
   const theme = useTheme()
-  return (
-    <button type="button" class="quiet" onClick={toggleTheme}>
-      {theme === 'dark' ? 'Light theme' : 'Dark theme'}
-    </button>
-  )
+  return <Button text={theme === 'dark' ? 'Light theme' : 'Dark theme'} class="quiet" onClick={toggleTheme} />
 }

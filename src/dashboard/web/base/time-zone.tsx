@@ -1,5 +1,6 @@
 /** The time zone in which times are shown: the computer's until the reader chooses UTC, which logs and the API use. */
 import { useEffect, useState } from 'preact/hooks'
+import { Button } from './button.js'
 
 type Zone = 'local' | 'utc'
 const STORAGE = 'countersign-times'
@@ -34,11 +35,7 @@ export function TimesButton() {
   }
   // On a computer whose own zone is UTC there is nothing to choose.
   if (isOnlyUtc) return null
-  return (
-    <button type="button" class="quiet" onClick={toggle}>
-      {isUtc ? 'Local times' : 'Times in UTC'}
-    </button>
-  )
+  return <Button text={isUtc ? 'Local times' : 'Times in UTC'} class="quiet" onClick={toggle} />
 }
 
 /** Returns a time in the 24-hour format, such as `2026-11-23 14:05:09 GMT+1`. */

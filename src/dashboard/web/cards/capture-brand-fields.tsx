@@ -1,6 +1,7 @@
 /** Fields for the color and the logo of the hosted capture page. The logo is sent with the other fields when the form is saved. */
 import { useId } from 'preact/hooks'
 import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
+import { Button } from '../base/button.js'
 import { Problem } from '../base/parts.js'
 import { dataUrl } from '../base/photo.js'
 import { useAction } from '../base/use-action.js'
@@ -70,11 +71,7 @@ export function BrandFields(props: {
             />
           </label>
         )}
-        {!isReadOnly && logo && (
-          <button type="button" onClick={() => onChange({ logo: null })}>
-            Remove the logo
-          </button>
-        )}
+        {!isReadOnly && logo && <Button text="Remove the logo" onClick={() => onChange({ logo: null })} />}
         {isReadOnly && <span class="muted">{logo ? 'As in the preview.' : 'None.'}</span>}
       </div>
       <Problem message={problem} />

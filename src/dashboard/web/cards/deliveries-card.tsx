@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -103,16 +104,16 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       </details>
       {(page.value?.next_before || starts.length > 0) && (
         <div class="pager">
-          <button type="button" disabled={starts.length === 0} onClick={() => setStarts(starts.slice(0, -1))}>
-            Newer deliveries
-          </button>
-          <button
-            type="button"
+          <Button
+            text="Newer deliveries"
+            disabled={starts.length === 0}
+            onClick={() => setStarts(starts.slice(0, -1))}
+          />
+          <Button
+            text="Older deliveries"
             disabled={!page.value?.next_before}
             onClick={() => setStarts([...starts, page.value!.next_before!])}
-          >
-            Older deliveries
-          </button>
+          />
         </div>
       )}
     </Card>
@@ -151,9 +152,12 @@ function Deliveries(props: {
           ) : (
             mayRedeliver &&
             delivery.replayable && (
-              <button type="button" disabled={props.isBusy} onClick={() => props.onRedeliver(delivery)}>
-                Redeliver<span class="for-readers"> {delivery.event_id}</span>
-              </button>
+              <Button
+                text="Redeliver"
+                about={delivery.event_id}
+                disabled={props.isBusy}
+                onClick={() => props.onRedeliver(delivery)}
+              />
             )
           ),
         ],

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ModelsView } from '../../contract.js'
 import { callOperator } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Facts, Problem } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
@@ -44,15 +45,13 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
       actions={
         mayChange &&
         steps.map(([name, text]) => (
-          <button
+          <Button
+            text={text}
             key={name}
-            type="button"
             class={name === 'finish' ? 'danger' : undefined}
             disabled={isBusy}
             onClick={() => setStep(name)}
-          >
-            {text}
-          </button>
+          />
         ))
       }
     >

@@ -4,6 +4,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { Table } from '../base/table.js'
@@ -232,9 +233,13 @@ function ChangeButtons(props: {
           Remove second factor…{ofWhom}
         </button>
       )}
-      <button type="button" class="danger" disabled={isBusy} onClick={() => onAsk('remove')}>
-        Remove…<span class="for-readers"> {person.name}</span>
-      </button>
+      <Button
+        text="Remove…"
+        about={person.name}
+        class="danger"
+        disabled={isBusy}
+        onClick={() => onAsk('remove')}
+      />
     </span>
   )
 }

@@ -1,6 +1,7 @@
 /** Parts that the lists of operators and of a tenant's people share. */
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
+import { Button } from '../base/button.js'
 import { Card, Confirm } from '../base/parts.js'
 import { Time } from '../base/times.js'
 
@@ -59,9 +60,7 @@ export function AddPersonCard(props: {
           <label for="person-role">Role</label>
           <RoleSelect id="person-role" value={role} onChange={setRole} />
         </div>
-        <button type="submit" class="primary" disabled={props.isBusy}>
-          Add
-        </button>
+        <Button text="Add" type="submit" class="primary" disabled={props.isBusy} />
       </form>
     </Card>
   )

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CheckedPolicy, PolicyHashes } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Card, Confirm, Empty, Problem } from '../base/parts.js'
 import { useAction } from '../base/use-action.js'
 import { DecidingRule, PolicyInWords } from '../policy-in-words.js'
@@ -138,18 +139,14 @@ export function PolicyEditor(props: {
       <p role="status">{isSaved && 'Changed. It holds from the next verdict on.'}</p>
       {onChanged && (
         <div class="toolbar">
-          <button
-            type="button"
+          <Button
+            text="Put in force…"
             class="primary"
             disabled={isBusy || !checked?.policy}
             onClick={() => setAsking('set')}
-          >
-            Put in force…
-          </button>
+          />
           {hash !== null && (
-            <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking('clear')}>
-              Clear…
-            </button>
+            <Button text="Clear…" class="danger" disabled={isBusy} onClick={() => setAsking('clear')} />
           )}
         </div>
       )}

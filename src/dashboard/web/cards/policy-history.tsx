@@ -2,6 +2,7 @@
 import type { PolicyChangeView, PolicyHashes, PolicyVersionView, PolicyView } from '../../contract.js'
 import { useAddressQuery } from '../base/address-query.js'
 import { get, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Card, Empty, Problem, Waiting } from '../base/parts.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
@@ -50,9 +51,12 @@ export function PolicyHistory(props: { tenantId: string; view: PolicyView; onTak
                 version.in_force.join(', ') || '–',
                 version.rules,
                 <span class="buttons">
-                  <button type="button" disabled={isBusy} onClick={() => void take(version)}>
-                    Edit<span class="for-readers"> version {version.hash.slice(0, SHORT)}</span>
-                  </button>
+                  <Button
+                    text="Edit"
+                    about={`version ${version.hash.slice(0, SHORT)}`}
+                    disabled={isBusy}
+                    onClick={() => void take(version)}
+                  />
                   <MoreButton
                     about={`version ${version.hash.slice(0, SHORT)}`}
                     isOpen={open === version.hash}

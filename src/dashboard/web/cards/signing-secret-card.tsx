@@ -1,6 +1,7 @@
 /** Shows the signing secret and its rotation: how long both secrets are valid, and which of them the backends still use. */
 import { useState } from 'preact/hooks'
 import type { SigningSecretView, TenantOverview, TrafficView } from '../../contract.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -44,13 +45,9 @@ export function SigningSecretCard(props: {
       actions={
         mayRotate &&
         (previous ? (
-          <button type="button" class="danger" onClick={() => setAsking(true)}>
-            End the overlap: rotate again
-          </button>
+          <Button text="End the overlap: rotate again" class="danger" onClick={() => setAsking(true)} />
         ) : (
-          <button type="button" class="primary" onClick={() => onRotate(false)}>
-            Rotate the signing secret
-          </button>
+          <Button text="Rotate the signing secret" class="primary" onClick={() => onRotate(false)} />
         ))
       }
     >

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Confirm, entryCount, type Fact, Facts, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
@@ -44,25 +45,15 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       )}
       {status !== 'deleted' && !receipt && (
         <div class="toolbar">
-          {may('PATCH /') && (
-            <button type="button" disabled={isBusy} onClick={ask('contract')}>
-              Edit the contract
-            </button>
-          )}
+          {may('PATCH /') && <Button text="Edit the contract" disabled={isBusy} onClick={ask('contract')} />}
           {status === 'active' && may('POST /suspend') && (
-            <button type="button" class="danger" disabled={isBusy} onClick={ask('suspend')}>
-              Suspend
-            </button>
+            <Button text="Suspend" class="danger" disabled={isBusy} onClick={ask('suspend')} />
           )}
           {status === 'suspended' && may('POST /resume') && (
-            <button type="button" disabled={isBusy} onClick={ask('resume')}>
-              Resume
-            </button>
+            <Button text="Resume" disabled={isBusy} onClick={ask('resume')} />
           )}
           {may('DELETE /') && (
-            <button type="button" class="danger" disabled={isBusy} onClick={ask('delete')}>
-              Delete…
-            </button>
+            <Button text="Delete…" class="danger" disabled={isBusy} onClick={ask('delete')} />
           )}
         </div>
       )}

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { InputOf, PasskeyView, TenantRoutes } from '../../contract.js'
 import { callTenant } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -60,9 +61,13 @@ export function UserPasskeysCard(props: {
               copiesInWords(passkey),
               <Counter passkey={passkey} />,
               mayRevoke && (
-                <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking(passkey)}>
-                  Revoke…<span class="for-readers"> {passkey.name ?? passkey.passkey_id}</span>
-                </button>
+                <Button
+                  text="Revoke…"
+                  about={passkey.name ?? passkey.passkey_id}
+                  class="danger"
+                  disabled={isBusy}
+                  onClick={() => setAsking(passkey)}
+                />
               ),
             ],
           }))}

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryView, WebhookView } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge } from '../base/parts.js'
 import { useAction } from '../base/use-action.js'
 
@@ -24,9 +25,7 @@ export function WebhookTest(props: { tenantId: string; webhook: WebhookView; onT
     })
   return (
     <>
-      <button type="button" aria-disabled={isBusy} onClick={() => isBusy || void test()}>
-        Test<span class="for-readers"> {webhook.url}</span>
-      </button>
+      <Button text="Test" about={webhook.url} aria-disabled={isBusy} onClick={() => isBusy || void test()} />
       <span class="small" role="status">
         {isBusy ? 'Sending…' : problem ? <Badge tone="bad">{problem}</Badge> : <Outcome result={result} />}
       </span>

@@ -4,6 +4,7 @@ import { AUDIT_EVENTS, type AuditEventName } from '../../../audit/audit-events.j
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -114,14 +115,7 @@ function ChainCard({ tenantId }: { tenantId: string }) {
   const chain = useData(tenantAddress(tenantId, 'GET /audit/chain'))
   const { value } = chain
   return (
-    <Card
-      title="Chain"
-      actions={
-        <button type="button" onClick={chain.reload}>
-          Check again
-        </button>
-      }
-    >
+    <Card title="Chain" actions={<Button text="Check again" onClick={chain.reload} />}>
       <Problem message={chain.error} />
       {value === null ? (
         !chain.error && <Loading />

@@ -5,6 +5,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CapturePageView, InputOf, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { lines } from '../base/lines.js'
 import { Card, Problem, Waiting } from '../base/parts.js'
 import { base64Of } from '../base/photo.js'
@@ -131,9 +132,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
           <p role="status">{isSaved && 'Saved. New sessions show it.'}</p>
           {mayAct && (
             <div class="toolbar">
-              <button type="submit" class="primary" disabled={isBusy}>
-                Save
-              </button>
+              <Button text="Save" type="submit" class="primary" disabled={isBusy} />
             </div>
           )}
         </form>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { DriftSide, DriftView } from '../../../features/insight/drift/drift-view.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Chart } from '../base/chart.js'
 import { Badge, Card, Confirm, Empty, Problem, Segments, type Tone, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
@@ -66,9 +67,7 @@ function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void })
   return (
     <>
       <Problem message={problem} />
-      <button type="button" disabled={isBusy} onClick={() => setAsking(true)}>
-        Begin a new reference…
-      </button>
+      <Button text="Begin a new reference…" disabled={isBusy} onClick={() => setAsking(true)} />
       {isAsking && (
         <Confirm
           title="Begin a new reference?"

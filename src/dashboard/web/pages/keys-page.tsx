@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Environment, InputOf, KeyView, TenantOverview, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
@@ -145,12 +146,12 @@ function KeysCard(props: {
                 verdicts. Make a new one now. The old one stops working at once, in the sandbox too.
               </p>
               <span class="buttons">
-                <button type="button" class="primary" onClick={() => reveal(true)}>
-                  Reveal it with a new signing secret
-                </button>
-                <button type="button" onClick={() => reveal(false)}>
-                  Reveal it, once
-                </button>
+                <Button
+                  text="Reveal it with a new signing secret"
+                  class="primary"
+                  onClick={() => reveal(true)}
+                />
+                <Button text="Reveal it, once" onClick={() => reveal(false)} />
               </span>
             </>
           )}
@@ -178,23 +179,20 @@ function KeysCard(props: {
             newest(key) && (key.name === null || isLive(key)) && (
               <span class="buttons">
                 {may(key.name === null ? 'POST /keys/reissue' : 'POST /keys/named/reissue') && (
-                  <button
-                    type="button"
+                  <Button
+                    text="Reissue"
+                    about={called(key)}
                     onClick={() => setAsking({ what: 'reissue', type: key.type, name: key.name })}
-                  >
-                    Reissue<span class="for-readers"> {called(key)}</span>
-                  </button>
+                  />
                 )}
                 {may(key.name === null ? 'POST /keys/revoke' : 'POST /keys/named/revoke') &&
                   (key.name !== null || keys.some((other) => other.type === key.type && isLive(other))) && (
-                    <button
-                      type="button"
+                    <Button
+                      text="Revoke"
+                      about={key.name === null ? `${key.type} keys` : called(key)}
                       class="danger"
                       onClick={() => setAsking({ what: 'revoke', type: key.type, name: key.name })}
-                    >
-                      Revoke
-                      <span class="for-readers"> {key.name === null ? `${key.type} keys` : called(key)}</span>
-                    </button>
+                    />
                   )}
               </span>
             ),
@@ -203,9 +201,7 @@ function KeysCard(props: {
       />
       {may('POST /keys') && (
         <p>
-          <button type="button" onClick={() => setAsking({ what: 'create' })}>
-            New key with scopes
-          </button>
+          <Button text="New key with scopes" onClick={() => setAsking({ what: 'create' })} />
         </p>
       )}
       {asking?.what === 'create' && (

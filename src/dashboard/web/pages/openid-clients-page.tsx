@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Environment, OpenIdClientView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
@@ -57,9 +58,12 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
                 <Time at={client.created_at} day />,
                 <span class="buttons">
                   {may('POST /openid-clients/remove') && (
-                    <button type="button" class="danger" onClick={() => setRemoving(client)}>
-                      Remove<span class="for-readers"> {client.name}</span>
-                    </button>
+                    <Button
+                      text="Remove"
+                      about={client.name}
+                      class="danger"
+                      onClick={() => setRemoving(client)}
+                    />
                   )}
                 </span>,
               ],
@@ -205,9 +209,7 @@ function NewClientCard(props: {
           </div>
         </div>
         <Problem message={problem} />
-        <button type="submit" class="primary" disabled={isBusy}>
-          Add
-        </button>
+        <Button text="Add" type="submit" class="primary" disabled={isBusy} />
       </form>
     </Card>
   )

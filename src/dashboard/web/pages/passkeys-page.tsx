@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { certificatesOf } from '../../../tenants/pem.js'
 import type { InputOf, PasskeySettingsView, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { lines } from '../base/lines.js'
 import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
@@ -168,13 +169,9 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
         <p role="status">{isSaved && 'Saved.'}</p>
         {mayChange && (
           <div class="toolbar">
-            <button type="submit" class="primary" disabled={isBusy}>
-              {isOn ? 'Save' : 'Turn on'}
-            </button>
+            <Button text={isOn ? 'Save' : 'Turn on'} type="submit" class="primary" disabled={isBusy} />
             {isOn && (
-              <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking('off')}>
-                Turn off…
-              </button>
+              <Button text="Turn off…" class="danger" disabled={isBusy} onClick={() => setAsking('off')} />
             )}
           </div>
         )}

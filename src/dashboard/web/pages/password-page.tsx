@@ -1,6 +1,7 @@
 /** The page on which the signed-in person chooses a password after an invitation, or changes it. */
 import { useState } from 'preact/hooks'
 import { callOperator } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Card, PasswordField, Problem } from '../base/parts.js'
 import { useSession } from '../base/session.js'
 import { useAction } from '../base/use-action.js'
@@ -50,9 +51,12 @@ export function PasswordPage(props: { onChanged: () => void }) {
         <Problem message={problem} />
         <p role="status">{isDone && 'The password is changed. Your other sessions have ended.'}</p>
         <div class="toolbar">
-          <button type="submit" class="primary" disabled={isBusy}>
-            {state === 'required' ? 'Choose' : 'Change'}
-          </button>
+          <Button
+            text={state === 'required' ? 'Choose' : 'Change'}
+            type="submit"
+            class="primary"
+            disabled={isBusy}
+          />
         </div>
       </form>
     </Card>

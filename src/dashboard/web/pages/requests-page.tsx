@@ -4,6 +4,7 @@ import type { Environment, RequestPage, RequestView } from '../../contract.js'
 import { AUDIT_OUTCOMES } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from '../base/parts.js'
 import { useTenantHref } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -78,9 +79,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
           value={found?.environment ?? environment}
           onChange={(chosen) => apply({ environment: chosen, subject: '', id: '' })}
         />
-        <button type="button" onClick={page.reload}>
-          Refresh
-        </button>
+        <Button text="Refresh" onClick={page.reload} />
       </div>
       <Card title="Latest requests" hint={page.value && keptText(page.value.kept)}>
         <Filters

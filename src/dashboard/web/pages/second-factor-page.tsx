@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Card, CodeField, Confirm, Problem } from '../base/parts.js'
 import { CopyButton } from '../base/reveal.js'
 import { useSession } from '../base/session.js'
@@ -45,9 +46,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           <>
             <p>You need a code to sign in.</p>
             <div class="toolbar">
-              <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking(true)}>
-                Remove…
-              </button>
+              <Button text="Remove…" class="danger" disabled={isBusy} onClick={() => setAsking(true)} />
             </div>
           </>
         ) : begun ? (
@@ -73,12 +72,8 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
               onInput={(event) => setCode(event.currentTarget.value)}
             />
             <div class="toolbar">
-              <button type="submit" class="primary" disabled={isBusy}>
-                Confirm
-              </button>
-              <button type="button" onClick={() => setBegun(null)}>
-                Cancel
-              </button>
+              <Button text="Confirm" type="submit" class="primary" disabled={isBusy} />
+              <Button text="Cancel" onClick={() => setBegun(null)} />
             </div>
           </form>
         ) : (
@@ -89,9 +84,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
                 : 'You sign in with your password only.'}
             </p>
             <div class="toolbar">
-              <button type="button" class="primary" disabled={isBusy} onClick={begin}>
-                Add a second factor
-              </button>
+              <Button text="Add a second factor" class="primary" disabled={isBusy} onClick={begin} />
             </div>
           </>
         )}
@@ -128,9 +121,7 @@ function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void 
       </pre>
       <div class="toolbar">
         <CopyButton value={codes.join('\n')} />
-        <button type="button" onClick={onDone}>
-          Hide the codes
-        </button>
+        <Button text="Hide the codes" onClick={onDone} />
       </div>
     </div>
   )

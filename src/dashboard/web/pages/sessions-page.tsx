@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { useRights, useSession } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -78,9 +79,7 @@ function Sessions(props: {
         hint={props.hint}
         actions={
           props.onEndAll && (
-            <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking('all')}>
-              End all…
-            </button>
+            <Button text="End all…" class="danger" disabled={isBusy} onClick={() => setAsking('all')} />
           )
         }
       >
@@ -106,13 +105,13 @@ function Sessions(props: {
                 session.address ? <code>{session.address}</code> : '–',
                 <span title={session.browser ?? undefined}>{browserName(session.browser)}</span>,
                 props.mayEnd(session) && (
-                  <button type="button" class="danger" disabled={isBusy} onClick={() => setAsking(session)}>
-                    End…
-                    <span class="for-readers">
-                      {' '}
-                      the session of {whose(session)} from {session.address}
-                    </span>
-                  </button>
+                  <Button
+                    text="End…"
+                    about={`the session of ${whose(session)} from ${session.address}`}
+                    class="danger"
+                    disabled={isBusy}
+                    onClick={() => setAsking(session)}
+                  />
                 ),
               ],
             }))}

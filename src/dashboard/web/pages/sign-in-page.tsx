@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../../contract.js'
 import { CallError, signIn } from '../base/api.js'
 import { Brand } from '../base/brand.js'
+import { Button } from '../base/button.js'
 import { CodeField, PasswordField, Problem } from '../base/parts.js'
 import { useAction } from '../base/use-action.js'
 
@@ -76,9 +77,7 @@ export function SignInPage(props: {
         <Problem message={problem} />
         <div class="toolbar">
           {(ways.password || link !== null) && (
-            <button type="submit" class="primary" disabled={isBusy}>
-              Sign in
-            </button>
+            <Button text="Sign in" type="submit" class="primary" disabled={isBusy} />
           )}
           {ways.enabled && (
             <a class={ways.password ? 'button' : 'button primary'} href="/api/oidc/login">

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { TenantView } from '../../contract.js'
 import { callOperator, callTenant, operatorAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
@@ -90,17 +91,14 @@ export function TenantsPage() {
                 <Time at={tenant.created_at} day />,
                 <span class="buttons">
                   {tenant.status !== 'deleted' && may.tenant('POST /login-link') && (
-                    <button type="button" onClick={() => link(tenant)}>
-                      Login link<span class="for-readers"> of {tenant.name}</span>
-                    </button>
+                    <Button text="Login link" about={`of ${tenant.name}`} onClick={() => link(tenant)} />
                   )}
-                  <button
-                    type="button"
+                  <Button
+                    text="Details"
+                    about={`of ${tenant.name}`}
                     aria-expanded={opened === tenant.id}
                     onClick={() => setOpened(opened === tenant.id ? null : tenant.id)}
-                  >
-                    Details<span class="for-readers"> of {tenant.name}</span>
-                  </button>
+                  />
                 </span>,
               ],
               below: opened === tenant.id && <TenantDetails tenant={tenant} onChanged={tenants.reload} />,
@@ -154,9 +152,7 @@ function CreateCard(props: {
           <label for="fmr">False match rate</label>
           <input id="fmr" name="fmr" type="number" min="1e-9" max="0.5" step="any" placeholder="default" />
         </div>
-        <button type="submit" class="primary" disabled={props.isBusy}>
-          Create
-        </button>
+        <Button text="Create" type="submit" class="primary" disabled={props.isBusy} />
       </form>
     </Card>
   )

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../../contract.js'
 import { callTenant } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem } from '../base/parts.js'
 import { saveJson } from '../base/save-file.js'
 import { useRights } from '../base/session.js'
@@ -90,9 +91,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             </select>
           </div>
           <div class="buttons">
-            <button type="submit" class="primary" disabled={isBusy}>
-              Look up
-            </button>
+            <Button text="Look up" type="submit" class="primary" disabled={isBusy} />
           </div>
         </form>
         <Problem message={problem} />
@@ -114,9 +113,11 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
                 {may('POST /erase') && ' For a day after an erasure, you can show its receipt again.'}
                 {may('POST /erase') && (
                   <div class="toolbar">
-                    <button type="button" disabled={isBusy} onClick={() => setAsking(found)}>
-                      Show the receipt again…
-                    </button>
+                    <Button
+                      text="Show the receipt again…"
+                      disabled={isBusy}
+                      onClick={() => setAsking(found)}
+                    />
                   </div>
                 )}
               </Empty>
@@ -169,20 +170,10 @@ function UserCard(props: {
       actions={
         <>
           {lockout.status === 'locked_out' && onUnlock && (
-            <button type="button" class="primary" disabled={isBusy} onClick={onUnlock}>
-              Unlock
-            </button>
+            <Button text="Unlock" class="primary" disabled={isBusy} onClick={onUnlock} />
           )}
-          {onExport && (
-            <button type="button" disabled={isBusy} onClick={onExport}>
-              Export
-            </button>
-          )}
-          {onErase && (
-            <button type="button" class="danger" disabled={isBusy} onClick={onErase}>
-              Erase…
-            </button>
-          )}
+          {onExport && <Button text="Export" disabled={isBusy} onClick={onExport} />}
+          {onErase && <Button text="Erase…" class="danger" disabled={isBusy} onClick={onErase} />}
         </>
       }
     >

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Environment, WebhookList, WebhookView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -75,9 +76,12 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
                 <Time at={webhook.created_at} day />,
                 <span class="buttons">
                   {may('POST /webhooks/remove') && (
-                    <button type="button" class="danger" onClick={() => setRemoving(webhook)}>
-                      Remove<span class="for-readers"> {webhook.url}</span>
-                    </button>
+                    <Button
+                      text="Remove"
+                      about={webhook.url}
+                      class="danger"
+                      onClick={() => setRemoving(webhook)}
+                    />
                   )}
                 </span>,
               ],
@@ -202,9 +206,7 @@ function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () 
           ))}
         </fieldset>
         <Problem message={problem} />
-        <button type="submit" class="primary" disabled={isBusy}>
-          Add
-        </button>
+        <Button text="Add" type="submit" class="primary" disabled={isBusy} />
       </form>
     </Card>
   )

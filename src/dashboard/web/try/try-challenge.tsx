@@ -8,6 +8,7 @@ import type {
 } from '../../../../clients/capture/capture.js'
 import type { TriedCall } from '../../contract.js'
 import { tryCall } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Problem } from '../base/parts.js'
 import { base64Of, dataUrl } from '../base/photo.js'
 import { useAction } from '../base/use-action.js'
@@ -111,13 +112,14 @@ export function TryChallenge(trial: Trial) {
           ))}
         </select>
         {camera ? (
-          <button type="button" onClick={() => setCamera(false)}>
-            Close the camera
-          </button>
+          <Button text="Close the camera" onClick={() => setCamera(false)} />
         ) : (
-          <button type="button" class="primary" disabled={missing !== null || isBusy} onClick={open}>
-            {isEnrolment ? 'Enroll by a challenge' : 'Verify by a challenge'}
-          </button>
+          <Button
+            text={isEnrolment ? 'Enroll by a challenge' : 'Verify by a challenge'}
+            class="primary"
+            disabled={missing !== null || isBusy}
+            onClick={open}
+          />
         )}
         {missing && <span class="muted">{missing}</span>}
       </div>

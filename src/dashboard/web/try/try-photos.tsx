@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../../contract.js'
 import { callTenant, tryCall } from '../base/api.js'
+import { Button } from '../base/button.js'
 import { Facts, Problem } from '../base/parts.js'
 import { base64Of, dataUrl, Photo } from '../base/photo.js'
 import { useAction } from '../base/use-action.js'
@@ -69,14 +70,15 @@ export function TryPhotos(trial: Trial) {
             onChange={(event) => void open(event.currentTarget.files ?? [])}
           />
         </label>
-        <button type="button" aria-pressed={camera} disabled={isFull} onClick={() => setCamera(!camera)}>
-          {camera ? 'Close the camera' : 'Use the camera'}
-        </button>
+        <Button
+          text={camera ? 'Close the camera' : 'Use the camera'}
+          aria-pressed={camera}
+          disabled={isFull}
+          onClick={() => setCamera(!camera)}
+        />
         {operation === 'enroll' && photos.length > 0 && (
           <>
-            <button type="button" onClick={startOver}>
-              Start over
-            </button>
+            <Button text="Start over" onClick={startOver} />
             <span class="muted">
               {photos.length < 3 ? `${photos.length} of 3 photos` : `${photos.length} photos`}
             </span>
