@@ -170,8 +170,9 @@ export function Confirm(props: {
   isDanger?: boolean
   /** Whether the form of the dialog is complete; true by default. */
   isReady?: boolean
-  onConfirm: () => void
-  onCancel: () => void
+  /** Called whatever the answer is, and before `onConfirm`. */
+  onClose: (isConfirmed: boolean) => void
+  onConfirm?: () => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -182,7 +183,11 @@ export function Confirm(props: {
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      onClose={() => (dialog.current?.returnValue === 'confirm' ? props.onConfirm() : props.onCancel())}
+      onClose={() => {
+        const isConfirmed = dialog.current?.returnValue === 'confirm'
+        props.onClose(isConfirmed)
+        if (isConfirmed) props.onConfirm?.()
+      }}
     >
       <form
         onSubmit={(event) => {

@@ -25,14 +25,12 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
   const { problem, isBusy, run } = useAction()
   const mayChange = useRights().operator('POST /models/begin')
   const following = packs.slice(1).map(({ model }) => model)
-  const does = (work: () => Promise<unknown>) => {
-    setStep(null)
+  const does = (work: () => Promise<unknown>) =>
     void run(async () => {
       await work()
       onChange()
     })
-  }
-  const cancel = () => setStep(null)
+  const close = () => setStep(null)
   const steps = migration
     ? STEPS.filter(([name]) => !migration.is_finishing || name === 'finish')
     : following.length > 0
@@ -68,14 +66,14 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
       {step === 'begin' && (
         <BeginDialog
           following={following}
-          onCancel={cancel}
+          onClose={close}
           onConfirm={(body) => does(() => callOperator('POST /models/begin', body))}
         />
       )}
       {step === 'plan' && migration && (
         <PlanDialog
           migration={migration}
-          onCancel={cancel}
+          onClose={close}
           onConfirm={(body) => does(() => callOperator('POST /models/plan', body))}
         />
       )}
@@ -84,7 +82,7 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
           model={step === 'decide' ? migration.to : migration.from}
           tenants={tenants}
           isBack={step === 'back'}
-          onCancel={cancel}
+          onClose={close}
           onConfirm={(body) => does(() => callOperator(`POST /models/${step}`, body))}
         />
       )}
@@ -92,7 +90,7 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
         <FinishDialog
           migration={migration}
           tenants={tenants}
-          onCancel={cancel}
+          onClose={close}
           onConfirm={(body) => does(() => callOperator('POST /models/finish', body))}
         />
       )}

@@ -8,7 +8,7 @@ type Body<Name extends keyof OperatorRoutes> = InputOf<OperatorRoutes[Name]>
 type Migration = NonNullable<ModelsView['migration']>
 
 interface Step<Name extends keyof OperatorRoutes> {
-  onCancel: () => void
+  onClose: () => void
   onConfirm: (body: Body<Name>) => void
 }
 
@@ -24,7 +24,7 @@ export function BeginDialog(props: Step<'POST /models/begin'> & { following: str
     <Confirm
       title="Begin a change of the pack?"
       confirm="Begin"
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onConfirm({ to, strict_fmr: numberOr(strict), ...plan.body })}
     >
       <p>
@@ -61,7 +61,7 @@ export function PlanDialog(props: Step<'POST /models/plan'> & { migration: Migra
     <Confirm
       title="When does the decision move?"
       confirm="Save"
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onConfirm(plan.body)}
     >
       {plan.fields}
@@ -117,7 +117,7 @@ export function DecideDialog(
       title={`Let ${model} decide?`}
       confirm={isBack ? 'Move back' : 'Move'}
       isDanger={force}
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onConfirm({ tenant: tenant === '' ? null : tenant, force })}
     >
       <p>
@@ -167,7 +167,7 @@ export function FinishDialog(
       confirm="Delete forever"
       isDanger
       isReady={typed === dropping}
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onConfirm({ dropping })}
     >
       <p>

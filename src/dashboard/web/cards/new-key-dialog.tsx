@@ -8,7 +8,7 @@ export function NewKeyDialog(props: {
   /** Whether production keys can be created. */
   hasProduction: boolean
   onCreate: (key: InputOf<TenantRoutes['POST /keys']>) => void
-  onCancel: () => void
+  onClose: () => void
 }) {
   const [type, setType] = useState<Environment>(props.hasProduction ? 'production' : 'sandbox')
   const [name, setName] = useState('')
@@ -22,7 +22,7 @@ export function NewKeyDialog(props: {
     <Confirm
       title="New key with scopes"
       confirm="Create"
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() =>
         props.onCreate({
           type,

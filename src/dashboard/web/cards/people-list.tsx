@@ -64,14 +64,12 @@ export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>
   const [shown, setShown] = useState<Revealed | null>(null)
   const [asking, setAsking] = useState<{ change: Change; person: Person } | null>(null)
   const { problem, isBusy, run } = useAction()
-  const perform = (work: () => Promise<Revealed | null>, { endsOwnSession = false } = {}) => {
-    setAsking(null)
-    return run(async () => {
+  const perform = (work: () => Promise<Revealed | null>, { endsOwnSession = false } = {}) =>
+    run(async () => {
       setShown(await work())
       // Loading again with a session that has ended would show the sign-in page instead of the new secret.
       if (!endsOwnSession) data.reload()
     })
-  }
   const confirmed = (change: Exclude<Change, 'role'>, name: string) => {
     if (change === 'reset') return perform(() => reset.run(name), { endsOwnSession: name === self })
     const call = {
@@ -139,7 +137,7 @@ export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>
           {...asking}
           noun={props.noun}
           questionOnReset={reset.questionOn}
-          onCancel={() => setAsking(null)}
+          onClose={() => setAsking(null)}
           onRole={(role) => perform(() => props.changeRole(asking.person.name, role).then(() => null))}
           onConfirm={(change) => confirmed(change, asking.person.name)}
         />
@@ -153,12 +151,12 @@ function Dialog(props: {
   person: Listed
   noun: string
   questionOnReset: (name: string) => Question
-  onCancel: () => void
+  onClose: () => void
   onRole: (role: PersonRole) => void
   onConfirm: (change: Exclude<Change, 'role'>) => void
 }) {
-  const { change, person, noun, onCancel } = props
-  if (change === 'role') return <RoleDialog person={person} onCancel={onCancel} onSave={props.onRole} />
+  const { change, person, noun, onClose } = props
+  if (change === 'role') return <RoleDialog person={person} onClose={onClose} onSave={props.onRole} />
   const { title, confirm, consequence } =
     change === 'reset' ? props.questionOnReset(person.name) : questionOn(change, person.name, noun)
   return (
@@ -166,7 +164,7 @@ function Dialog(props: {
       title={title}
       confirm={confirm}
       isDanger
-      onCancel={onCancel}
+      onClose={onClose}
       onConfirm={() => props.onConfirm(change)}
     >
       <p>{consequence}</p>

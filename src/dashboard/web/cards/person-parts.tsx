@@ -69,14 +69,14 @@ export function AddPersonCard(props: {
 export function RoleDialog(props: {
   person: OperatorView
   onSave: (role: PersonRole) => void
-  onCancel: () => void
+  onClose: () => void
 }) {
   const [role, setRole] = useState(props.person.role)
   return (
     <Confirm
       title={`Change the role of ${props.person.name}`}
       confirm="Save"
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onSave(role)}
     >
       <label for="changed-role">Role</label>

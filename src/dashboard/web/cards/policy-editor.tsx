@@ -70,7 +70,6 @@ export function PolicyEditor(props: {
     }
   }, [text, action])
   const change = (policy: string | null, sandbox_only: boolean) => {
-    setAsking(null)
     setSaved(false)
     void run(async () => {
       await callTenant(tenantId, 'POST /policy', { policy, sandbox_only })
@@ -154,7 +153,7 @@ export function PolicyEditor(props: {
         <ChangeDialog
           isClearing={asking === 'clear'}
           erases={asking === 'set' && checked?.policy?.retention !== undefined}
-          onCancel={() => setAsking(null)}
+          onClose={() => setAsking(null)}
           onConfirm={(isSandboxOnly) => change(asking === 'clear' ? null : text, isSandboxOnly)}
         />
       )}
@@ -168,7 +167,7 @@ const NOTHING_FOUND = { hash: null, policy: null, decides: null }
 function ChangeDialog(props: {
   isClearing: boolean
   erases: boolean
-  onCancel: () => void
+  onClose: () => void
   onConfirm: (isSandboxOnly: boolean) => void
 }) {
   const { isClearing } = props
@@ -178,7 +177,7 @@ function ChangeDialog(props: {
       title={isClearing ? 'Clear the policy?' : 'Put the draft in force?'}
       confirm={isClearing ? 'Clear' : 'Put in force'}
       isDanger={isClearing || !isSandboxOnly}
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onConfirm(isSandboxOnly)}
     >
       <p>

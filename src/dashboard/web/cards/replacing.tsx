@@ -23,8 +23,7 @@ export function useReplacing({ apiKey, userId }: { apiKey: string; userId: strin
       title={`Replace the reference of ${userId}?`}
       confirm="Replace"
       isDanger={isProduction}
-      onConfirm={() => asking(true)}
-      onCancel={() => asking(false)}
+      onClose={asking}
     >
       <p>
         {isProduction

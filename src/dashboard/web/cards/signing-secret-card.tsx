@@ -96,11 +96,8 @@ export function SigningSecretCard(props: {
           title="End the outgoing secret now?"
           confirm="Rotate now"
           isDanger
-          onCancel={() => setAsking(false)}
-          onConfirm={() => {
-            setAsking(false)
-            onRotate(true)
-          }}
+          onClose={() => setAsking(false)}
+          onConfirm={() => onRotate(true)}
         >
           <p>
             A new secret is made, the current one becomes the outgoing one, and the outgoing one stops working

@@ -20,9 +20,8 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
   const [receipt, setReceipt] = useState<TenantErasureView | null>(null)
   const may = useRights().tenant
   const { problem, isBusy, run } = useAction()
-  const change = (work: () => Promise<unknown>) => {
-    setAsking(null)
-    return run(async () => {
+  const change = (work: () => Promise<unknown>) =>
+    run(async () => {
       try {
         await work()
       } finally {
@@ -30,8 +29,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
         onChanged()
       }
     })
-  }
-  const cancel = () => setAsking(null)
+  const close = () => setAsking(null)
   const ask = (what: Asking) => () => setAsking(what)
   if (!overview.value) return <Waiting data={overview} />
   const { status } = overview.value
@@ -60,7 +58,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       {asking === 'contract' && (
         <ContractDialog
           tenant={overview.value}
-          onCancel={cancel}
+          onClose={close}
           onSave={(contract) => change(() => callTenant(id, 'PATCH /', contract))}
         />
       )}
@@ -69,7 +67,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
           title={`Suspend ${name}?`}
           confirm="Suspend"
           isDanger
-          onCancel={cancel}
+          onClose={close}
           onConfirm={() => change(() => callTenant(id, 'POST /suspend'))}
         >
           <p>
@@ -83,7 +81,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
         <Confirm
           title={`Resume ${name}?`}
           confirm="Resume"
-          onCancel={cancel}
+          onClose={close}
           onConfirm={() => change(() => callTenant(id, 'POST /resume'))}
         >
           <p>Its keys work again immediately.</p>
@@ -92,7 +90,7 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       {asking === 'delete' && (
         <DeleteDialog
           tenant={overview.value}
-          onCancel={cancel}
+          onClose={close}
           onDelete={(typed) =>
             change(async () => setReceipt(await callTenant(id, 'DELETE /', { name: typed })))
           }
@@ -163,7 +161,7 @@ interface Contract {
 function ContractDialog(props: {
   tenant: TenantView
   onSave: (contract: Contract) => void
-  onCancel: () => void
+  onClose: () => void
 }) {
   const { tenant } = props
   const [rate, setRate] = useState(String(tenant.rate_per_second))
@@ -174,7 +172,7 @@ function ContractDialog(props: {
     <Confirm
       title={`Contract of ${tenant.name}`}
       confirm="Save"
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() =>
         props.onSave({
           rate_per_second: Number(rate),
@@ -238,7 +236,7 @@ function ContractDialog(props: {
 function DeleteDialog(props: {
   tenant: TenantOverview
   onDelete: (typed: string) => void
-  onCancel: () => void
+  onClose: () => void
 }) {
   const { name, references } = props.tenant
   const [typed, setTyped] = useState('')
@@ -248,7 +246,7 @@ function DeleteDialog(props: {
       confirm="Delete forever"
       isDanger
       isReady={typed === name}
-      onCancel={props.onCancel}
+      onClose={props.onClose}
       onConfirm={() => props.onDelete(typed)}
     >
       <p>

@@ -31,14 +31,12 @@ export function UserPasskeysCard(props: {
   const { problem, isBusy, run } = useAction()
   const load = async () => setPasskeys((await callTenant(tenantId, 'POST /users/passkeys', user)).passkeys)
   useEffect(() => void run(load), [user.user_id, user.environment])
-  const revoke = ({ passkey_id }: PasskeyView) => {
-    setAsking(null)
-    void run(async () => {
+  const revoke = ({ passkey_id }: PasskeyView) =>
+    run(async () => {
       await callTenant(tenantId, 'POST /users/passkeys/revoke', { ...user, passkey: passkey_id })
       await load()
       props.onRevoked()
     })
-  }
   return (
     <Card title="Passkeys">
       <Problem message={problem} />
@@ -78,8 +76,8 @@ export function UserPasskeysCard(props: {
           title={`Revoke the passkey \u2068${asking.name ?? asking.passkey_id}\u2069?`}
           confirm="Revoke"
           isDanger
-          onCancel={() => setAsking(null)}
-          onConfirm={() => revoke(asking)}
+          onClose={() => setAsking(null)}
+          onConfirm={() => void revoke(asking)}
         >
           <p>
             It is refused from now on, and cannot be brought back: the user can only register another one. The

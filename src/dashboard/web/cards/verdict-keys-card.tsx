@@ -10,18 +10,20 @@ import { useAction } from '../base/use-action.js'
 
 const TONES = { published: 'plain', signing: 'good', retired: 'plain' } as const
 
+interface Asking {
+  environment: Environment
+  isEmergency: boolean
+}
+
 export function VerdictKeysCard(props: { keys: SystemView['verdict_keys']; onChange: () => void }) {
-  const [asking, setAsking] = useState<{ environment: Environment; isEmergency: boolean } | null>(null)
+  const [asking, setAsking] = useState<Asking | null>(null)
   const { problem, isBusy, run } = useAction()
   const mayRotate = useRights().operator('POST /verdict-keys/rotate')
-  const rotate = () => {
-    const { environment, isEmergency } = asking!
-    setAsking(null)
-    void run(async () => {
+  const rotate = ({ environment, isEmergency }: Asking) =>
+    run(async () => {
       await callOperator('POST /verdict-keys/rotate', { environment, emergency: isEmergency })
       props.onChange()
     })
-  }
   return (
     <Card
       title="Verdict keys"
@@ -67,8 +69,8 @@ export function VerdictKeysCard(props: { keys: SystemView['verdict_keys']; onCha
           title={`Rotate the verdict key of ${asking.environment}?`}
           confirm="Rotate"
           isDanger={asking.isEmergency}
-          onCancel={() => setAsking(null)}
-          onConfirm={rotate}
+          onClose={() => setAsking(null)}
+          onConfirm={() => void rotate(asking)}
         >
           <p>
             The next key is published now and signs in two hours. The old key stays published for 49 hours

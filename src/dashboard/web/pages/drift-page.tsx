@@ -56,13 +56,11 @@ export function DriftPage({ tenantId }: { tenantId: string }) {
 function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const { problem, isBusy, run } = useAction()
-  const restart = () => {
-    setAsking(false)
+  const restart = () =>
     void run(async () => {
       await callTenant(tenantId, 'POST /drift/restart')
       onDone()
     })
-  }
   if (!useRights().tenant('POST /drift/restart')) return null
   return (
     <>
@@ -73,7 +71,7 @@ function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void })
           title="Begin a new reference?"
           confirm="Begin"
           onConfirm={restart}
-          onCancel={() => setAsking(false)}
+          onClose={() => setAsking(false)}
         >
           <p>
             Do this after a change that you know of, such as another camera. Verifications are then compared

@@ -207,22 +207,16 @@ function KeysCard(props: {
       {asking?.what === 'create' && (
         <NewKeyDialog
           hasProduction={tenant.production_key !== 'not issued'}
-          onCancel={() => setAsking(null)}
-          onCreate={(key) => {
-            setAsking(null)
-            create(key)
-          }}
+          onClose={() => setAsking(null)}
+          onCreate={create}
         />
       )}
       {asking?.what === 'reissue' && (
         <Confirm
           title={`Reissue the ${called(asking)}`}
           confirm="Reissue"
-          onCancel={() => setAsking(null)}
-          onConfirm={() => {
-            setAsking(null)
-            reissue(asking.type, asking.name)
-          }}
+          onClose={() => setAsking(null)}
+          onConfirm={() => reissue(asking.type, asking.name)}
         >
           <p>
             A new key is made and shown once. A key that is already in its grace period stops working now.
@@ -246,11 +240,8 @@ function KeysCard(props: {
           title={asking.name === null ? `Revoke every ${asking.type} key?` : `Revoke the ${called(asking)}?`}
           confirm="Revoke"
           isDanger
-          onCancel={() => setAsking(null)}
-          onConfirm={() => {
-            setAsking(null)
-            revoke(asking.type, asking.name)
-          }}
+          onClose={() => setAsking(null)}
+          onConfirm={() => revoke(asking.type, asking.name)}
         >
           <p>
             {asking.name === null

@@ -31,7 +31,6 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
   const { clients, has_production } = list.value
   const remove = ({ client_id }: OpenIdClientView) =>
     run(async () => {
-      setRemoving(null)
       await callTenant(tenantId, 'POST /openid-clients/remove', { client: client_id })
       list.reload()
     })
@@ -87,7 +86,7 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
           title="Remove this application?"
           confirm="Remove"
           isDanger
-          onCancel={() => setRemoving(null)}
+          onClose={() => setRemoving(null)}
           onConfirm={() => remove(removing)}
         >
           <p>

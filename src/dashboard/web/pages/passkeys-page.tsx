@@ -51,7 +51,6 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
     setFields({ ...fields, ...changes })
   }
   const save = (settings: Settings | null) => {
-    setAsking(null)
     setSaved(false)
     void run(async () => {
       show(await callTenant(tenantId, 'POST /passkeys', { settings }))
@@ -181,7 +180,7 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           title={asking === 'off' ? 'Turn passkeys off?' : 'Change the domain?'}
           confirm={asking === 'off' ? 'Turn off' : 'Change'}
           isDanger
-          onCancel={() => setAsking(null)}
+          onClose={() => setAsking(null)}
           onConfirm={() => save(asking === 'off' ? null : settingsOf(fields))}
         >
           <p>

@@ -25,15 +25,13 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
       props.onChanged()
     })
   }
-  const remove = () => {
-    setAsking(false)
+  const remove = () =>
     void run(async () => {
       await callOperator('POST /second-factor/remove', { code })
       setRecovery(null)
       setCode('')
       props.onChanged()
     })
-  }
   return (
     <>
       <Problem message={problem} />
@@ -94,7 +92,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           title="Remove your second factor?"
           confirm="Remove"
           isDanger
-          onCancel={() => setAsking(false)}
+          onClose={() => setAsking(false)}
           onConfirm={remove}
         >
           <p>

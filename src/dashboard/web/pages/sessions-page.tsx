@@ -60,8 +60,7 @@ function Sessions(props: {
   const list = useData(props.address)
   const [asking, setAsking] = useState<ListedSession | 'all' | null>(null)
   const { problem, isBusy, run } = useAction()
-  const end = (work: () => Promise<unknown>) => {
-    setAsking(null)
+  const end = (work: () => Promise<unknown>) =>
     void run(async () => {
       try {
         await work()
@@ -69,7 +68,6 @@ function Sessions(props: {
         list.reload()
       }
     })
-  }
   const sessions = list.value?.sessions
   return (
     <>
@@ -123,7 +121,7 @@ function Sessions(props: {
           title="End every session of this tenant?"
           confirm="End all"
           isDanger
-          onCancel={() => setAsking(null)}
+          onClose={() => setAsking(null)}
           onConfirm={() => end(props.onEndAll!)}
         >
           <p>Unused login links stop working too. A new link signs in again.</p>
@@ -134,7 +132,7 @@ function Sessions(props: {
           title={asking.is_own ? 'End your own session?' : `End the session of ${whose(asking)}?`}
           confirm="End"
           isDanger
-          onCancel={() => setAsking(null)}
+          onClose={() => setAsking(null)}
           onConfirm={() => end(() => props.onEnd(asking.id))}
         >
           <p>The next click in that session leads to the sign-in page.</p>

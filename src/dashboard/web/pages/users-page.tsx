@@ -47,14 +47,12 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       // The name of a file must not hold the user's id: it ends up in histories and logs.
       saveJson(`user-export-${facts.exported_at.slice(0, 10)}.json`, facts)
     })
-  const erase = (user: Found) => {
-    setAsking(null)
-    return change(async () => {
+  const erase = (user: Found) =>
+    change(async () => {
       const whom = { user_id: user.userId, environment: user.environment }
       setReceipt(await callTenant(tenantId, 'POST /erase', whom))
       setUserId('')
     })
-  }
   return (
     <>
       <Card
@@ -140,7 +138,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
           title={`Erase \u2068${asking.userId}\u2069?`}
           confirm="Erase forever"
           isDanger
-          onCancel={() => setAsking(null)}
+          onClose={() => setAsking(null)}
           onConfirm={() => void erase(asking)}
         >
           <p>

@@ -34,10 +34,8 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
       await work()
       list.reload()
     })
-  const remove = ({ id }: WebhookView) => {
-    setRemoving(null)
-    return change(() => callTenant(tenantId, 'POST /webhooks/remove', { webhook: id }))
-  }
+  const remove = ({ id }: WebhookView) =>
+    change(() => callTenant(tenantId, 'POST /webhooks/remove', { webhook: id }))
   return (
     <>
       <Problem message={problem ?? list.error} />
@@ -106,7 +104,7 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
           title="Remove this webhook?"
           confirm="Remove"
           isDanger
-          onCancel={() => setRemoving(null)}
+          onClose={() => setRemoving(null)}
           onConfirm={() => remove(removing)}
         >
           <p>
