@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './base/api.js'
 import { Button } from './base/button.js'
+import { sending } from './base/form.js'
 import { CodeField, PasswordField, Problem } from './base/parts.js'
 import { useAction } from './base/use-action.js'
 
@@ -19,8 +20,7 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
   const asksCode = props.session.second_factor === 'enrolled'
   const { problem, isBusy, run } = useAction()
   useEffect(() => dialog.current?.showModal(), [])
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const submit = () => {
     if (method === 'oidc') return leaveForProvider()
     if (method !== 'password') return dialog.current?.close()
     void run(async () => {
@@ -34,7 +34,7 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
       aria-labelledby={titleId}
       onClose={() => props.onDone(dialog.current?.returnValue === 'fresh')}
     >
-      <form onSubmit={submit}>
+      <form onSubmit={sending(submit)}>
         <h2 id={titleId}>Confirm your identity</h2>
         {method === 'password' && (
           <>

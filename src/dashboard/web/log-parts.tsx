@@ -4,6 +4,7 @@
 import type { ComponentChildren } from 'preact'
 import { localTime, type usePager } from './base/address-query.js'
 import { Button } from './base/button.js'
+import { sending } from './base/form.js'
 import { Problem } from './base/parts.js'
 import { timeZone } from './base/times.js'
 import { useAction } from './base/use-action.js'
@@ -44,13 +45,7 @@ export function FilterForm<const Name extends string>(props: {
       })
     })
   return (
-    <form
-      class="filters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void apply(event.currentTarget)
-      }}
-    >
+    <form class="filters" onSubmit={sending(apply)}>
       <div class="when">
         <label for={`${prefix}-id`}>Request or verification id</label>
         <input

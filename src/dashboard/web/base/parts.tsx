@@ -1,6 +1,7 @@
 /** The components that all pages share. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { sending } from './form.js'
 
 export function Card(props: {
   title: string
@@ -189,12 +190,7 @@ export function Confirm(props: {
         if (isConfirmed) props.onConfirm?.()
       }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          close('confirm')
-        }}
-      >
+      <form onSubmit={sending(() => close('confirm'))}>
         <h2 id={titleId}>{props.title}</h2>
         {props.children}
         <div class="actions">

@@ -1,6 +1,7 @@
 /** The dialogs of the steps of a change of the model pack. */
 import { useState } from 'preact/hooks'
 import type { InputOf, ModelsView, OperatorRoutes, TenantModelView } from '../../contract.js'
+import { Choice } from '../base/form.js'
 import { Confirm } from '../base/parts.js'
 import { timeZone } from '../base/times.js'
 
@@ -31,14 +32,7 @@ export function BeginDialog(props: Step<'POST /models/begin'> & { following: str
         From then on, strong verifications and enrollments add templates of the new pack. The old pack goes on
         deciding.
       </p>
-      <label for="model-to">New pack</label>
-      <select id="model-to" value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-        {following.map((model) => (
-          <option key={model} value={model}>
-            {model}
-          </option>
-        ))}
-      </select>
+      <Choice id="model-to" label="New pack" options={following} value={to} onChoose={setTo} />
       <label for="model-strict">Strict false match rate</label>
       <input
         id="model-strict"
@@ -124,15 +118,13 @@ export function DecideDialog(
         From the next call on, thresholds, liveness, quality and scores are those of {model}. Enrollments
         still keep templates of both packs, so that the decision can be moved again.
       </p>
-      <label for="model-tenant">Tenant</label>
-      <select id="model-tenant" value={tenant} onChange={(event) => setTenant(event.currentTarget.value)}>
-        <option value="">all tenants</option>
-        {tenants.map(({ tenant_id, name }) => (
-          <option key={tenant_id} value={tenant_id}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <Choice
+        id="model-tenant"
+        label="Tenant"
+        options={[['', 'all tenants'], ...tenants.map(({ tenant_id, name }) => [tenant_id, name] as const)]}
+        value={tenant}
+        onChoose={setTenant}
+      />
       {missing > 0 && (
         <p>
           {missing.toLocaleString()} {missing === 1 ? 'user has' : 'users have'} no template of {model}, and

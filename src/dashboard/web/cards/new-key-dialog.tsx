@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { SCOPE_MEANINGS, SCOPES, type Scope } from '../../../tenants/key-scopes.js'
 import type { Environment, InputOf, TenantRoutes } from '../../contract.js'
+import { Choice } from '../base/form.js'
 import { Confirm } from '../base/parts.js'
 
 export function NewKeyDialog(props: {
@@ -33,15 +34,13 @@ export function NewKeyDialog(props: {
         })
       }
     >
-      <label for="key-environment">Environment</label>
-      <select
+      <Choice
         id="key-environment"
+        label="Environment"
+        options={props.hasProduction ? ['production', 'sandbox'] : ['sandbox']}
         value={type}
-        onChange={(event) => setType(event.currentTarget.value as Environment)}
-      >
-        {props.hasProduction && <option value="production">production</option>}
-        <option value="sandbox">sandbox</option>
-      </select>
+        onChoose={setType}
+      />
       <label for="key-name">Name</label>
       <input
         id="key-name"

@@ -2,11 +2,15 @@
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
 import { Button } from '../base/button.js'
+import { Choice, sending } from '../base/form.js'
 import { Card, Confirm } from '../base/parts.js'
 import { Time } from '../base/times.js'
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
-const ROLES: Record<PersonRole, string> = { admin: 'may do everything', viewer: 'may only read' }
+const ROLES: ReadonlyArray<readonly [PersonRole, string]> = [
+  ['admin', 'admin: may do everything'],
+  ['viewer', 'viewer: may only read'],
+]
 const METHODS = { password: 'by password', oidc: 'by SSO' }
 
 export function LastSignIn({ last_sign_in_at: at, last_sign_in_by: by }: OperatorView) {
@@ -34,13 +38,7 @@ export function AddPersonCard(props: {
   const [role, setRole] = useState<PersonRole>('viewer')
   return (
     <Card title={props.title} hint={props.hint}>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault()
-          props.onAdd(name, role, () => setName(''))
-        }}
-      >
+      <form class="fields" onSubmit={sending(() => props.onAdd(name, role, () => setName('')))}>
         <div>
           <label for="person-name">Name</label>
           <input
@@ -57,8 +55,7 @@ export function AddPersonCard(props: {
           />
         </div>
         <div>
-          <label for="person-role">Role</label>
-          <RoleSelect id="person-role" value={role} onChange={setRole} />
+          <Choice id="person-role" label="Role" options={ROLES} value={role} onChoose={setRole} />
         </div>
         <Button text="Add" type="submit" class="primary" disabled={props.isBusy} />
       </form>
@@ -79,25 +76,8 @@ export function RoleDialog(props: {
       onClose={props.onClose}
       onConfirm={() => props.onSave(role)}
     >
-      <label for="changed-role">Role</label>
-      <RoleSelect id="changed-role" value={role} onChange={setRole} />
+      <Choice id="changed-role" label="Role" options={ROLES} value={role} onChoose={setRole} />
       <p class="muted small">The new role applies immediately, also to open sessions.</p>
     </Confirm>
-  )
-}
-
-function RoleSelect(props: { id: string; value: PersonRole; onChange: (role: PersonRole) => void }) {
-  return (
-    <select
-      id={props.id}
-      value={props.value}
-      onChange={(event) => props.onChange(event.currentTarget.value as PersonRole)}
-    >
-      {Object.entries(ROLES).map(([role, meaning]) => (
-        <option key={role} value={role}>
-          {role}: {meaning}
-        </option>
-      ))}
-    </select>
   )
 }

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { Choice } from '../base/form.js'
 import { Confirm, entryCount, type Fact, Facts, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
@@ -158,6 +159,14 @@ interface Contract {
   replace_verdict_minutes: number | null
 }
 
+const LIVENESS: ReadonlyArray<readonly [value: string, text: string]> = [
+  ['', 'as configured'],
+  ['none', 'none'],
+  ['passive', 'passive: by the network of the pack'],
+  ['active', 'active: by a challenge'],
+  ['both', 'both'],
+]
+
 function ContractDialog(props: {
   tenant: TenantView
   onSave: (contract: Contract) => void
@@ -203,18 +212,13 @@ function ContractDialog(props: {
         value={fmr}
         onInput={(event) => setFmr(event.currentTarget.value)}
       />
-      <label for="edit-liveness">Liveness required</label>
-      <select
+      <Choice
         id="edit-liveness"
+        label="Liveness required"
+        options={LIVENESS}
         value={liveness}
-        onChange={(event) => setLiveness(event.currentTarget.value)}
-      >
-        <option value="">as configured</option>
-        <option value="none">none</option>
-        <option value="passive">passive: by the network of the pack</option>
-        <option value="active">active: by a challenge</option>
-        <option value="both">both</option>
-      </select>
+        onChoose={setLiveness}
+      />
       <label for="edit-replace">Minutes that a verdict is good for replacing a reference</label>
       <input
         id="edit-replace"

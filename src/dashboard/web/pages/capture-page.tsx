@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { CapturePageView, InputOf, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { sending } from '../base/form.js'
 import { lines } from '../base/lines.js'
 import { Card, Problem, Waiting } from '../base/parts.js'
 import { base64Of } from '../base/photo.js'
@@ -42,8 +43,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
   useEffect(() => {
     if (page.value) show(page.value)
   }, [page.value])
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const submit = () => {
     setSaved(false)
     void run(async () => {
       show(await callTenant(tenantId, 'POST /capture-page', settingsOf(fields!, storedLogo)))
@@ -65,7 +65,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
         title="Settings"
         hint="Your application sends people to this page to look into the camera. The API and the command line call it a capture session."
       >
-        <form onSubmit={submit}>
+        <form onSubmit={sending(submit)}>
           <label for="capture-company">Company</label>
           <input
             id="capture-company"

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Environment, InputOf, KeyView, TenantOverview, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { Choice } from '../base/form.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
@@ -24,11 +25,12 @@ const COLUMNS = [
   { name: 'Valid until' },
   { name: 'Actions', isSilent: true },
 ]
-const GRACES: Array<[string, number]> = [
-  ['for 1 hour', 3600],
-  ['for 1 day', 86_400],
-  ['for 7 days', 604_800],
-  ['not at all: it stops working now', 0],
+/** How many seconds a key stays valid that another replaces. */
+const GRACES: Array<[seconds: string, text: string]> = [
+  ['3600', 'for 1 hour'],
+  ['86400', 'for 1 day'],
+  ['604800', 'for 7 days'],
+  ['0', 'not at all: it stops working now'],
 ]
 
 export function KeysPage({ tenantId }: { tenantId: string }) {
@@ -81,7 +83,7 @@ function KeysCard(props: {
 }) {
   const { tenant, onChange } = props
   const [asking, setAsking] = useState<Asking | null>(null)
-  const [graceSeconds, setGraceSeconds] = useState(GRACES[0]![1])
+  const [grace, setGrace] = useState(GRACES[0]![0])
   const reveal = (newSecret: boolean) =>
     onChange(async () => {
       const { key, signing_secret } = await callTenant(tenant.id, 'POST /keys/reveal', {
@@ -109,10 +111,11 @@ function KeysCard(props: {
     }))
   const reissue = (type: Environment, name: string | null) =>
     onChange(async () => {
+      const grace_seconds = Number(grace)
       const answer =
         name === null
-          ? callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds: graceSeconds })
-          : callTenant(tenant.id, 'POST /keys/named/reissue', { type, name, grace_seconds: graceSeconds })
+          ? callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds })
+          : callTenant(tenant.id, 'POST /keys/named/reissue', { type, name, grace_seconds })
       return { label: `New ${called({ type, name })}`, value: (await answer).key }
     })
   const revoke = (type: Environment, name: string | null) =>
@@ -221,18 +224,13 @@ function KeysCard(props: {
           <p>
             A new key is made and shown once. A key that is already in its grace period stops working now.
           </p>
-          <label for="grace">The current key stays valid</label>
-          <select
+          <Choice
             id="grace"
-            value={graceSeconds}
-            onChange={(event) => setGraceSeconds(Number(event.currentTarget.value))}
-          >
-            {GRACES.map(([text, seconds]) => (
-              <option key={seconds} value={seconds}>
-                {text}
-              </option>
-            ))}
-          </select>
+            label="The current key stays valid"
+            options={GRACES}
+            value={grace}
+            onChoose={setGrace}
+          />
         </Confirm>
       )}
       {asking?.what === 'revoke' && (

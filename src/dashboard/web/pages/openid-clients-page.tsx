@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Environment, OpenIdClientView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { Choice, sending } from '../base/form.js'
 import { Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
@@ -19,6 +20,10 @@ const COLUMNS = [
   { name: 'Added' },
   { name: 'Actions', isSilent: true },
 ]
+const PROFILES = [
+  ['generic', 'any OpenID Connect'],
+  ['okta', 'Okta'],
+] as const
 const DEFAULT_ACR = 'urn:countersign:acr:face-active'
 
 export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
@@ -155,12 +160,7 @@ function NewClientCard(props: {
       title="New application"
       hint="Redirect addresses are compared character by character. They must begin with https; http is allowed only for localhost."
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void create(event.currentTarget)
-        }}
-      >
+      <form onSubmit={sending(create)}>
         <div class="fields">
           <div>
             <label for="name">Name</label>
@@ -175,18 +175,15 @@ function NewClientCard(props: {
             />
           </div>
           <div>
-            <label for="environment">Environment</label>
-            <select id="environment" name="environment">
-              {props.hasProduction && <option>production</option>}
-              <option>sandbox</option>
-            </select>
+            <Choice
+              id="environment"
+              name="environment"
+              label="Environment"
+              options={props.hasProduction ? ['production', 'sandbox'] : ['sandbox']}
+            />
           </div>
           <div>
-            <label for="profile">Profile</label>
-            <select id="profile" name="profile">
-              <option value="generic">any OpenID Connect</option>
-              <option value="okta">Okta</option>
-            </select>
+            <Choice id="profile" name="profile" label="Profile" options={PROFILES} />
           </div>
           <div class="twice">
             <label for="redirects">Redirect addresses, one a line</label>

@@ -4,6 +4,7 @@ import { certificatesOf } from '../../../tenants/pem.js'
 import type { InputOf, PasskeySettingsView, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { Choice, sending } from '../base/form.js'
 import { lines } from '../base/lines.js'
 import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
@@ -71,11 +72,10 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
     >
       <form
         class="narrow"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={sending(() => {
           if (isOn && stored.rp_id !== fields.domain.trim()) setAsking('domain')
           else save(settingsOf(fields))
-        }}
+        })}
       >
         <label for="passkey-domain">Domain (relying party id)</label>
         <input
@@ -103,34 +103,22 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           onInput={({ currentTarget }) => change({ origins: currentTarget.value })}
         />
         <p class="muted small">Each is the domain or below it.</p>
-        <label for="passkey-synced">Passkeys that their provider copies to other devices</label>
-        <select
+        <Choice
           id="passkey-synced"
+          label="Passkeys that their provider copies to other devices"
+          options={SYNCED}
           disabled={!mayChange}
           value={fields.synced}
-          onChange={({ currentTarget }) => change({ synced: currentTarget.value as Fields['synced'] })}
-        >
-          {SYNCED.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <label for="passkey-registration">A registration</label>
-        <select
+          onChoose={(synced) => change({ synced })}
+        />
+        <Choice
           id="passkey-registration"
+          label="A registration"
+          options={REGISTRATION}
           disabled={!mayChange}
           value={fields.registration}
-          onChange={({ currentTarget }) =>
-            change({ registration: currentTarget.value as Fields['registration'] })
-          }
-        >
-          {REGISTRATION.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
+          onChoose={(registration) => change({ registration })}
+        />
         <label for="passkey-recovery">Hours that the recovery of a lost passkey waits</label>
         <input
           id="passkey-recovery"

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { callOperator } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { sending } from '../base/form.js'
 import { Card, PasswordField, Problem } from '../base/parts.js'
 import { useSession } from '../base/session.js'
 import { useAction } from '../base/use-action.js'
@@ -14,8 +15,7 @@ export function PasswordPage(props: { onChanged: () => void }) {
   const [again, setAgain] = useState('')
   const [isDone, setDone] = useState(false)
   const { problem, isBusy, run } = useAction()
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const submit = () => {
     setDone(false)
     void run(async () => {
       if (password !== again) throw new Error('The two passwords are not the same.')
@@ -31,7 +31,7 @@ export function PasswordPage(props: { onChanged: () => void }) {
       title={state === 'required' ? 'Choose a password' : 'Another password'}
       hint={`You sign in with the name ${person.name} and this password. It has at least ${MIN_LENGTH} characters; several words are easy to keep in mind.`}
     >
-      <form onSubmit={submit}>
+      <form onSubmit={sending(submit)}>
         <input type="text" name="username" autocomplete="username" value={person.name} hidden readOnly />
         <PasswordField
           id="new-password"

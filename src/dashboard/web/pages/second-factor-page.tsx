@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { sending } from '../base/form.js'
 import { Card, CodeField, Confirm, Problem } from '../base/parts.js'
 import { CopyButton } from '../base/reveal.js'
 import { useSession } from '../base/session.js'
@@ -16,15 +17,13 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
   const [isAsking, setAsking] = useState(false)
   const { problem, isBusy, run } = useAction()
   const begin = () => run(async () => setBegun(await callOperator('POST /second-factor')))
-  const confirm = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
+  const confirm = () =>
+    run(async () => {
       setRecovery((await callOperator('POST /second-factor/confirm', { code })).recovery_codes)
       setBegun(null)
       setCode('')
       props.onChanged()
     })
-  }
   const remove = () =>
     void run(async () => {
       await callOperator('POST /second-factor/remove', { code })
@@ -48,7 +47,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
             </div>
           </>
         ) : begun ? (
-          <form onSubmit={confirm}>
+          <form onSubmit={sending(confirm)}>
             <p>
               Scan this with an authenticator app, or type the secret there. Then enter the code that the app
               shows.

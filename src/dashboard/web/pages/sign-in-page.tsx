@@ -4,6 +4,7 @@ import type { SessionView } from '../../contract.js'
 import { CallError, signIn } from '../base/api.js'
 import { Brand } from '../base/brand.js'
 import { Button } from '../base/button.js'
+import { sending } from '../base/form.js'
 import { CodeField, PasswordField, Problem } from '../base/parts.js'
 import { useAction } from '../base/use-action.js'
 
@@ -27,8 +28,7 @@ export function SignInPage(props: {
       .then(({ enabled, password }) => setWays({ enabled: enabled === true, password: password !== false }))
       .catch(() => setWays({ enabled: false, password: true }))
   }, [])
-  const submit = (event: Event) => {
-    event.preventDefault()
+  const submit = () => {
     setShown(false)
     void run(async () => {
       const given = code === '' ? {} : { code }
@@ -48,7 +48,7 @@ export function SignInPage(props: {
         <Brand />
       </h1>
       <Problem message={isShown ? props.problem : null} />
-      <form class="card" onSubmit={submit}>
+      <form class="card" onSubmit={sending(submit)}>
         <h2>Sign in</h2>
         {ways.password && link === null && (
           <>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { TenantView } from '../../contract.js'
 import { callOperator, callTenant, operatorAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { sending } from '../base/form.js'
 import { Badge, Card, Empty, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
@@ -124,13 +125,11 @@ function CreateCard(props: {
     <Card title="New tenant" hint="Its keys, its signing secret and a login link are shown once.">
       <form
         class="fields"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const form = event.currentTarget
+        onSubmit={sending((form) => {
           const given = new FormData(form)
           const text = (name: string) => String(given.get(name) ?? '').trim()
           props.onCreate({ name: text('name'), rate: text('rate'), fmr: text('fmr') }, () => form.reset())
-        }}
+        })}
       >
         <div>
           <label for="name">Name</label>

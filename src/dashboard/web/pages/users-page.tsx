@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../../contract.js'
 import { callTenant } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { Choice, sending } from '../base/form.js'
 import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem } from '../base/parts.js'
 import { saveJson } from '../base/save-file.js'
 import { useRights } from '../base/session.js'
@@ -59,13 +60,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         title="Find a user"
         hint="Enter the user_id that your backend sent. User ids are not stored in readable form, so they cannot be listed."
       >
-        <form
-          class="fields"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void change(() => find({ userId, environment }))
-          }}
-        >
+        <form class="fields" onSubmit={sending(() => change(() => find({ userId, environment })))}>
           <div>
             <label for="user">User id</label>
             <input
@@ -78,15 +73,13 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             />
           </div>
           <div>
-            <label for="environment">Environment</label>
-            <select
+            <Choice
               id="environment"
+              label="Environment"
+              options={['production', 'sandbox']}
               value={environment}
-              onChange={(event) => setEnvironment(event.currentTarget.value as Environment)}
-            >
-              <option>production</option>
-              <option>sandbox</option>
-            </select>
+              onChoose={setEnvironment}
+            />
           </div>
           <div class="buttons">
             <Button text="Look up" type="submit" class="primary" disabled={isBusy} />

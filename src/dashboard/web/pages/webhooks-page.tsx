@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Environment, WebhookList, WebhookView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Button } from '../base/button.js'
+import { Choice, sending } from '../base/form.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -168,12 +169,7 @@ function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () 
       title="New webhook"
       hint="The address must begin with https. http is allowed only for this machine. Redirects are not followed."
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void create(event.currentTarget)
-        }}
-      >
+      <form onSubmit={sending(create)}>
         <div class="fields">
           <div class="twice">
             <label for="url">Address</label>
@@ -188,11 +184,12 @@ function CreateCard(props: { tenantId: string; list: WebhookList; onCreated: () 
             />
           </div>
           <div>
-            <label for="environment">Environment</label>
-            <select id="environment" name="environment">
-              <option>production</option>
-              <option>sandbox</option>
-            </select>
+            <Choice
+              id="environment"
+              name="environment"
+              label="Environment"
+              options={['production', 'sandbox']}
+            />
           </div>
         </div>
         <fieldset class="choices">
