@@ -632,7 +632,7 @@ export interface Consent {
   agreed_at: string
 }
 
-/** Body of POST /v1/users/{user_id}/consent. */
+/** Body of `POST /v1/users/{user_id}/consent`. */
 export interface RecordConsentRequest {
   /** A person’s consent. */
   consent: Consent

@@ -58,34 +58,58 @@ export function webhookSchemas({ webhooks }: Json): {
   }
 }
 
-/** The types of the file, in its order. A schema that equals one of them is written as its name wherever it occurs. */
-export function typesOf(document: Json): WireType[] {
-  const types = namedTypes(document)
-  return [...types, ...furtherTypes(document, new Set(types.map(({ schema }) => shapeOf(schema))))]
+/** A type of the list: with a schema of its own, or that of its name. */
+interface Listed extends Partial<WireType> {
+  name: string
+  /** What the words of the endpoint leave open about the body. */
+  further?: string
 }
 
-/** The bodies of endpoints that have no type yet, by the titles of their schemas. @param known shapes of the types that there are */
-function furtherTypes({ paths, components }: Json, known: Set<string>): WireType[] {
-  const bodies = Object.entries<Json>(paths).flatMap(([path, operations]) =>
-    Object.entries<Json>(operations).flatMap(([method, { requestBody, responses, security }]) => {
-      // Documents that need no API key are for verifiers, which read them by their standards' names.
-      if (security?.length === 0) return []
-      const at = `\`${method.toUpperCase()} ${path}\`.`
-      const answers = [responses[200], responses[201]].map((body) => ({ body, doc: `Answer of ${at}` }))
-      return [{ body: requestBody, doc: `Body of ${at}` }, ...answers]
-    }),
-  )
-  return bodies.flatMap(({ body, doc }) => {
-    const name = body?.content?.['application/json']?.schema?.$ref?.split('/').at(-1)
-    const schema = components.schemas[name]
-    // One of several alternatives has a type of its own.
-    if (!schema?.properties || known.has(shapeOf(schema))) return []
+/** The types of the file, in its order. A schema that equals one of them is written as its name wherever it occurs. */
+export function typesOf(document: Json): WireType[] {
+  const { schemas } = document.components
+  const bodies = bodiesOf(document)
+  const listed = namedTypes(document).map((one): WireType => {
+    const { name, further, ...own } = typeof one === 'string' ? { name: one } : (one as Listed)
+    const doc = bodies.get(name)
+    return {
+      name,
+      schema: schemas[name],
+      ...(doc && { doc: further ? `${doc.replace(/\.$/, ':')} ${further}.` : doc }),
+      ...own,
+    }
+  })
+  const known = new Set(listed.map(({ schema }) => shapeOf(schema)))
+  // Bodies of endpoints that have no type yet. One of several alternatives has a type of its own.
+  const more = [...bodies].flatMap(([name, doc]) => {
+    const schema = schemas[name]
+    if (!schema.properties || known.has(shapeOf(schema))) return []
     known.add(shapeOf(schema))
     return [{ name, schema, doc }]
   })
+  return [...listed, ...more]
 }
 
-function namedTypes(document: Json): WireType[] {
+/** The names of the schemas that endpoints take or give, and of which. */
+function bodiesOf({ paths }: Json): Map<string, string> {
+  const bodies = new Map<string, string>()
+  for (const [path, operations] of Object.entries<Json>(paths))
+    for (const [method, { requestBody, responses, security }] of Object.entries<Json>(operations)) {
+      // Documents that need no API key are for verifiers, which read them by their standards' names.
+      if (security?.length === 0) continue
+      const note = (body: Json, role: string) => {
+        const name = body?.content?.['application/json']?.schema?.$ref?.split('/').at(-1)
+        if (name && !bodies.has(name)) bodies.set(name, `${role} of \`${method.toUpperCase()} ${path}\`.`)
+      }
+      note(requestBody, 'Body')
+      note(responses[200], 'Answer')
+      note(responses[201], 'Answer')
+    }
+  return bodies
+}
+
+/** A name alone is that of a schema, whose words are those of the endpoint that takes or gives it, or its own. */
+function namedTypes(document: Json): Array<string | Listed> {
   const { schemas } = document.components
   const webhooks = webhookSchemas(document)
   const fields = (name: string) => schemas[name].properties
@@ -147,13 +171,13 @@ function namedTypes(document: Json): WireType[] {
       schema: fields('QualityFinding').component,
       doc: 'A measurement of light, focus, pose or eyes, as ISO/IEC 29794-5 names it.',
     },
-    { name: 'QualityBound', schema: schemas.QualityBound },
-    { name: 'QualityIssue', schema: schemas.QualityIssue },
-    { name: 'QualityFinding', schema: schemas.QualityFinding },
-    { name: 'ImageQuality', schema: schemas.ImageQuality },
-    { name: 'Quality', schema: schemas.Quality },
-    { name: 'EnrollmentQuality', schema: schemas.EnrollmentQuality },
-    { name: 'Liveness', schema: schemas.Liveness },
+    'QualityBound',
+    'QualityIssue',
+    'QualityFinding',
+    'ImageQuality',
+    'Quality',
+    'EnrollmentQuality',
+    'Liveness',
     {
       name: 'ChallengeStep',
       schema: fields('Challenge').steps.items,
@@ -164,100 +188,50 @@ function namedTypes(document: Json): WireType[] {
       schema: schemas.CaptureReport.properties.signals.items,
       doc: 'A signal about a capture that the browser reports.',
     },
-    { name: 'CaptureReport', schema: schemas.CaptureReport },
-    { name: 'CaptureSignal', schema: schemas.CaptureSignal },
+    'CaptureReport',
+    'CaptureSignal',
     {
       name: 'CaptureIntegrity',
       schema: schemas.CaptureIntegrity,
       doc: 'Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict.',
     },
-    { name: 'ChallengeAnswer', schema: schemas.ChallengeAnswer, parameters: IMAGE },
-    { name: 'PasskeyDescriptor', schema: schemas.PasskeyDescriptor },
-    { name: 'PasskeyCreationOptions', schema: schemas.PasskeyCreationOptions },
-    { name: 'PasskeyRequestOptions', schema: schemas.PasskeyRequestOptions },
-    { name: 'PasskeyRegistrationResponse', schema: schemas.PasskeyRegistrationResponse },
-    { name: 'PasskeyAuthenticationResponse', schema: schemas.PasskeyAuthenticationResponse },
-    { name: 'PasskeyAssertion', schema: schemas.PasskeyAssertion },
-    { name: 'Passkey', schema: schemas.Passkey },
-    {
-      name: 'PasskeyRegistrationRequest',
-      schema: schemas.PasskeyRegistrationRequest,
-      doc: 'Body of `POST /v1/users/{user_id}/passkeys/registration`.',
-    },
-    {
-      name: 'PasskeyRegistrationChallenge',
-      schema: schemas.PasskeyRegistrationChallenge,
-      doc: 'Answer of `POST /v1/users/{user_id}/passkeys/registration`: what the browser is asked for.',
-    },
-    {
-      name: 'PasskeyRegistration',
-      schema: schemas.PasskeyRegistration,
-      doc: 'Body of `POST /v1/users/{user_id}/passkeys`: what the browser answered.',
-    },
-    {
-      name: 'RegisteredPasskey',
-      schema: schemas.RegisteredPasskey,
-      doc: 'Answer of `POST /v1/users/{user_id}/passkeys`.',
-    },
-    {
-      name: 'PasskeyList',
-      schema: schemas.PasskeyList,
-      doc: 'Answer of `GET /v1/users/{user_id}/passkeys`.',
-    },
-    {
-      name: 'RevokedPasskey',
-      schema: schemas.RevokedPasskey,
-      doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/{passkey_id}`.',
-    },
-    {
-      name: 'CancelledPasskeyRecovery',
-      schema: schemas.CancelledPasskeyRecovery,
-      doc: 'Answer of `DELETE /v1/users/{user_id}/passkeys/recovery`.',
-    },
-    {
-      name: 'PasskeyAssertionRequest',
-      schema: schemas.PasskeyAssertionRequest,
-      doc: 'Body of `POST /v1/users/{user_id}/passkeys/assertion`.',
-      parameters: ACTION,
-    },
-    {
-      name: 'PasskeyAssertionChallenge',
-      schema: schemas.PasskeyAssertionChallenge,
-      doc: 'Answer of `POST /v1/users/{user_id}/passkeys/assertion`: what the browser is asked for.',
-    },
-    { name: 'ProvenPasskey', schema: schemas.ProvenPasskey },
+    { name: 'ChallengeAnswer', parameters: IMAGE },
+    'PasskeyDescriptor',
+    'PasskeyCreationOptions',
+    'PasskeyRequestOptions',
+    'PasskeyRegistrationResponse',
+    'PasskeyAuthenticationResponse',
+    'PasskeyAssertion',
+    'Passkey',
+    'PasskeyRegistrationRequest',
+    { name: 'PasskeyRegistrationChallenge', further: 'what the browser is asked for' },
+    { name: 'PasskeyRegistration', further: 'what the browser answered' },
+    'RegisteredPasskey',
+    'PasskeyList',
+    'RevokedPasskey',
+    'CancelledPasskeyRecovery',
+    { name: 'PasskeyAssertionRequest', parameters: ACTION },
+    { name: 'PasskeyAssertionChallenge', further: 'what the browser is asked for' },
+    'ProvenPasskey',
     {
       name: 'ChallengeFields',
       schema: schemas.ChallengeRequest,
       doc: 'Body of `POST /v1/challenges`.',
       parameters: ACTION,
     },
-    { name: 'Challenge', schema: schemas.Challenge, doc: 'Answer of `POST /v1/challenges`.' },
-    {
-      name: 'GuidanceRequest',
-      schema: schemas.GuidanceRequest,
-      doc: 'Body of `POST /v1/guidance`: a small frame of a person before the camera.',
-      parameters: IMAGE,
-    },
-    { name: 'Guidance', schema: schemas.Guidance, doc: 'Answer of `POST /v1/guidance`.' },
-    { name: 'Consent', schema: schemas.Consent },
-    {
-      name: 'RecordConsentRequest',
-      schema: schemas.RecordConsentRequest,
-      doc: 'Body of POST /v1/users/{user_id}/consent.',
-    },
-    {
-      name: 'RecordedConsent',
-      schema: schemas.RecordedConsent,
-      doc: 'Answer of `POST /v1/users/{user_id}/consent`: the consent that is recorded now.',
-    },
+    'Challenge',
+    { name: 'GuidanceRequest', further: 'a small frame of a person before the camera', parameters: IMAGE },
+    'Guidance',
+    'Consent',
+    'RecordConsentRequest',
+    { name: 'RecordedConsent', further: 'the consent that is recorded now' },
     {
       name: 'EnrollFields',
       schema: schemas.EnrollRequestWithImage,
       doc: 'Body of `POST /v1/enroll`, without the photos.',
       without: ['image'],
     },
-    { name: 'EnrollResult', schema: schemas.EnrollResult, doc: 'Answer of `POST /v1/enroll`.' },
+    'EnrollResult',
     {
       name: 'AssessResult',
       schema: schemas.AssessResult,
@@ -278,47 +252,26 @@ function namedTypes(document: Json): WireType[] {
     },
     {
       name: 'Verification',
-      schema: schemas.Verification,
-      doc: 'Answer of `GET /v1/verifications/{verification_id}`: the verdict of an earlier verification. It proves and approves nothing.',
+      further: 'the verdict of an earlier verification. It proves and approves nothing',
     },
-    { name: 'DeleteRequest', schema: schemas.DeleteRequest, doc: 'Body of `DELETE /v1/delete`.' },
-    {
-      name: 'DeleteResult',
-      schema: schemas.DeleteResult,
-      doc: 'Answer of `DELETE /v1/delete`: the receipt of an erasure.',
-    },
-    { name: 'User', schema: schemas.User, doc: 'Answer of `GET /v1/users/{user_id}`: an enrolled user.' },
+    'DeleteRequest',
+    { name: 'DeleteResult', further: 'the receipt of an erasure' },
+    { name: 'User', further: 'an enrolled user' },
     { name: 'AuditEntry', schema: schemas.AuditEntry, doc: 'One entry of the audit log.' },
-    {
-      name: 'AuditPage',
-      schema: schemas.AuditPage,
-      doc: 'Answer of `GET /v1/audit`: a page of the audit log.',
-    },
-    { name: 'HealthResult', schema: schemas.HealthResult, doc: 'Answer of `GET /v1/health`.' },
-    {
-      name: 'RotateSigningRequest',
-      schema: schemas.RotateSigningRequest,
-      doc: 'Body of `POST /v1/keys/rotate-signing`.',
-    },
-    {
-      name: 'RotateSigningResult',
-      schema: schemas.RotateSigningResult,
-      doc: 'Answer of `POST /v1/keys/rotate-signing`.',
-    },
-    { name: 'ConsentText', schema: schemas.ConsentText },
-    { name: 'BatchPayee', schema: schemas.BatchPayee },
-    { name: 'DisplayedText', schema: schemas.DisplayedText },
+    { name: 'AuditPage', further: 'a page of the audit log' },
+    'HealthResult',
+    'RotateSigningRequest',
+    'RotateSigningResult',
+    'ConsentText',
+    'BatchPayee',
+    'DisplayedText',
     {
       name: 'CaptureSessionFields',
       schema: schemas.CaptureSessionRequest,
       doc: 'Body of `POST /v1/capture-sessions`.',
       parameters: ACTION,
     },
-    {
-      name: 'CaptureSessionLink',
-      schema: schemas.CaptureSessionLink,
-      doc: 'Answer of `POST /v1/capture-sessions`: the link for the person.',
-    },
+    { name: 'CaptureSessionLink', further: 'the link for the person' },
     {
       name: 'CaptureSessionStatus',
       schema: fields('CaptureSession').status,
