@@ -473,24 +473,23 @@ describe('config check', () => {
 
   it('warns in one line at the start, where nobody chose the setting', async () => {
     const models = { COUNTERSIGN_MODELS_DIR: inject('modelsDir'), COUNTERSIGN_MODEL_PACK: 'baseline' }
-    const first = await place.serve([], {
+    const first = await place.announce([], {
       ...models,
       COUNTERSIGN_REPLAY_POLICY: '',
       COUNTERSIGN_REQUIRE_LIVENESS: '',
     })
-    expect(first.stderr().match(/^warning: Open by default: .*$/gm)).toEqual([
+    expect(first.stderr.match(/^warning: Open by default: .*$/gm)).toEqual([
       expect.stringContaining(
         'Open by default: COUNTERSIGN_REQUIRE_LIVENESS=none lets a photo of the user pass.',
       ),
     ])
-    first.signal('SIGTERM')
-    await first.exited
-    const named = await place.serve([], {
+    await first.stop()
+    const named = await place.announce([], {
       ...models,
       COUNTERSIGN_REPLAY_POLICY: 'report',
       COUNTERSIGN_REQUIRE_LIVENESS: 'none',
     })
-    expect(named.stderr()).not.toContain('Open by default')
+    expect(named.stderr).not.toContain('Open by default')
   })
 
   it('warns of the baseline pack in the words of the start', async () => {

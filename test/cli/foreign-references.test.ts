@@ -39,10 +39,8 @@ it('doctor, migrate and serve warn of references from another pack than the one 
   })
   expect((await place.ask('migrate', env)).json.warnings).toEqual([told('brought@1.0.0')])
   expect((await place.run(['migrate'], env)).stderr).toContain(told('brought@1.0.0'))
-  const server = await place.serve(['--json'], env)
-  expect(JSON.parse(server.stderr()).warnings).toContain(told('brought@1.0.0'))
-  server.signal('SIGTERM')
-  await server.exited
+  const server = await place.announce(['--json'], env)
+  expect(JSON.parse(server.stderr).warnings).toContain(told('brought@1.0.0'))
 })
 
 it('a pack that is not built yet is recognized by its name', async () => {

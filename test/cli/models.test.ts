@@ -157,7 +157,7 @@ describe('serve with a corrupted pack', () => {
     const dir = await copyOfModels('served')
     await flipBit(`${dir}/baseline/${await networkIn(dir)}`)
     const env = { COUNTERSIGN_MODELS_DIR: dir }
-    const server = await place.serve([], env)
+    const server = await place.announce([], env)
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
     expect((await place.ask('models verify', env)).json.ok).toBe(true)
   })

@@ -17,7 +17,7 @@ describe('operator-password', () => {
     const { code, stdout, stderr } = await place.spawn(['operator-password'], {}, 'correct horse of tests\n')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
-    const { admin } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    const { admin } = await place.announce([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const signIn = (password: string) =>
       fetch(`${admin}/api/session`, {
         method: 'POST',
@@ -38,10 +38,8 @@ describe('operator-password', () => {
 
   it('resets the password of a running service, ends the sessions of the old one, and records it in every audit log', async () => {
     await place.run(['tenant', 'create', 'acme'])
-    const { admin, stderr, told } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
-    const shown = /shown only now:\n\n {2}(\S+)\n/
-    await told(shown)
-    const [, old] = shown.exec(stderr())!
+    const { admin, stderr } = await place.announce([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    const [, old] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr)!
     const signIn = (password: string) =>
       fetch(`${admin}/api/session`, {
         method: 'POST',

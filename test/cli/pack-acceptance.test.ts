@@ -51,8 +51,8 @@ describe('a pack of evaluation grade', () => {
   })
 
   it('serves with --demo, and warns of the grade at the start and in health', async () => {
-    const server = await place.serve(['--demo', '--json'])
-    const { warnings, demo } = JSON.parse(server.stderr())
+    const server = await place.announce(['--demo', '--json'])
+    const { warnings, demo } = JSON.parse(server.stderr)
     expect(warnings.join('\n')).toMatch(
       /baseline@1\.0\.0 is of evaluation grade at a false match rate of 0\.0001: not proven for .*`countersign doctor` lists every group; `countersign models calibrate baseline --from-users` measures/,
     )
@@ -60,8 +60,7 @@ describe('a pack of evaluation grade', () => {
     const health = await fetch(`${server.sandbox}/v1/health`, { headers })
     const { checks } = JSON.parse(await health.text())
     expect(checks.engine).toMatchObject({ model: 'baseline@1.0.0', grade: 'evaluation' })
-    server.signal('SIGTERM')
-    await server.exited
+    await server.stop()
   })
 
   it('limits the rate of the service to what it reaches, where no pack is accepted', async () => {
@@ -107,13 +106,12 @@ describe('a pack that was measured on people enough', () => {
     // The tenant was made before this pack was installed.
     const lost = await create('lost', '1e-6', { ...data, COUNTERSIGN_MODEL_PACK: place.path('none-yet') })
     await create('kept', '1e-4')
-    const server = await place.serve(['--json'], data)
-    const rates = JSON.parse(server.stderr()).warnings.filter((text: string) => text.includes('tenant'))
+    const server = await place.announce(['--json'], data)
+    const rates = JSON.parse(server.stderr).warnings.filter((text: string) => text.includes('tenant'))
     expect(rates).toEqual([
       `The tenant lost (${lost}) asks for a false match rate of 0.000001; the calibration of brought@1.0.0 ends at 0.0001, which decides and is signed instead.`,
     ])
-    server.signal('SIGTERM')
-    await server.exited
+    await server.stop()
   })
 
   it('decides which rates tenant create --fmr accepts', async () => {

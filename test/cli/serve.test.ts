@@ -126,10 +126,8 @@ describe('serve', () => {
     const taken = addressesOf(server)
     expect((await place.run(['serve'], taken)).code).toBe(1)
     expect(existsSync(place.path('operator.password'))).toBe(false)
-    const { admin, stderr, told } = await place.serve([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
-    const shown = /shown only now:\n\n {2}(\S+)\n/
-    await told(shown)
-    const [, password] = shown.exec(stderr())!
+    const { admin, stderr } = await place.announce([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    const [, password] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr)!
     expect((await signIn(admin, password!)).status).toBe(201)
   })
 
@@ -296,11 +294,11 @@ describe('serve', () => {
       settings,
       `COUNTERSIGN_OPERATOR_PASSWORD_FILE="${secret}" # as mounted\nCOUNTERSIGN_HTTP=node\n`,
     )
-    const server = await place.serve(['--config', settings], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
-    expect(server.stderr()).toContain(
+    const server = await place.announce(['--config', settings], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
+    expect(server.stderr).toContain(
       `\n  HTTP        node:http of ${process.version} (COUNTERSIGN_HTTP=node)\n`,
     )
-    expect(server.stderr()).toContain(
+    expect(server.stderr).toContain(
       `warning: ${secret} contains a secret and is open to every user here (mode 644).`,
     )
     expect((await signIn(server.admin, 'correct horse battery')).status).toBe(201)
@@ -418,32 +416,29 @@ describe('serve --demo', () => {
       expect(server.stdout()).not.toMatch(/svc-(sbx|prod|sec)-/)
       expect(readFileSync(home.path('countersign.db')).includes('svc-')).toBe(false)
 
-      const second = await home.serve(['--demo'])
-      await second.told('reissue-key')
-      expect(second.stderr()).not.toMatch(/svc-(sbx|prod|sec)-/)
+      const second = await home.announce(['--demo'])
+      expect(second.stderr).toContain('reissue-key')
+      expect(second.stderr).not.toMatch(/svc-(sbx|prod|sec)-/)
       expect((await home.ask('tenant list')).json).toHaveLength(1)
       expect((await apiClient(`${second.sandbox}/v1`, key).health()).status).toBe(200)
     })
   })
 
   describe('on a database with a tenant', () => {
-    let home: Workplace
-    let server: ServerProcess
+    const home = workplaceForAll()
+    let told: string
     beforeAll(async () => {
-      home = await workplace()
       await home.run(['tenant', 'create', 'acme'])
-      server = await home.serve(['--demo'])
+      told = (await home.announce(['--demo'])).stderr
     })
-    afterAll(() => home?.dispose())
 
     it('creates nothing where there are tenants already', async () => {
-      await server.told('Keys are shown only when they are made')
+      expect(told).toContain('Keys are shown only when they are made')
       expect((await home.ask('tenant list')).json.map(({ name }: { name: string }) => name)).toEqual(['acme'])
     })
 
     it('names an existing tenant in its advice', async () => {
-      await server.told(/reissue-key \S+/)
-      const name = /reissue-key (\S+)/.exec(server.stderr())![1]!
+      const name = /reissue-key (\S+)/.exec(told)![1]!
       expect((await home.run(['tenant', 'reissue-key', name, '--type', 'sandbox'])).code).toBe(0)
     })
   })

@@ -21,6 +21,8 @@ import { withSharedEngine } from './shared-engine.js'
  */
 const SHORT_LIVED = '--interrupt-budget=2000000'
 
+const SILENT = pino({ level: 'silent' })
+
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
 
 export class CommandResult {
@@ -93,6 +95,8 @@ export interface Workplace {
    * what commands do to a running service: a process costs seconds more.
    */
   host(env?: Record<string, string>): Promise<HostedService>
+  /** A `serve` inside this process, for tests about what it prints until it is ready; it logs nothing. Rejects with that where it fails. */
+  announce(args?: string[], env?: Record<string, string>): Promise<HostedService & { stderr: string }>
   /**
    * A running `serve` on free ports; rejects with what it printed when it ends before it is ready. Its operator's password is
    * that of the tests; an empty variable leaves it to the installation.
@@ -111,6 +115,17 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
   const base = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(COUNTERSIGN_|NO_COLOR$|FORCE_COLOR$)/.test(name)),
   )
+
+  const host = (service: Service): HostedService => {
+    hosted.push(service)
+    const base = (url: string) => url.replace(/\/v1$/, '')
+    return {
+      production: base(service.url('production')),
+      sandbox: base(service.url('sandbox')),
+      admin: service.adminUrl,
+      stop: () => service.stop(),
+    }
+  }
 
   const environment = (extra: Record<string, string>) => ({
     ...base,
@@ -173,19 +188,29 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     },
     async host(extra = {}) {
       const config = loadConfig(environment({ COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH, ...extra }))
-      const log = pino({ level: 'silent' })
       // `serve` sets this too: its files are for their owner only.
       const umask = process.umask(0o077)
-      const service = await withSharedEngine(() => Service.start(config, { log })).finally(() =>
-        process.umask(umask),
+      return host(
+        await withSharedEngine(() => Service.start(config, { log: SILENT })).finally(() =>
+          process.umask(umask),
+        ),
       )
-      hosted.push(service)
-      const base = (url: string) => url.replace(/\/v1$/, '')
-      return {
-        production: base(service.url('production')),
-        sandbox: base(service.url('sandbox')),
-        admin: service.adminUrl,
-        stop: () => service.stop(),
+    },
+    async announce(args = [], extra = {}) {
+      const { start } = Service
+      let service: HostedService | undefined
+      Service.start = async (config, options) => {
+        const started = await start(config, { ...options, log: SILENT })
+        service = host(started)
+        return started
+      }
+      try {
+        const env = { COUNTERSIGN_OPERATOR_PASSWORD: OPERATOR_HASH, ...extra }
+        const { code, stderr } = await runHere(['serve', ...args], environment(env))
+        if (code !== 0 || !service) throw new Error(stderr)
+        return { ...service, stderr }
+      } finally {
+        Service.start = start
       }
     },
     async serve(args = [], extra = {}) {

@@ -2,8 +2,14 @@
  * One engine process for all services and commands of a test worker with the same settings and the same packs, wherever these lie:
  * starting one costs half a second of a core, and hundreds of them would be started. `Engine.start` has checked the files of the packs
  * against their hashes by then. Each engine keeps a queue, incidents and an end of its own.
+ *
+ * A process that has nothing else to do answers a task that it has done before as it did then: most tests send the same few photos, whose
+ * networks would take more of a core than all else that the tests do.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
+import type { WorkerTask } from '../../src/biometrics/channel/engine-protocol.js'
+import type { WorkerReply } from '../../src/biometrics/channel/worker-messages.js'
 import { EngineProcess, type EngineProcessOptions } from '../../src/biometrics/engine/engine-process.js'
 import { MODELS_DIR } from './models-dir.js'
 
@@ -12,7 +18,13 @@ interface Shared {
   borrowers: Set<EngineProcessOptions>
   /** Whether it runs the packs of all tests, which most of them need again. */
   isLasting: boolean
+  /** Number of tasks that its workers have now. */
+  running: number
+  /** What its workers found in the pictures of earlier tasks. */
+  replies: Map<string, WorkerReply>
 }
+
+type Run = ReturnType<EngineProcess['run']>
 
 /** Engines with packs of a test that wait for another test with the same: each holds 150 MB. */
 const MAX_WAITING = 2
@@ -40,19 +52,42 @@ async function borrow(options: EngineProcessOptions): Promise<EngineProcess> {
       onChange: () => borrowers.forEach((borrower) => void borrower.onChange()),
       onIncident: (incident) => borrowers.forEach((borrower) => void borrower.onIncident(incident)),
     })
-    shared = { process, borrowers, isLasting: options.pack.dir.startsWith(MODELS_DIR) }
+    const isLasting = options.pack.dir.startsWith(MODELS_DIR)
+    shared = { process, borrowers, isLasting, running: 0, replies: new Map() }
     kept.set(key, shared)
     process.catch(() => kept.delete(key))
   }
-  shared.borrowers.add(options)
-  const process = await shared.process
+  const borrowed = shared
+  borrowed.borrowers.add(options)
+  const process = await borrowed.process
   return new Proxy(process, {
     get(target, name) {
       if (name === 'close') return async () => giveBack(key, options)
+      if (name === 'run') return (task: WorkerTask) => run(borrowed, target, task)
       const value = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
+}
+
+function run(shared: Shared, process: EngineProcess, task: WorkerTask): Run {
+  // A task that others hold up has to wait as they do, and a fault breaks the worker each time.
+  const isAsked = task.type === 'fault' || shared.running > 0 || process.readyCount === 0
+  const name = isAsked ? null : nameOf(task)
+  const known = name && shared.replies.get(name)
+  if (known) return { reply: Promise.resolve(structuredClone(known)), cancel: () => {} }
+  const run = process.run(task)
+  shared.running++
+  void run.reply
+    .then((reply) => name && reply.ok && shared.replies.set(name, structuredClone(reply)))
+    .catch(() => {})
+    .finally(() => shared.running--)
+  return run
+}
+
+function nameOf({ images, ...task }: Exclude<WorkerTask, { type: 'fault' }>): string {
+  const hashes = images.map((image) => createHash('sha1').update(image).digest('base64'))
+  return JSON.stringify([task, ...hashes])
 }
 
 async function giveBack(key: string, options: EngineProcessOptions): Promise<void> {

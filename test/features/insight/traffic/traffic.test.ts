@@ -231,7 +231,7 @@ describe('a process that is killed', () => {
     await expect.poll(stored, { timeout: 60_000 }).toEqual([7, 7])
     first.signal('SIGKILL')
     await first.exited
-    const second = await place.serve()
+    const second = await place.host()
     const origin = { Origin: second.admin, 'Content-Type': 'application/json' }
     const signedIn = await fetch(`${second.admin}/api/session`, {
       method: 'POST',
