@@ -1,15 +1,14 @@
 /** Webhooks of several services over one database: each event is sent by one of them, in order, and a dead one is followed. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { poll } from '../support/command.js'
 import { overPostgres } from '../support/postgres.js'
-import { webhooksOf } from '../support/webhooks.js'
+import { receiverOfFile, webhooksOf } from '../support/webhooks.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
 const SENDER = fileURLToPath(new URL('sender.mjs', import.meta.url))
@@ -17,29 +16,23 @@ const SENDER = fileURLToPath(new URL('sender.mjs', import.meta.url))
 /** Services that start on a busy machine. */
 const LIMIT_MS = 120_000
 
+/** Ids of events as they came, and how many were under way at once. */
+let received: string[]
+let underWay = 0
+let maxInFlight = 0
+let answer: (response: ServerResponse) => void
+const receiver = await receiverOfFile(({ headers }, response) => {
+  received.push(headers['x-svc-webhook-id'] as string)
+  maxInFlight = Math.max(maxInFlight, ++underWay)
+  response.on('close', () => underWay--)
+  answer(response)
+})
+
 overPostgres(() => {
   let cluster: Cluster
   let tenant: ClusterTenant
-  let receiver: Server
-  let url: string
-  /** Ids of events as they came, and how many were under way at once. */
-  let received: string[]
-  let underWay = 0
-  let maxInFlight = 0
-  let answer: (response: ServerResponse) => void
   const children: ChildProcess[] = []
 
-  beforeAll(async () => {
-    receiver = createServer(async (request, response) => {
-      received.push(request.headers['x-svc-webhook-id'] as string)
-      maxInFlight = Math.max(maxInFlight, ++underWay)
-      response.on('close', () => underWay--)
-      request.resume()
-      answer(response)
-    })
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-  })
   beforeEach(async () => {
     received = []
     maxInFlight = 0
@@ -48,16 +41,15 @@ overPostgres(() => {
   })
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
-    receiver.closeAllConnections()
+    receiver.cut()
     await cluster?.stop()
   })
-  afterAll(() => receiver?.close())
 
   const webhooks = (node: number) => webhooksOf(cluster.nodes[node]!)
   const record = () => cluster.nodes[0]!.core.tenancy.find(tenant.id)
   async function prepare(): Promise<string> {
     tenant = await makeTenant(cluster)
-    const webhook = { url, environment: 'production', events: [] } as const
+    const webhook = { url: `${receiver.url}/`, environment: 'production', events: [] } as const
     return (await webhooks(0).add(await record(), COMMAND_LINE, webhook)).id
   }
   /** In the order in which they were stored. */

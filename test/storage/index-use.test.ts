@@ -51,255 +51,106 @@ const TENANTS = 200
 const MAX_READ = 1500
 const LIMIT_MS = 300_000
 
-/** Rows and values of each table, in SQL over the row number `i`; `b(…)` makes bytes of a text. */
-const filling = (many: number): Array<[table: string, rows: number, columns: Record<string, string>]> => [
-  [
-    'tenant',
-    TENANTS,
-    { id: "'ten_' || i", name: "'t' || i", created_at: 'i', rate_per_second: '1', burst: '1' },
-  ],
-  [
-    'api_key',
-    many,
-    {
-      id: "'key_' || i",
-      tenant_id: 'OWNER',
-      type: "'sandbox'",
-      hash: "b('hash ' || i)",
-      hint: "'abcd'",
-      created_at: 'i',
-    },
-  ],
-  [
-    'signing_secret',
-    TENANTS,
-    { id: "'sec_' || i", tenant_id: "'ten_' || i", sealed: "b('s')", created_at: 'i' },
-  ],
-  [
-    'subject',
-    many,
-    {
-      id: "'sub_' || i",
-      tenant_id: 'OWNER',
-      environment: "'production'",
-      lookup: "b('lookup ' || i)",
-      wrapped_key: "b('w')",
-      created_at: 'i',
-      failures: '0',
-    },
-  ],
-  [
-    'reference',
-    many,
-    { id: "'ref_' || i", subject_id: "'sub_' || i", model: "'m'", sealed: "b('s')", created_at: 'i' },
-  ],
-  [
-    'following_reference',
-    many,
-    { id: "'fol_' || i", reference_id: "'ref_' || i", model: "'n'", sealed: "b('s')", created_at: 'i' },
-  ],
-  [
-    'aged_reference',
-    many,
-    { id: "'aged_' || i", reference_id: "'ref_' || i", model: "'m'", sealed: "b('s')", created_at: 'i' },
-  ],
-  [
-    'own_consent_text',
-    many,
-    {
-      tenant_id: 'OWNER',
-      subject_id: "'sub_' || i",
-      sha256: "b('hash ' || (i % 1000))",
-      version: "'1'",
-      language: "'en'",
-      sealed: "b('s')",
-      first_agreed_at: 'i',
-    },
-  ],
-  [
-    'capture',
-    many,
-    {
-      subject_id: `'sub_' || (i % ${many / 100} + 1)`,
-      digest: "b('digest ' || i)",
-      sealed: "b('s')",
-      seen_at: `${AT} + i`,
-    },
-  ],
-  [
-    'challenge',
-    many,
-    {
-      id: "'cha_' || i",
-      tenant_id: 'OWNER',
-      environment: "'production'",
-      lookup: "b('lookup ' || i)",
-      binding: "b('b')",
-      steps: "'[]'",
-      created_at: 'i',
-      expires_at: `${AT} + i`,
-    },
-  ],
-  [
-    'approval',
-    many,
-    {
-      id: "'ver_' || i",
-      tenant_id: 'OWNER',
-      environment: "'production'",
-      lookup: "b('lookup ' || i)",
-      binding: "b('b')",
-      policy_hash: "'h'",
-      created_at: 'i',
-      expires_at: `${AT} + i`,
-    },
-  ],
-  [
-    'user_activity',
-    many,
-    { lookup: "b('lookup ' || i)", tenant_id: "'ten_7'", sealed: "b('s')", used_at: `${AT} + i` },
-  ],
-  [
-    'idempotency',
-    many,
-    {
-      scope: "b('scope ' || i)",
-      lookup: "b('lookup ' || i)",
-      payload_hash: "b('h')",
-      status: '200',
-      sealed: "b('s')",
-      created_at: 'i',
-      expires_at: `${AT} + i`,
-    },
-  ],
-  [
-    'erasure',
-    many,
-    {
-      lookup: "b('erased ' || i)",
-      erasure_id: "'era_' || i",
-      erased_at: 'i',
-      reference_count: '1',
-      capture_count: '1',
-      idempotency_count: '1',
-      expires_at: `${AT} + i`,
-    },
-  ],
-  [
-    'audit',
-    many,
-    {
-      tenant_id: "'ten_a'",
-      sequence: 'i',
-      entry: `CASE WHEN i % 10 = 0 THEN '{"event":"delete","subject":"' || i || '"}'
-        ELSE '{"event":"verify","subject":"' || i || '","verification_id":"ver_' || i || '"}' END`,
-      hash: "b('h')",
-    },
-  ],
-  [
-    'sandbox_verification',
-    many,
-    {
-      id: "'ver_' || i",
-      tenant_id: 'OWNER',
-      lookup: "b('lookup ' || i)",
-      facts: "'{}'",
-      expires_at: `${AT} + i`,
-    },
-  ],
-  ['audit_seal', 1, { tenant_id: "'ten_a'", sequence: `${many}`, mac: "b('m')" }],
-  [
-    'webhook_endpoint',
-    TENANTS,
-    {
-      id: "'whe_' || i",
-      tenant_id: "'ten_' || i",
-      environment: "'production'",
-      url: "'https://example.com'",
-      events: "''",
-      created_at: 'i',
-      dropped: '0',
-    },
-  ],
-  [
-    'webhook_delivery',
-    many,
-    {
-      id: "'whd_' || i",
-      event_id: "'evt_' || i",
-      endpoint_id: `'whe_' || (i % ${TENANTS} + 1)`,
-      tenant_id: 'OWNER',
-      type: "'user.enrolled'",
-      lookup: "b('lookup ' || i)",
-      status: "'delivered'",
-      attempts: '1',
-      created_at: 'i',
-      expires_at: `${AT} + i`,
-    },
-  ],
-  [
-    'capture_session',
-    many,
-    {
-      id: "'cps_' || i",
-      tenant_id: 'OWNER',
-      environment: "'production'",
-      key_id: "'key_1'",
-      lookup: "b('lookup ' || i)",
-      purpose: "'verify'",
-      sealed: "b('s')",
-      link: "b('l')",
-      attempts: '0',
-      status: "'open'",
-      created_at: 'i',
-      expires_at: `${AT} + i`,
-    },
-  ],
-  [
-    'request_log',
-    many,
-    {
-      request_id: "'request ' || i",
-      tenant_id: 'OWNER',
-      environment: "'production'",
-      endpoint: "'verify'",
-      status: '200',
-      is_replay: '0',
-      duration_ms: '1',
-      subject: "'subject ' || i",
-    },
-  ],
-  [
-    'openid_callback',
-    many,
-    {
-      request: "b('request ' || i)",
-      tenant_id: 'OWNER',
-      session_id: "'ended_' || i",
-      sealed: "b('s')",
-      attempts: '0',
-      next_at: 'i',
-      expires_at: 'i',
-    },
-  ],
-  ['traffic', many, { tenant_id: 'OWNER', resolution: "'minute'", at: 'i', counts: "'{}'" }],
-  ['drift', many, { tenant_id: 'OWNER', model: "'m@1'", at: 'i', counts: "'{}'" }],
-  ['shadow', many, { tenant_id: 'OWNER', model: "'m@1'", candidate: "'FMR 1e-05'", at: 'i', counts: "'{}'" }],
-]
-
-function fillings(many: number, bytesOf: (text: string) => string): string[] {
-  const expression = (text: string) =>
-    text
-      .replace('OWNER', `'ten_' || (i % ${TENANTS} + 1)`)
-      .replace(/^b\((.*)\)$/, (_, of: string) => bytesOf(of))
-  const inserts = filling(many).map(([table, rows, columns]) => {
-    const values = Object.values(columns).map(expression).join(', ')
-    return `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
-      INSERT INTO ${table} (${Object.keys(columns).join(', ')}) SELECT ${values} FROM n ORDER BY i`
-  })
-  const withLog = `INSERT INTO tenant (id, name, created_at, rate_per_second, burst) VALUES ('ten_a', 'a', 1, 1, 1)`
-  return [inserts[0]!, withLog, ...inserts.slice(1), 'ANALYZE']
+/** Statements that fill each table, in SQL over the row number `i`; `b(…)` makes bytes of a text, and OWNER is one of the tenants. */
+function filling(many: number): string[] {
+  const insert = (rows: number, columns: string, values: string) =>
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+      INSERT INTO ${columns} SELECT ${values.replace('OWNER', `'ten_' || (i % ${TENANTS} + 1)`)} FROM n ORDER BY i`
+  const each = (columns: string, values: string) => insert(many, columns, values)
+  const tenant = 'tenant (id, name, created_at, rate_per_second, burst)'
+  const ends = `${AT} + i`
+  return [
+    insert(TENANTS, tenant, "'ten_' || i, 't' || i, i, 1, 1"),
+    `INSERT INTO ${tenant} VALUES ('ten_a', 'a', 1, 1, 1)`,
+    each(
+      'api_key (id, tenant_id, type, hash, hint, created_at)',
+      "'key_' || i, OWNER, 'sandbox', b('hash ' || i), 'abcd', i",
+    ),
+    insert(
+      TENANTS,
+      'signing_secret (id, tenant_id, sealed, created_at)',
+      "'sec_' || i, 'ten_' || i, b('s'), i",
+    ),
+    each(
+      'subject (id, tenant_id, environment, lookup, wrapped_key, created_at, failures)',
+      "'sub_' || i, OWNER, 'production', b('lookup ' || i), b('w'), i, 0",
+    ),
+    each('reference (id, subject_id, model, sealed, created_at)', "'ref_' || i, 'sub_' || i, 'm', b('s'), i"),
+    each(
+      'following_reference (id, reference_id, model, sealed, created_at)',
+      "'fol_' || i, 'ref_' || i, 'n', b('s'), i",
+    ),
+    each(
+      'aged_reference (id, reference_id, model, sealed, created_at)',
+      "'aged_' || i, 'ref_' || i, 'm', b('s'), i",
+    ),
+    each(
+      'own_consent_text (tenant_id, subject_id, sha256, version, language, sealed, first_agreed_at)',
+      "OWNER, 'sub_' || i, b('hash ' || (i % 1000)), '1', 'en', b('s'), i",
+    ),
+    each(
+      'capture (subject_id, digest, sealed, seen_at)',
+      `'sub_' || (i % ${many / 100} + 1), b('digest ' || i), b('s'), ${ends}`,
+    ),
+    each(
+      'challenge (id, tenant_id, environment, lookup, binding, steps, created_at, expires_at)',
+      `'cha_' || i, OWNER, 'production', b('lookup ' || i), b('b'), '[]', i, ${ends}`,
+    ),
+    each(
+      'approval (id, tenant_id, environment, lookup, binding, policy_hash, created_at, expires_at)',
+      `'ver_' || i, OWNER, 'production', b('lookup ' || i), b('b'), 'h', i, ${ends}`,
+    ),
+    each('user_activity (lookup, tenant_id, sealed, used_at)', `b('lookup ' || i), 'ten_7', b('s'), ${ends}`),
+    each(
+      'idempotency (scope, lookup, payload_hash, status, sealed, created_at, expires_at)',
+      `b('scope ' || i), b('lookup ' || i), b('h'), 200, b('s'), i, ${ends}`,
+    ),
+    each(
+      'erasure (lookup, erasure_id, erased_at, reference_count, capture_count, idempotency_count, expires_at)',
+      `b('erased ' || i), 'era_' || i, i, 1, 1, 1, ${ends}`,
+    ),
+    each(
+      'audit (tenant_id, sequence, entry, hash)',
+      `'ten_a', i, CASE WHEN i % 10 = 0 THEN '{"event":"delete","subject":"' || i || '"}'
+        ELSE '{"event":"verify","subject":"' || i || '","verification_id":"ver_' || i || '"}' END, b('h')`,
+    ),
+    each(
+      'sandbox_verification (id, tenant_id, lookup, facts, expires_at)',
+      `'ver_' || i, OWNER, b('lookup ' || i), '{}', ${ends}`,
+    ),
+    insert(1, 'audit_seal (tenant_id, sequence, mac)', `'ten_a', ${many}, b('m')`),
+    insert(
+      TENANTS,
+      'webhook_endpoint (id, tenant_id, environment, url, events, created_at, dropped)',
+      "'whe_' || i, 'ten_' || i, 'production', 'https://example.com', '', i, 0",
+    ),
+    each(
+      'webhook_delivery (id, event_id, endpoint_id, tenant_id, type, lookup, status, attempts, created_at, expires_at)',
+      `'whd_' || i, 'evt_' || i, 'whe_' || (i % ${TENANTS} + 1), OWNER, 'user.enrolled', b('lookup ' || i), 'delivered', 1, i, ${ends}`,
+    ),
+    each(
+      'capture_session (id, tenant_id, environment, key_id, lookup, purpose, sealed, link, attempts, status, created_at, expires_at)',
+      `'cps_' || i, OWNER, 'production', 'key_1', b('lookup ' || i), 'verify', b('s'), b('l'), 0, 'open', i, ${ends}`,
+    ),
+    each(
+      'request_log (request_id, tenant_id, environment, endpoint, status, is_replay, duration_ms, subject)',
+      "'request ' || i, OWNER, 'production', 'verify', 200, 0, 1, 'subject ' || i",
+    ),
+    each(
+      'openid_callback (request, tenant_id, session_id, sealed, attempts, next_at, expires_at)',
+      "b('request ' || i), OWNER, 'ended_' || i, b('s'), 0, i, i",
+    ),
+    each('traffic (tenant_id, resolution, at, counts)', "OWNER, 'minute', i, '{}'"),
+    each('drift (tenant_id, model, at, counts)', "OWNER, 'm@1', i, '{}'"),
+    each('shadow (tenant_id, model, candidate, at, counts)', "OWNER, 'm@1', 'FMR 1e-05', i, '{}'"),
+    'ANALYZE',
+  ]
 }
+
+const fillings = (many: number, bytesOf: (text: string) => string) =>
+  filling(many).map((sql) =>
+    sql.replaceAll(/\bb\(((?:[^()]|\([^()]*\))*)\)/g, (_, text: string) => bytesOf(text)),
+  )
 
 /** Runs the statements of a verify, an enrollment, an erasure, a challenge and the retention job. */
 async function work(database: Connection, many: number): Promise<void> {
@@ -418,11 +269,7 @@ describe('over sqlite', () => {
               asked.push({ sql, parameters })
               return statement[method](...parameters)
             }
-          return {
-            get: noted('get'),
-            all: noted('all'),
-            run: noted('run'),
-          }
+          return { get: noted('get'), all: noted('all'), run: noted('run') }
         },
       }
       await work(recording as Connection, ON_SQLITE)

@@ -40,6 +40,9 @@ import {
   tenant,
 } from './records.js'
 
+/** Bytes that a copy by way of a text would change. */
+const BYTES = Buffer.from([0, 255, 92, 39])
+const LATER = 1_790_000_000_001
 /** Several pages of a long table. */
 export const ENTRIES = 5000
 
@@ -125,104 +128,81 @@ export async function populate(place: Workplace): Promise<Populated> {
   await stop(server)
   const store = SqliteStore.open(place.path('countersign.db'), { tables: tablesOf() })
   await store.transaction('installation', async (tx) => {
-    await tx.insertTenant(
-      tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1, driftSince: 1_790_000_000_001 }),
-    )
+    await tx.insertTenant(tenant('a', { fmr: 1e-5, ratePerSecond: 0.1, suspendedAt: 1, driftSince: LATER }))
+    const accounts = tx.statements(accountWriter)
+    const page = tx.statements(capturePageWriter)
+    const retention = tx.statements(retentionWriter)
     await insertUser(tx, 'eve')
     await tx.statements(passkeyWriter).insert({
-      ...{ id: 'psk_a', subjectId: 'sub_eve', lookup: Buffer.from([0, 255, 92, 39]) },
-      ...{ sealed: Buffer.from([0, 255, 92, 39]), createdAt: 1_790_000_000_001, lastUsedAt: null },
+      ...{ id: 'psk_a', subjectId: 'sub_eve', lookup: BYTES },
+      ...{ sealed: BYTES, createdAt: LATER, lastUsedAt: null },
     })
-    await tx.putFollowingReference(followingReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }))
-    await tx
-      .statements(agedReferenceWriter)
-      .put(agedReference('eve', { sealed: Buffer.from([0, 255, 92, 39]) }), null)
+    await tx.putFollowingReference(followingReference('eve', { sealed: BYTES }))
+    await tx.statements(agedReferenceWriter).put(agedReference('eve', { sealed: BYTES }), null)
     await tx.putModelMigration({
-      ...{ from: 'm@1', to: 'm@2', startedAt: 1_790_000_000_001, strictFmr: 1e-6, atCoverage: 0.95 },
-      ...{ atTime: 1_890_000_000_001, finishingAt: 1_790_000_000_001 },
+      ...{ from: 'm@1', to: 'm@2', startedAt: LATER, strictFmr: 1e-6, atCoverage: 0.95 },
+      ...{ atTime: 1_890_000_000_001, finishingAt: LATER },
     })
-    const openIdRow = { sealed: Buffer.from([0, 255, 92, 39]), environment: 'sandbox' as const }
+    const openIdRow = { sealed: BYTES, environment: 'sandbox' as const }
     await tx.statements(openIdKeyWriter).insert({
-      ...{ ...openIdRow, id: 'oik_a', publishedAt: 1_790_000_000_001 },
-      ...{ signsFrom: 1_790_000_000_001, goneAt: null },
+      ...{ ...openIdRow, id: 'oik_a', publishedAt: LATER },
+      ...{ signsFrom: LATER, goneAt: null },
     })
     await tx.statements(openIdClientWriter).put({
-      ...{ ...openIdRow, id: 'oic_a', tenantId: 'ten_a', keyId: 'key_a', createdAt: 1_790_000_000_001 },
+      ...{ ...openIdRow, id: 'oic_a', tenantId: 'ten_a', keyId: 'key_a', createdAt: LATER },
     })
     await tx.statements(openIdStateWriter).put({
-      ...{ lookup: Buffer.from([0, 255, 92, 39]), blindIndex: Buffer.from([1]), grantId: null },
-      ...{ sealed: Buffer.from([0, 255, 92, 39]), expiresAt: 1_990_000_000_001, usedAt: null },
+      ...{ lookup: BYTES, blindIndex: Buffer.from([1]), grantId: null },
+      ...{ sealed: BYTES, expiresAt: 1_990_000_000_001, usedAt: null },
     })
     await tx.statements(callbackWriter).insert({
-      ...{ request: Buffer.from([0, 255, 92, 39]), tenantId: 'ten_a', sessionId: 'cap_open', attempts: 2 },
-      blindIndex: Buffer.from([0, 255, 92, 39]),
-      ...{ sealed: Buffer.from([0, 255, 92, 39]), nextAt: null, expiresAt: 1_990_000_000_001 },
+      ...{ request: BYTES, tenantId: 'ten_a', sessionId: 'cap_open', attempts: 2 },
+      blindIndex: BYTES,
+      ...{ sealed: BYTES, nextAt: null, expiresAt: 1_990_000_000_001 },
     })
     await tx.statements(shadowWriter).put({
-      ...{ tenantId: 'ten_a', model: 'm@1', candidate: 'm@2, FMR 0.00001', at: 1_790_000_000_001 },
+      ...{ tenantId: 'ten_a', model: 'm@1', candidate: 'm@2, FMR 0.00001', at: LATER },
       counts: '{"outcomes":{"approved no_match":1}}',
     })
     await tx.setTenantModels('ten_a', '{"deciding":"m@1","following":null}')
-    await tx.setLockout('sub_eve', { failures: 7, lockedUntil: 1_790_000_000_001, disabledAt: null })
-    await tx
-      .statements(captureSessionWriter)
-      .put(captureSession('open', { link: Buffer.from([0, 255, 92, 39]) }))
-    await tx.statements(capturePageWriter).keepText({
-      ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), version: "1'", language: 'ja' },
-      ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: 1_790_000_000_001 },
+    await tx.setLockout('sub_eve', { failures: 7, lockedUntil: LATER, disabledAt: null })
+    await tx.statements(captureSessionWriter).put(captureSession('open', { link: BYTES }))
+    await page.keepText({
+      ...{ tenantId: 'ten_a', sha256: BYTES, version: "1'", language: 'ja' },
+      ...{ text: 'We compare your face.\n顔を照合します。', firstAgreedAt: LATER },
     })
     await tx.keepOwnConsentText({
-      ...{ tenantId: 'ten_a', subjectId: 'sub_eve', sha256: Buffer.from([0, 255, 92, 39]), version: "1'" },
-      ...{ language: 'ja', sealed: Buffer.from([0, 255, 92, 39]), firstAgreedAt: 1_790_000_000_001 },
+      ...{ tenantId: 'ten_a', subjectId: 'sub_eve', sha256: BYTES, version: "1'" },
+      ...{ language: 'ja', sealed: BYTES, firstAgreedAt: LATER },
     })
-    await tx.statements(capturePageWriter).putLogo({
-      ...{ tenantId: 'ten_a', sha256: Buffer.from([0, 255, 92, 39]), image: Buffer.from([0, 255, 92, 39]) },
+    await page.putLogo({
+      ...{ tenantId: 'ten_a', sha256: BYTES, image: BYTES },
     })
     await tx.statements(policyWriter).keep({
-      ...{ tenantId: 'ten_a', hash: 'a'.repeat(64), policy: '{"rules":[]}', firstSetAt: 1_790_000_000_001 },
+      ...{ tenantId: 'ten_a', hash: 'a'.repeat(64), policy: '{"rules":[]}', firstSetAt: LATER },
     })
     await tx.statements(policyWriter).putInForce('ten_a', 'production', 'a'.repeat(64))
     await tx.statements(approvalWriter).insert({
-      ...{ id: 'ver_a', tenantId: 'ten_a', environment: 'production', blindIndex: Buffer.from([0, 255, 92]) },
-      ...{ binding: Buffer.from([0, 255, 92, 39]), policyHash: 'a'.repeat(64) },
-      ...{ createdAt: 1_790_000_000_001, expiresAt: 1_890_000_000_001, usedAt: null },
+      ...{ id: 'ver_a', tenantId: 'ten_a', environment: 'production', blindIndex: BYTES },
+      ...{ binding: BYTES, policyHash: 'a'.repeat(64) },
+      ...{ createdAt: LATER, expiresAt: 1_890_000_000_001, usedAt: null },
     })
-    await tx.statements(retentionWriter).noteUse(
-      {
-        ...{
-          blindIndex: Buffer.from([0, 255, 92]),
-          tenantId: 'ten_a',
-          sealed: Buffer.from([0, 255, 92, 39]),
-        },
-        usedAt: 1_790_000_000_001,
-      },
+    const unused = { blindIndex: BYTES, tenantId: 'ten_a', sealed: BYTES, usedAt: LATER }
+    await retention.noteUse(unused, 0)
+    await retention.setSince('ten_a', LATER)
+    await tx.putAuditVerification({ state: '{"at":null}', mac: BYTES })
+    await accounts.putPerson(operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null }))
+    const ofPia = session('hash of a session of pia', { personId: 'per_pia' })
+    for (const one of [session('hash of a session'), ofPia]) await accounts.insertDashboardSession(one)
+    await accounts.putSecondFactor({
+      ...{ id: 'operator', sealed: BYTES, recovery: '["a"]', lastStep: 59_666_666, enrolledAt: LATER },
+    })
+    const link = { hash: BYTES, tenantId: null, personId: null, expiresAt: 4e12 }
+    await accounts.insertPersonLink(link, 0)
+    await accounts.insertPersonLink(
+      { ...link, hash: Buffer.from([1, 255, 92, 39]), tenantId: 'ten_a', personId: 'per_pia' },
       0,
     )
-    await tx.statements(retentionWriter).setSince('ten_a', 1_790_000_000_001)
-    await tx.putAuditVerification({ state: '{"at":null}', mac: Buffer.from([0, 255, 92, 39]) })
-    await tx.statements(accountWriter).insertDashboardSession(session('hash of a session'))
-    await tx.statements(accountWriter).putSecondFactor({
-      ...{ id: 'operator', sealed: Buffer.from([0, 255, 92, 39]), recovery: '["a"]' },
-      ...{ lastStep: 59_666_666, enrolledAt: 1_790_000_000_001 },
-    })
-    await tx
-      .statements(accountWriter)
-      .insertPersonLink(
-        { hash: Buffer.from([0, 255, 92, 39]), tenantId: null, personId: null, expiresAt: 4e12 },
-        0,
-      )
-    await tx
-      .statements(accountWriter)
-      .putPerson(operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null }))
-    await tx
-      .statements(accountWriter)
-      .insertPersonLink(
-        { hash: Buffer.from([1, 255, 92, 39]), tenantId: 'ten_a', personId: 'per_pia', expiresAt: 4e12 },
-        0,
-      )
-    await tx
-      .statements(accountWriter)
-      .insertDashboardSession(session('hash of a session of pia', { personId: 'per_pia' }))
   })
   await store.close()
   return { sandboxKey, productionKey, image, kept }

@@ -1,11 +1,11 @@
 /** An application at the OpenID provider that can also do everything wrong: it speaks the protocol by `fetch`, without a library. */
 import { createHash, randomBytes } from 'node:crypto'
 import { SignJWT } from 'jose'
-import type { AuditFacts } from '../../src/audit/audit-log.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
 import type { NewOpenIdClient, OpenIdClient } from '../../src/features/openid/openid-clients.js'
 import { OpenIdOperations } from '../../src/features/openid/openid-operations.js'
+import { OpenIdBrowser } from './openid-browser.js'
 import type { TestService, TestTenant } from './service.js'
 
 export const REDIRECT = 'https://app.bank.example/callback'
@@ -53,6 +53,16 @@ export class OpenIdApplication {
       jwks: null,
       ...settings,
     })
+  }
+
+  /** A browser that has not been at the provider. */
+  newBrowser(): OpenIdBrowser {
+    return new OpenIdBrowser(new URL(this.issuer).origin)
+  }
+
+  /** Goes from a right request over the capture page and back. @returns the address of the application */
+  async signIn(loginHint: string, more: Fields = {}, browser = this.newBrowser()): Promise<URL> {
+    return browser.signIn(await this.ask(loginHint, more))
   }
 
   /** Pushes a request. @param more parameters in addition to those of a right request; undefined leaves one out */
@@ -118,13 +128,6 @@ export class OpenIdApplication {
     })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
-}
-
-/** Facts of the refusals in the audit log of a tenant, oldest first. */
-export async function refusalsOf(running: TestService, tenantId: string): Promise<AuditFacts[]> {
-  const { read } = running.service.core.store
-  const entries = await read.auditEntriesOfEvent(tenantId, 'openid_refused', 0, 1000)
-  return entries.map(({ entry }) => JSON.parse(entry) as AuditFacts)
 }
 
 function form(fields: Fields): URLSearchParams {

@@ -48,6 +48,11 @@ export class OpenIdBrowser {
     return this.visited.findLast((address) => /\/interaction\/[\w-]+$/.test(address))!
   }
 
+  /** Goes from the application's request over the capture page. @returns the way back from there */
+  async confirm(url: string): Promise<string> {
+    return confirmAt((await this.open(url)).left!)
+  }
+
   /** Goes from the application's request over the capture page and back. @returns the address of the application */
   async signIn(url: string): Promise<URL> {
     const { left } = await this.open(url)

@@ -7,6 +7,7 @@ import { chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import pg from 'pg'
 import { packageFile } from '../../src/lib/package-root.js'
 
 const OLDEST = 15
@@ -103,6 +104,27 @@ export class PostgresServer {
     } catch (error) {
       await rm(folder, { recursive: true, force: true })
       throw error
+    }
+  }
+
+  get host(): string {
+    return new URL(this.url).host
+  }
+
+  /** Address of a database on the first of these servers that can be written. They have one password. */
+  static urlOf(database: string, ...servers: [PostgresServer, ...PostgresServer[]]): string {
+    const [{ url, host }] = servers
+    return `${url.replace(host, servers.map((server) => server.host).join(','))}/${database}`
+  }
+
+  /** Rows of a statement over a connection of its own. */
+  async query(statement: string): Promise<Array<Record<string, unknown>>> {
+    const client = new pg.Client(`${this.url}/postgres`)
+    await client.connect()
+    try {
+      return (await client.query(statement)).rows
+    } finally {
+      await client.end()
     }
   }
 

@@ -4,6 +4,8 @@ import { connect } from 'node:net'
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
 import { describe, inject } from 'vitest'
+import { parsePostgresUrl } from '../../src/features/postgres/postgres-url.js'
+import { Hosts } from '../../src/features/postgres/store/postgres-hosts.js'
 import type { PostgresAnswer } from './postgres-on-demand.js'
 import { findPostgres } from './postgres-server.js'
 import { OVER_POSTGRES } from './skippable.js'
@@ -44,6 +46,12 @@ export async function createDatabase(): Promise<TestDatabase> {
     query: (statement, values) => query(url, statement, values),
     drop: async () => void (await query(`${server}/postgres`, `DROP DATABASE ${name} WITH (FORCE)`)),
   }
+}
+
+/** How a pool or a coordinator reaches a database. */
+export function accessTo({ url }: TestDatabase) {
+  const target = parsePostgresUrl(url)
+  return { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
 }
 
 let asked: Promise<string> | null = null

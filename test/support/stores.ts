@@ -8,8 +8,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { tablesOf } from '../../src/features/index.js'
 import { openPostgresStore } from '../../src/features/postgres/store/postgres-store.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import type { Connection } from '../../src/storage/connection.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
-import type { OpenOptions, Store, StoreReader, StoreTransaction } from '../../src/storage/store.js'
+import type { OpenOptions, Scope, Store, StoreReader, StoreTransaction } from '../../src/storage/store.js'
 import { createDatabase, isOnPostgres, overPostgres } from './postgres.js'
 import { insertRows, type Rows } from './records.js'
 
@@ -31,6 +32,10 @@ export interface StoresUnderTest {
   read(): StoreReader
   /** Runs the work in a transaction of the installation. */
   write<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>
+  /** The statements of a writer, each in a transaction of its own. */
+  writing<W extends object>(writer: (database: Connection) => W): W
+  /** Runs the same work many times at once, in turns over two connections. @param scope default: the installation */
+  atOnce<T>(count: number, work: (tx: StoreTransaction, i: number) => Promise<T>, scope?: Scope): Promise<T[]>
   /** Inserts these rows in one transaction. */
   insert(rows: Rows): Promise<void>
   /** Opens another store on the same data, as another process would. It is closed after the test. @param options default: with the tables of all features */
@@ -42,6 +47,8 @@ export interface StoresUnderTest {
   /** JavaScript for a separate process that opens the built store as `store`. */
   readonly openingScript: string
 }
+
+type Statements = Record<string | symbol, (...parameters: unknown[]) => Promise<unknown>>
 
 export function overStores(suite: (stores: StoresUnderTest) => void): void {
   describe('over sqlite', () => suite(storesAt('sqlite', sqlitePlace)))
@@ -81,6 +88,18 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
     },
     read: () => store.read,
     write,
+    writing: (writer) =>
+      new Proxy({} as ReturnType<typeof writer>, {
+        get:
+          (_, name) =>
+          (...parameters: unknown[]) =>
+            write((tx) => (tx.statements(writer) as unknown as Statements)[name]!(...parameters)) as never,
+      }),
+    async atOnce(count, work, scope = 'installation') {
+      const both = [store, await open()]
+      const each = Array.from({ length: count }, (_, i) => i)
+      return Promise.all(each.map((i) => both[i % 2]!.transaction(scope, (tx) => work(tx, i))))
+    },
     insert: (rows) => write((tx) => insertRows(tx, rows)),
     open,
     execute: (statement) => place.execute(statement),

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { browserWords } from '../../../src/features/capture-sessions/browser-words.js'
 import { allowReturn, askForSession, newSession, Visitor } from '../../support/capture-page.js'
 import { photoOf } from '../../support/faces.js'
-import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
@@ -74,7 +74,7 @@ it('names the browser that began at the OpenID provider, and ends as access_deni
   const { body } = await visitor.post('disown')
   const back = (await browser.open(body.return_url)).left!
   expect(back.searchParams.get('error')).toBe('access_denied')
-  expect(await refusalsOf(running, tenant.id)).toMatchObject([{ code: 'user_disowned' }])
+  expect(await tenant.audit('openid_refused')).toMatchObject([{ code: 'user_disowned' }])
 })
 
 it('knows browsers and systems by name', () => {

@@ -36,13 +36,13 @@ const ownText = (name: string, changes: Partial<OwnConsentTextRecord> = {}): Own
 })
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const sessions = () => read().statements(captureSessionReader)
-  const page = () => read().statements(capturePageReader)
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
-  const put = (session: CaptureSessionRecord) =>
-    write((tx) => tx.statements(captureSessionWriter).put(session))
+  const sessions = () => stores.read().statements(captureSessionReader)
+  const page = () => stores.read().statements(capturePageReader)
+  const ownTexts = () => stores.read().statements(ownTextReader)
+  const writingSession = stores.writing(captureSessionWriter)
+  const writingPage = stores.writing(capturePageWriter)
+  const { read, write } = stores
+  const put = (session: CaptureSessionRecord) => writingSession.put(session)
   const keep = (...texts: ConsentTextRecord[]) =>
     write(async (tx) => {
       for (const text of texts) await tx.statements(capturePageWriter).keepText(text)
@@ -114,7 +114,7 @@ overStores((stores) => {
 
   it('stores the settings of the capture page until the tenant is deleted', async () => {
     await fill()
-    await write((tx) => tx.statements(capturePageWriter).setSettings('ten_a', '{"name":"ä"}'))
+    await writingPage.setSettings('ten_a', '{"name":"ä"}')
     expect(await read().tenantById('ten_a')).toEqual(tenant('a', { capturePage: '{"name":"ä"}' }))
     expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
     await write((tx) => tx.closeTenant('ten_a', AT + 1))
@@ -136,7 +136,7 @@ overStores((stores) => {
     await write((tx) => tx.closeTenant('ten_a', AT + 1))
     expect(await page().logo('ten_a')).toBeUndefined()
     expect(await page().logo('ten_b')).toEqual(logo('b', 'other'))
-    await write((tx) => tx.statements(capturePageWriter).deleteLogo('ten_b'))
+    await writingPage.deleteLogo('ten_b')
     expect(await page().logo('ten_b')).toBeUndefined()
   })
 
@@ -163,8 +163,7 @@ overStores((stores) => {
         for (const text of [later, ownText('ada'), second, ownText('ada', { language: 'de' })])
           await tx.keepOwnConsentText(text)
       })
-      const found = async (hash = 'hash 1', tenantId = 'ten_a') =>
-        read().statements(ownTextReader).first(tenantId, bytes(hash))
+      const found = async (hash = 'hash 1', tenantId = 'ten_a') => ownTexts().first(tenantId, bytes(hash))
       expect(await found()).toEqual({ subject: subject('ada'), text: ownText('ada') })
       expect([await found('hash 2'), await found('hash 1', 'ten_b')]).toEqual([undefined, undefined])
       expect(await read().ownConsentTextsOf('sub_ada')).toEqual([ownText('ada'), second])

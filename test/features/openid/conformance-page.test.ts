@@ -5,7 +5,11 @@ import { packageFile } from '../../../src/lib/package-root.js'
 import { PLANS } from './conformance-modules.js'
 
 const page = readFileSync(packageFile('docs', 'internals', 'openid-conformance.md'), 'utf8')
-const mapped = Object.values(PLANS).flat()
+const mapped = Object.values(PLANS).flatMap((files) =>
+  Object.entries(files).flatMap(([file, rules]) =>
+    Object.entries(rules).map(([modules, rule]) => ({ file, modules, rule })),
+  ),
+)
 
 /** Titles of the tests of a file, which are the first texts of calls; a parameter of a title may be any text. */
 function titlesOf(file: string): RegExp[] {

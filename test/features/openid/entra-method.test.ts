@@ -16,7 +16,7 @@ import {
 } from '../../support/entra-id.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { confirmAt } from '../../support/openid-browser.js'
 import { rsaKey } from '../../support/rsa-keys.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
@@ -51,10 +51,11 @@ async function enroll(oid: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-const issuer = () => `${running.service.origin('openid')}/sandbox/entra`
+const provider = () => running.service.origin('openid')!
+const issuer = () => `${provider()}/sandbox/entra`
 const discovery = () => `${issuer()}/.well-known/openid-configuration`
 const send = (ask: EntraAsk, browser = new EntraBrowser()) => browser.post(`${issuer()}/authorize`, ask.form)
-const codes = async () => (await refusalsOf(running, tenant.id)).map(({ code }) => code)
+const codes = async () => (await tenant.audit('openid_refused')).map(({ code }) => code)
 
 /** A key that Entra ID does not publish. */
 const otherKey = () => ({ kid: randomUUID(), ...rsaKey() })
@@ -110,15 +111,11 @@ describe('Entra ID', () => {
 
   it('gets a token that is for nobody else: the general issuer knows neither the client nor the hint', async () => {
     const { form } = await entra.ask(clientId, ada)
-    const general = `${running.service.origin('openid')}/sandbox/auth?${new URLSearchParams(form)}`
+    const general = `${provider()}/sandbox/auth?${new URLSearchParams(form)}`
     const { left, status } = await new EntraBrowser().open(general)
     expect([left, status]).toEqual([null, 400])
-    const metadata = await fetch(
-      `${running.service.origin('openid')}/sandbox/.well-known/openid-configuration`,
-    )
-    expect(
-      ((await metadata.json()) as { response_types_supported: string[] }).response_types_supported,
-    ).toEqual(['code'])
+    const metadata = await fetch(`${provider()}/sandbox/.well-known/openid-configuration`)
+    expect(await metadata.json()).toMatchObject({ response_types_supported: ['code'] })
   })
 
   it('gets access_denied for a person who cancels, and for one who is not enrolled', async () => {
@@ -185,7 +182,7 @@ describe('a hint', () => {
   ])('is refused %s', async (_what, claim, changes) => {
     const ask = await entra.ask(clientId, ada, { id_token_hint: await entra.hint(ada, changes()) })
     expect(await send(ask)).toMatchObject(refusedAs(ask))
-    const [entry] = await refusalsOf(running, tenant.id)
+    const [entry] = await tenant.audit('openid_refused')
     expect(entry).toMatchObject({
       code: 'hint_not_valid',
       detail: claim,
@@ -193,37 +190,29 @@ describe('a hint', () => {
     })
   })
 
-  const signedOtherwise: Array<[string, () => Promise<string> | string]> = [
-    [
-      'with another key of the same name',
-      () => entra.hint(ada, {}, { key: { ...otherKey(), kid: entra.keys.at(-1)!.kid } }),
-    ],
-    ['with an unknown key', () => entra.hint(ada, {}, { key: otherKey() })],
-    ['with a key of another issuer', () => entra.hint(ada, {}, { key: entra.publishForeignKey() })],
-    ['by RS512', () => entra.hint(ada, {}, { alg: 'RS512' })],
-    ['by PS256', () => entra.hint(ada, {}, { alg: 'PS256' })],
-    ['by nobody (alg none)', async () => new UnsecuredJWT(decodeJwt(await entra.hint(ada))).encode()],
-    [
-      'by HS256 under the public key',
-      async () => {
-        const pem = entra.keys.at(-1)!.publicKey.export({ type: 'spki', format: 'pem' }) as string
-        return new SignJWT(decodeJwt(await entra.hint(ada)))
-          .setProtectedHeader({ alg: 'HS256', kid: entra.keys.at(-1)!.kid })
-          .sign(new TextEncoder().encode(pem))
-      },
-    ],
-    [
-      'whose claims were changed',
-      async () => {
-        const [header, , signature] = (await entra.hint(ada)).split('.')
-        const claims = Buffer.from(JSON.stringify({ ...decodeJwt(await entra.hint(ada)), oid: randomUUID() }))
-        return `${header}.${claims.toString('base64url')}.${signature}`
-      },
-    ],
-    ['that is no JWT', () => 'hint'],
-  ]
-  it.each(signedOtherwise)('is refused that is signed %s', async (_what, hint) => {
-    const ask = await entra.ask(clientId, ada, { id_token_hint: await hint() })
+  const signedOtherwise: Record<string, () => Promise<string> | string> = {
+    'with another key of the same name': () =>
+      entra.hint(ada, {}, { key: { ...otherKey(), kid: entra.keys.at(-1)!.kid } }),
+    'with an unknown key': () => entra.hint(ada, {}, { key: otherKey() }),
+    'with a key of another issuer': () => entra.hint(ada, {}, { key: entra.publishForeignKey() }),
+    'by RS512': () => entra.hint(ada, {}, { alg: 'RS512' }),
+    'by PS256': () => entra.hint(ada, {}, { alg: 'PS256' }),
+    'by nobody (alg none)': async () => new UnsecuredJWT(decodeJwt(await entra.hint(ada))).encode(),
+    async 'by HS256 under the public key'() {
+      const { publicKey, kid } = entra.keys.at(-1)!
+      return new SignJWT(decodeJwt(await entra.hint(ada)))
+        .setProtectedHeader({ alg: 'HS256', kid })
+        .sign(Buffer.from(publicKey.export({ type: 'spki', format: 'pem' })))
+    },
+    async 'whose claims were changed'() {
+      const [header, , signature] = (await entra.hint(ada)).split('.')
+      const claims = Buffer.from(JSON.stringify({ ...decodeJwt(await entra.hint(ada)), oid: randomUUID() }))
+      return `${header}.${claims.toString('base64url')}.${signature}`
+    },
+    'that is no JWT': () => 'hint',
+  }
+  it.each(Object.keys(signedOtherwise))('is refused that is signed %s', async (how) => {
+    const ask = await entra.ask(clientId, ada, { id_token_hint: await signedOtherwise[how]!() })
     expect(await send(ask)).toMatchObject(refusedAs(ask))
     expect(await codes()).toEqual(['hint_not_valid'])
   })
@@ -273,18 +262,12 @@ describe('a request', () => {
     [
       'for an acr that no face satisfies',
       'acr_not_reached',
-      {
-        claims: JSON.stringify({
-          id_token: { acr: { essential: true, values: ['possession', 'knowledge'] } },
-        }),
-      },
+      { claims: '{"id_token":{"acr":{"essential":true,"values":["possession","knowledge"]}}}' },
     ],
     [
       'for other methods than a face',
       'acr_not_reached',
-      {
-        claims: JSON.stringify({ id_token: { acr: { values: ['inherence'] }, amr: { values: ['fpt'] } } }),
-      },
+      { claims: '{"id_token":{"acr":{"values":["inherence"]},"amr":{"values":["fpt"]}}}' },
     ],
   ])('is refused %s', async (_what, code, changes) => {
     const ask = await entra.ask(clientId, ada, changes)
@@ -309,19 +292,16 @@ describe('a request', () => {
     const portal = await OpenIdApplication.add(running, tenant, { redirectUris: [ENTRA_REDIRECT] })
     for (const id of ['oic_unknown', portal.record.id])
       expect((await send(await entra.ask(id, ada))).status).toBe(400)
-    const production = `${running.service.origin('openid')}/entra/authorize`
     const { form } = await entra.ask(clientId, ada)
-    expect((await new EntraBrowser().post(production, form)).status).toBe(400)
+    expect((await new EntraBrowser().post(`${provider()}/entra/authorize`, form)).status).toBe(400)
     expect(await codes()).toEqual(['client_unknown', 'client_of_other_environment'])
   })
 
   it('is refused by GET, and where a parameter is there twice', async () => {
     expect((await new EntraBrowser().open(`${issuer()}/authorize`)).status).toBe(405)
     const { form } = await entra.ask(clientId, ada)
-    const body = new URLSearchParams([
-      ...Object.entries(form),
-      ['id_token_hint', await entra.hint(randomUUID())],
-    ])
+    const body = new URLSearchParams(form)
+    body.append('id_token_hint', await entra.hint(randomUUID()))
     expect((await fetch(`${issuer()}/authorize`, { method: 'POST', body })).status).toBe(400)
   })
 })

@@ -2,8 +2,7 @@
 import { decodeJwt, SignJWT } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SECOND_MS } from '../../../src/lib/clock.js'
-import { OpenIdApplication, refusalsOf } from '../../support/openid-application.js'
-import { OpenIdBrowser } from '../../support/openid-browser.js'
+import { OpenIdApplication } from '../../support/openid-application.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
 let tenant: TestTenant
@@ -15,9 +14,8 @@ beforeEach(async () => {
   application = await OpenIdApplication.register(running, tenant)
 })
 
-const codes = async () => (await refusalsOf(running, tenant.id)).map(({ code }) => code)
-const signIn = async (more: Record<string, string | undefined>): Promise<URL> =>
-  new OpenIdBrowser(running.service.origin('openid')!).signIn(await application.ask('', more))
+const codes = async () => (await tenant.audit('openid_refused')).map(({ code }) => code)
+const signIn = (more: Record<string, string | undefined>) => application.signIn('', more)
 
 /** A whole sign-in. @returns the ID token */
 async function idToken(more: Record<string, string | undefined>): Promise<string> {

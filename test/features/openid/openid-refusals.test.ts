@@ -5,10 +5,11 @@ import { REFUSAL_CODES } from '../../../src/features/openid/refusals.js'
 import { HOUR_MS } from '../../../src/lib/clock.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { Visitor } from '../../support/capture-page.js'
+import type { ApiClient } from '../../support/client.js'
 import { base64, face, landscape, photoOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { OpenIdApplication, REDIRECT, refusalsOf } from '../../support/openid-application.js'
-import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
+import { OpenIdApplication, REDIRECT } from '../../support/openid-application.js'
+import { confirmAt } from '../../support/openid-browser.js'
 import { serviceOfFile, serviceOfTest, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
 let tenant: TestTenant
@@ -20,27 +21,24 @@ beforeEach(async () => {
   application = await OpenIdApplication.register(running, tenant)
 })
 
-const newBrowser = () => new OpenIdBrowser(running.service.origin('openid')!)
-
+const newBrowser = () => application.newBrowser()
+const refusals = () => tenant.audit('openid_refused')
 /** Codes in the audit log of the tenant. */
-async function codes() {
-  return (await refusalsOf(running, tenant.id)).map(({ code }) => code)
-}
-
-/** Goes from a request to the relying party. */
-async function signIn(hint: string, more: Record<string, string> = {}, browser = newBrowser()) {
-  const { left } = await browser.open(await application.ask(hint, more))
-  if (!left!.pathname.startsWith('/capture/')) return left!
-  return (await browser.open(await confirmAt(left!))).left!
-}
-
+const codes = async () => (await refusals()).map(({ code }) => code)
 const errorOf = (stand: { left: URL | null }) => stand.left?.searchParams.get('error')
+const codeIn = (address: URL | null) => address!.searchParams.get('code')
+/** Enrolls the user `ada` of the tests in production, or another one. */
+async function enroll({ call }: ApiClient, user_id = 'ada') {
+  const consent = { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() }
+  const { status } = await call('POST', '/v1/enroll', { user_id, image: await photoOf('ada'), consent })
+  expect(status).toBe(201)
+}
 
 describe('a request of an application', () => {
   it('refuses a wrong secret', async () => {
     const { status, body } = await application.push({ login_hint: 'ada+match' }, { secret: 'wrong' })
     expect([status, body.error]).toEqual([401, 'invalid_client'])
-    const [entry] = await refusalsOf(running, tenant.id)
+    const [entry] = await refusals()
     expect(entry).toMatchObject({
       event: 'openid_refused',
       code: 'client_not_authenticated',
@@ -63,18 +61,19 @@ describe('a request of an application', () => {
       application.authorize({ ...application.request(), redirect_uri: 'https://evil.example/' }),
     )
     expect([stand.status, stand.left]).toEqual([400, null])
+    expect(stand.text).toMatch(/^invalid_redirect_uri/)
     expect(await codes()).toEqual(['redirect_uri_not_registered', 'redirect_uri_not_registered'])
   })
 
   it.each([
-    ['pkce_missing', { code_challenge: undefined, code_challenge_method: undefined }],
-    ['pkce_missing', { code_challenge_method: 'plain' }],
-    ['request_not_valid', { response_type: 'token' }],
-    ['request_not_valid', { scope: 'profile' }],
-    ['action_not_valid', { authorization_details: '[{"type":"payment"}]' }],
-  ])('refuses it with the code %s', async (code, more) => {
-    const { status } = await application.push({ login_hint: 'ada+match', ...more })
-    expect([status, await codes()]).toEqual([400, [code]])
+    ['pkce_missing', 'invalid_request', { code_challenge: undefined, code_challenge_method: undefined }],
+    ['pkce_missing', 'invalid_request', { code_challenge_method: 'plain' }],
+    ['request_not_valid', 'unsupported_response_type', { response_type: 'token' }],
+    ['request_not_valid', 'invalid_request', { scope: 'profile' }],
+    ['action_not_valid', 'invalid_authorization_details', { authorization_details: '[{"type":"payment"}]' }],
+  ])('refuses it with the code %s', async (code, error, more) => {
+    const { status, body } = await application.push({ login_hint: 'ada+match', ...more })
+    expect([status, body.error, await codes()]).toEqual([400, error, [code]])
   })
 
   it('refuses a request in the address of the browser', async () => {
@@ -86,17 +85,13 @@ describe('a request of an application', () => {
   it('refuses a pushed request that is used a second time, or never was', async () => {
     const address = await application.ask('ada+match')
     const browser = newBrowser()
-    const { left } = await browser.open(address)
-    const back = (await browser.open(await confirmAt(left!))).left!
-    expect(back.searchParams.get('code')).toBeTruthy()
+    expect(codeIn(await browser.signIn(address))).toBeTruthy()
     for (const visitor of [browser, newBrowser()]) {
       expect(errorOf(await visitor.open(address))).toBe('invalid_request_uri')
     }
     const request_uri = 'urn:ietf:params:oauth:request_uri:never'
-    const client_id = application.client.record.id
-    expect(errorOf(await browser.open(application.authorize({ client_id, request_uri })))).toBe(
-      'invalid_request_uri',
-    )
+    const never = application.authorize({ client_id: application.client.record.id, request_uri })
+    expect(errorOf(await browser.open(never))).toBe('invalid_request_uri')
     expect(await codes()).toEqual(Array(3).fill('request_uri_not_valid'))
   })
 
@@ -112,29 +107,22 @@ describe('a request of an application', () => {
 
   it('refuses a code that is redeemed twice, by another application, at another address or with another verifier', async () => {
     const other = await OpenIdApplication.register(running, tenant)
-    const codeFor = async (user: string) => (await signIn(user)).searchParams.get('code')
+    const codeFor = async (user: string) => codeIn(await application.signIn(user))
     const used = await codeFor('ada+match')
     expect((await application.redeem(used)).status).toBe(200)
-    expect((await application.redeem(used)).body.error).toBe('invalid_grant')
-    const { record, secret } = other.client
-    expect(
-      (await application.redeem(await codeFor('bob+match'), {}, { id: record.id, secret: secret! })).body
-        .error,
-    ).toBe('invalid_grant')
-    const elsewhere = { redirect_uri: 'https://evil.example/' }
-    expect((await application.redeem(await codeFor('cai+match'), elsewhere)).body.error).toBe('invalid_grant')
-    const guessed = { code_verifier: 'x'.repeat(43) }
-    expect((await application.redeem(await codeFor('dee+match'), guessed)).body.error).toBe('invalid_grant')
-    expect(await codes()).toEqual([
-      'code_not_valid',
-      'code_not_valid',
-      'code_not_valid',
-      'pkce_verifier_wrong',
+    const thief = { id: other.client.record.id, secret: other.client.secret! }
+    for (const redeemed of [
+      application.redeem(used),
+      application.redeem(await codeFor('bob+match'), {}, thief),
+      application.redeem(await codeFor('cai+match'), { redirect_uri: 'https://evil.example/' }),
+      application.redeem(await codeFor('dee+match'), { code_verifier: 'x'.repeat(43) }),
     ])
+      expect((await redeemed).body.error).toBe('invalid_grant')
+    expect(await codes()).toEqual([...Array(3).fill('code_not_valid'), 'pkce_verifier_wrong'])
   })
 
   it('redeems a code once where it is redeemed several times at once', async () => {
-    const code = (await signIn('ada+match')).searchParams.get('code')
+    const code = codeIn(await application.signIn('ada+match'))
     const answers = await Promise.all([1, 2, 3, 4].map(() => application.redeem(code)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400])
   })
@@ -147,19 +135,25 @@ describe('a request of an application', () => {
 
 describe('a request about a person', () => {
   it.each([
-    ['user_unknown', 'nobody', {}, 'access_denied'],
-    ['user_not_named', '', {}, 'access_denied'],
-    ['user_rejected', 'eve+no_match', {}, 'access_denied'],
-    [
-      'acr_not_reached',
-      'ada+match',
-      { claims: '{"id_token":{"acr":{"essential":true,"value":"urn:example:acr:phr"}}}' },
-      'unmet_authentication_requirements',
-    ],
-  ])('refuses it with the code %s', async (code, hint, more, error) => {
-    const back = await signIn(hint, more)
-    expect([back.searchParams.get('error'), await codes()]).toEqual([error, [code]])
+    ['user_unknown', 'nobody'],
+    ['user_not_named', ''],
+    ['user_rejected', 'eve+no_match'],
+  ])('refuses it with the code %s, which the application does not learn', async (code, hint) => {
+    const { searchParams } = await application.signIn(hint)
+    expect([searchParams.get('error'), searchParams.get('error_description'), await codes()]).toEqual([
+      ...['access_denied', 'The person was not confirmed.', [code]],
+    ])
   })
+
+  it.each(['urn:example:acr:phr', 'urn:countersign:acr:face-active-hwk'])(
+    'refuses it with an error of its own when it insists on the acr %s, which cannot be had',
+    async (value) => {
+      const claims = JSON.stringify({ id_token: { acr: { essential: true, values: [value] } } })
+      const back = await application.signIn('ada+match', { claims })
+      expect(back.searchParams.get('error')).toBe('unmet_authentication_requirements')
+      expect(await codes()).toEqual(['acr_not_reached'])
+    },
+  )
 
   it('refuses a person who cancels', async () => {
     const browser = newBrowser()
@@ -168,7 +162,7 @@ describe('a request about a person', () => {
     await visitor.open()
     const { body } = await visitor.post('cancel')
     expect(errorOf(await browser.open(body.return_url))).toBe('access_denied')
-    expect(await refusalsOf(running, tenant.id)).toMatchObject([
+    expect(await refusals()).toMatchObject([
       { code: 'user_gave_up', capture_session: expect.stringMatching(/^cap_/) },
     ])
   })
@@ -196,7 +190,8 @@ describe('a request about a person', () => {
     await running.service.core.store.transaction({ tenantId: tenant.id }, (tx) =>
       tenancy.revokeNamedKey(tx, found, 'sandbox', `openid.${name}`),
     )
-    expect((await signIn('ada+match')).searchParams.get('error')).toBe('temporarily_unavailable')
+    const back = await application.signIn('ada+match')
+    expect(back.searchParams.get('error')).toBe('temporarily_unavailable')
     expect(await codes()).toEqual(['key_not_valid'])
   })
 })
@@ -204,24 +199,21 @@ describe('a request about a person', () => {
 describe('a browser', () => {
   it('refuses a browser at each step where another one began, which can go on', async () => {
     const browser = newBrowser()
-    const { left } = await browser.open(await application.ask('ada+match'))
-    const back = await confirmAt(left!)
-    for (const address of [browser.interaction, back]) {
-      const stand = await newBrowser().open(address)
-      expect([stand.status, stand.left]).toEqual([400, null])
-    }
+    const back = await browser.confirm(await application.ask('ada+match'))
     const uid = browser.interaction.split('/').at(-1)!
-    const resumed = await newBrowser().open(`${application.issuer}/auth/${uid}`)
-    expect([resumed.status, resumed.left]).toEqual([400, null])
+    for (const address of [browser.interaction, back, `${application.issuer}/auth/${uid}`]) {
+      const stand = await newBrowser().open(address)
+      expect([stand.status, stand.left, stand.text.split(':')[0]]).toEqual([400, null, 'invalid_request'])
+    }
     expect(await codes()).toEqual(Array(3).fill('opened_elsewhere'))
-    expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
+    expect(codeIn((await browser.open(back)).left)).toBeTruthy()
   })
 
   it('refuses the browser that began where the person confirmed in another one, which nothing brings the answer', async () => {
     const began = newBrowser()
     const { left } = await began.open(await application.ask('ada+match', { ui_locales: 'de' }))
     const back = await confirmAt(left!)
-    const own = new URL(await confirmAt((await newBrowser().open(await application.ask('eve+match'))).left!))
+    const own = new URL(await newBrowser().confirm(await application.ask('eve+match')))
     const { searchParams } = new URL(back)
     const id = searchParams.get('capture_session')!
     const done = `${began.interaction}/done`
@@ -242,21 +234,17 @@ describe('a browser', () => {
     expect([(await page.open()).status, (await page.status()).status]).toEqual([403, 403])
     expect(await codes()).toEqual(Array(6).fill('confirmed_elsewhere'))
     // Nothing is over: with the proof, the same browser goes on.
-    expect((await began.open(back)).left!.searchParams.get('code')).toBeTruthy()
+    expect(codeIn((await began.open(back)).left)).toBeTruthy()
   })
 
   it('refuses a browser that goes back into a sign-in that is over', async () => {
     const browser = newBrowser()
-    const { left } = await browser.open(await application.ask('ada+match'))
-    const back = await confirmAt(left!)
-    expect((await browser.open(back)).left!.searchParams.get('code')).toBeTruthy()
+    const back = await browser.confirm(await application.ask('ada+match'))
+    expect(codeIn((await browser.open(back)).left)).toBeTruthy()
     for (const address of [back, browser.interaction]) {
       const stand = await browser.open(address)
-      expect([stand.status, stand.left, stand.text]).toEqual([
-        400,
-        null,
-        expect.stringContaining('Begin again'),
-      ])
+      expect([stand.status, stand.left]).toEqual([400, null])
+      expect(stand.text).toContain('Begin again')
     }
     expect(running.logText()).toContain('interaction_over')
   })
@@ -276,8 +264,7 @@ describe('a browser', () => {
 
   it('ignores the capture session of another person', async () => {
     const browser = newBrowser()
-    const ada = await browser.open(await application.ask('ada+match'))
-    const approved = new URL(await confirmAt(ada.left!))
+    const approved = new URL(await browser.confirm(await application.ask('ada+match')))
     const eve = await browser.open(await application.ask('eve+no_match'))
     const exchanged = `${browser.interaction}/done${approved.search}`
     expect((await browser.open(exchanged)).left!.href).toBe(eve.left!.href)
@@ -316,13 +303,7 @@ describe('a person who is not confirmed', () => {
   it('sees the same in production, whether rejected, locked out or unknown', async () => {
     const api = await running.production(tenant)
     application = await OpenIdApplication.register(running, tenant, { environment: 'production' })
-    const photo = await photoOf('ada')
-    const enrolled = await api.call('POST', '/v1/enroll', {
-      user_id: 'ada',
-      image: photo,
-      consent: { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() },
-    })
-    expect(enrolled.status).toBe(201)
+    await enroll(api)
     const grace = () => face('grace')
     const unknown = await seen('nobody', grace)
     const rejected = await seen('ada', grace)
@@ -334,21 +315,17 @@ describe('a person who is not confirmed', () => {
       expect(await seen('ada', grace)).toEqual(unknown)
     }
     expect((await codes()).slice(0, 2)).toEqual(['user_unknown', 'user_rejected'])
-    const [first, second] = await refusalsOf(running, tenant.id)
+    const [first, second] = await refusals()
     expect([first!.subject, second!.subject]).toEqual([undefined, expect.any(String)])
   })
 })
 
 describe('a person who is erased', () => {
   it('ends a sign-in that had begun: nothing of it is left', async () => {
-    const consent = { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() }
-    const image = await photoOf('ada')
-    const enrolled = await tenant.sandbox.call('POST', '/v1/enroll', { user_id: 'ada+match', image, consent })
-    expect(enrolled.status).toBe(201)
+    await enroll(tenant.sandbox, 'ada+match')
     const browser = newBrowser()
-    const { left } = await browser.open(await application.ask('ada+match'))
-    const back = await confirmAt(left!)
-    expect((await tenant.sandbox.call('DELETE', '/v1/delete', { user_id: 'ada+match' })).status).toBe(200)
+    const back = await browser.confirm(await application.ask('ada+match'))
+    expect((await tenant.sandbox.erase('ada+match')).status).toBe(200)
     const opened = await browser.open(back)
     expect([opened.left, opened.status]).toEqual([null, 400])
   })
@@ -357,46 +334,32 @@ describe('a person who is erased', () => {
 describe('a tenant', () => {
   it('cannot ask for a user of another tenant', async () => {
     const other = await running.tenant()
-    const api = await running.production(other)
-    const photo = await photoOf('ada')
-    await api.call('POST', '/v1/enroll', {
-      user_id: 'ada',
-      image: photo,
-      consent: { id: 'c', agreed_at: new Date(running.clock.now()).toISOString() },
-    })
+    await enroll(await running.production(other))
     await running.production(tenant)
     application = await OpenIdApplication.register(running, tenant, { environment: 'production' })
-    expect((await signIn('ada')).searchParams.get('error')).toBe('access_denied')
+    expect((await application.signIn('ada')).searchParams.get('error')).toBe('access_denied')
     expect(await codes()).toEqual(['user_unknown'])
-    expect(await refusalsOf(running, other.id)).toEqual([])
+    expect(await other.audit('openid_refused')).toEqual([])
   })
 })
 
 describe('rate limits', () => {
   it('hold for the tenant as at the API', async () => {
-    const slow = await serviceOfTest({
-      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_SANDBOX_RATE_LIMIT: '0.01/s',
-    })
-    const asked = await slow.tenant()
-    application = await OpenIdApplication.register(slow, asked)
-    const open = async () =>
-      new OpenIdBrowser(slow.service.origin('openid')!).open(await application.ask('ada+match'))
+    const slow = await serviceOfTest({ ...WITH_OPENID, COUNTERSIGN_SANDBOX_RATE_LIMIT: '0.01/s' })
+    tenant = await slow.tenant()
+    application = await OpenIdApplication.register(slow, tenant)
+    const open = async () => newBrowser().open(await application.ask('ada+match'))
     expect((await open()).left!.pathname).toMatch(/^\/capture\//)
     expect(errorOf(await open())).toBe('temporarily_unavailable')
-    const found = await refusalsOf(slow, asked.id)
-    expect(found.map(({ code }) => code)).toEqual(['rate_limited'])
+    expect(await codes()).toEqual(['rate_limited'])
   })
 })
 
 describe('the audit log', () => {
   it('is not filled by anyone who knows a client id, and counts what it leaves out once an hour', async () => {
-    const elsewhere = application.authorize({
-      ...application.request(),
-      redirect_uri: 'https://evil.example/',
-    })
-    const unpushed = application.authorize({ ...application.request(), login_hint: 'ada+match' })
+    const asked = application.request()
+    const elsewhere = application.authorize({ ...asked, redirect_uri: 'https://evil.example/' })
+    const unpushed = application.authorize({ ...asked, login_hint: 'ada+match' })
     const unsent = application.authorize({ client_id: application.client.record.id, request_uri: 'urn:x' })
     for (let sent = 0; sent < 10; sent++) {
       await application.push({}, { secret: 'wrong' })
@@ -404,12 +367,12 @@ describe('the audit log', () => {
     }
     expect(await codes()).toHaveLength(30)
     // A refusal of the application's own request has its entry all the same.
-    await signIn('nobody')
+    await application.signIn('nobody')
     expect((await codes()).slice(30)).toEqual(['user_unknown'])
     running.clock.advance(HOUR_MS)
     await application.push({}, { secret: 'wrong' })
     await application.push({}, { secret: 'wrong' })
-    const entries = await refusalsOf(running, tenant.id)
+    const entries = await refusals()
     expect(entries).toHaveLength(32)
     expect(entries.at(-1)).toMatchObject({ code: 'client_not_authenticated', count: 11 })
   })

@@ -13,7 +13,6 @@ import {
   openIdStateReader,
   openIdStateWriter,
 } from '../../../src/features/openid/openid-tables.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, captureSession, tenant, verdictKey } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -28,24 +27,29 @@ const callback = (name: string, fields: Partial<CallbackRecord> = {}): CallbackR
 })
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const states = () => stores.read().statements(openIdStateReader)
+  const keys = () => stores.read().statements(openIdKeyReader)
+  const clients = () => stores.read().statements(openIdClientReader)
+  const callbacks = () => stores.read().statements(callbackReader)
+  const writingState = stores.writing(openIdStateWriter)
+  const writingClient = stores.writing(openIdClientWriter)
+  const writingCallback = stores.writing(callbackWriter)
+  const { write } = stores
 
   describe('the state of the OpenID provider', () => {
     it('is found by its name, and replaced by a later one', async () => {
-      await write((tx) => tx.statements(openIdStateWriter).put(state('session')))
+      await writingState.put(state('session'))
       const later = state('session', { blindIndex: bytes('ada'), sealed: bytes('later') })
-      await write((tx) => tx.statements(openIdStateWriter).put(later))
-      expect(await read().statements(openIdStateReader).find(bytes('session'))).toEqual(later)
-      expect(await read().statements(openIdStateReader).find(bytes('other'))).toBeUndefined()
+      await writingState.put(later)
+      expect(await states().find(bytes('session'))).toEqual(later)
+      expect(await states().find(bytes('other'))).toBeUndefined()
     })
 
     it('is used once', async () => {
-      await write((tx) => tx.statements(openIdStateWriter).put(state('code')))
-      expect(await write((tx) => tx.statements(openIdStateWriter).use(bytes('code'), AT + 1))).toBe(true)
-      expect(await write((tx) => tx.statements(openIdStateWriter).use(bytes('code'), AT + 2))).toBe(false)
-      expect((await read().statements(openIdStateReader).find(bytes('code')))?.usedAt).toBe(AT + 1)
+      await writingState.put(state('code'))
+      expect(await writingState.use(bytes('code'), AT + 1)).toBe(true)
+      expect(await writingState.use(bytes('code'), AT + 2)).toBe(false)
+      expect((await states().find(bytes('code')))?.usedAt).toBe(AT + 1)
     })
 
     it('is deleted by its name, with its grant or its user, and when its time is over', async () => {
@@ -55,23 +59,20 @@ overStores((stores) => {
         await tx.statements(openIdStateWriter).put(state('b', { grantId }))
         await tx.statements(openIdStateWriter).put(state('c', { grantId }))
         await tx.statements(openIdStateWriter).put(state('d', { expiresAt: AT + 1 }))
-        await tx
-          .statements(openIdStateWriter)
-          .put(state('e', { expiresAt: AT + 1, blindIndex: bytes('eve') }))
+        const eve = state('e', { expiresAt: AT + 1, blindIndex: bytes('eve') })
+        await tx.statements(openIdStateWriter).put(eve)
         expect(await tx.statements(openIdStateWriter).delete(bytes('a'))).toBe(true)
         expect(await tx.statements(openIdStateWriter).delete(bytes('a'))).toBe(false)
         await tx.statements(openIdStateWriter).deleteGrant(grantId)
         await tx.eraseSubject(bytes('eve'))
       })
-      const left = async () =>
-        (
-          await Promise.all(
-            ['a', 'b', 'c', 'd', 'e'].map((name) => read().statements(openIdStateReader).find(bytes(name))),
-          )
-        ).map((found) => found !== undefined)
-      expect(await left()).toEqual([false, false, false, true, false])
+      const left = async () => {
+        const found = await Promise.all([...'abcde'].map((name) => states().find(bytes(name))))
+        return found.flatMap((one) => (one ? String(one.lookup) : []))
+      }
+      expect(await left()).toEqual(['d'])
       await write((tx) => tx.deleteExpired(AT + 1))
-      expect(await left()).toEqual([false, false, false, false, false])
+      expect(await left()).toEqual([])
     })
   })
 
@@ -82,7 +83,7 @@ overStores((stores) => {
         await tx.statements(openIdKeyWriter).insert({ ...verdictKey('oik_b'), environment: 'production' })
         await tx.statements(openIdKeyWriter).deleteOf('sandbox')
       })
-      expect((await read().statements(openIdKeyReader).all()).map(({ id }) => id)).toEqual(['oik_b'])
+      expect((await keys().all()).map(({ id }) => id)).toEqual(['oik_b'])
     })
   })
 
@@ -96,15 +97,15 @@ overStores((stores) => {
         await tx.statements(openIdClientWriter).put(rows)
         expect(await tx.statements(openIdClientWriter).delete('ten_b', 'oic_a')).toBe(false)
       })
-      expect(await read().statements(openIdClientReader).ofTenant('ten_a')).toEqual([rows])
-      expect(await write((tx) => tx.statements(openIdClientWriter).delete('ten_a', 'oic_a'))).toBe(true)
-      expect(await read().statements(openIdClientReader).byId('oic_a')).toBeUndefined()
+      expect(await clients().ofTenant('ten_a')).toEqual([rows])
+      expect(await writingClient.delete('ten_a', 'oic_a')).toBe(true)
+      expect(await clients().byId('oic_a')).toBeUndefined()
     })
   })
 
   describe('a callback to an identity provider', () => {
     const due = async (now: number) =>
-      (await read().statements(callbackReader).due(now, 10)).map(({ request }) => request.toString())
+      (await callbacks().due(now, 10)).map(({ request }) => request.toString())
 
     it('is stored once for each request, and replaced only on purpose', async () => {
       await write(async (tx) => {
@@ -113,8 +114,8 @@ overStores((stores) => {
         expect(await tx.statements(callbackWriter).insert(callback('one'))).toBe(false)
       })
       expect(await due(AT)).toEqual([])
-      await write((tx) => tx.statements(callbackWriter).put(callback('one')))
-      expect(await read().statements(callbackReader).due(AT, 10)).toEqual([callback('one')])
+      await writingCallback.put(callback('one'))
+      expect(await callbacks().due(AT, 10)).toEqual([callback('one')])
     })
 
     it('is due at its time, and not while its session is open', async () => {
@@ -136,26 +137,17 @@ overStores((stores) => {
       const blindIndex = bytes('ada')
       await write(async (tx) => {
         await tx.insertTenant(tenant('a'))
-        await tx.statements(captureSessionWriter).put(captureSession('open', { blindIndex }))
-        await tx
-          .statements(captureSessionWriter)
-          .put(captureSession('over', { blindIndex, status: 'completed' }))
-        await tx
-          .statements(captureSessionWriter)
-          .put(captureSession('of another', { blindIndex: bytes('bob') }))
-        for (const name of ['open', 'over', 'of another'])
+        for (const [name, changes] of [
+          ['open', { blindIndex }],
+          ['over', { blindIndex, status: 'completed' }],
+          ['of another', { blindIndex: bytes('bob') }],
+        ] as const) {
+          await tx.statements(captureSessionWriter).put(captureSession(name, changes))
           await tx.statements(callbackWriter).insert(callback(name, { sessionId: `cap_${name}` }))
+        }
       })
-      expect(
-        await read()
-          .statements(callbackReader)
-          .countOpen(blindIndex, AT + 9),
-      ).toBe(1)
-      expect(
-        await read()
-          .statements(callbackReader)
-          .countOpen(blindIndex, AT + 10),
-      ).toBe(0)
+      expect(await callbacks().countOpen(blindIndex, AT + 9)).toBe(1)
+      expect(await callbacks().countOpen(blindIndex, AT + 10)).toBe(0)
     })
 
     it('is taken by one process only, and not after it was reported', async () => {
@@ -163,17 +155,12 @@ overStores((stores) => {
         await tx.insertTenant(tenant('a'))
         await tx.statements(callbackWriter).insert(callback('one'))
       })
-      const take = (attempts: number) =>
-        write((tx) => tx.statements(callbackWriter).take(callback('one', { attempts }), AT + 5))
+      const take = (attempts: number) => writingCallback.take(callback('one', { attempts }), AT + 5)
       expect([await take(0), await take(0)]).toEqual([true, false])
-      expect(
-        await read()
-          .statements(callbackReader)
-          .due(AT + 5, 10),
-      ).toEqual([callback('one', { attempts: 1, nextAt: AT + 5 })])
-      await write((tx) => tx.statements(callbackWriter).setNext(callback('one'), null))
+      expect(await callbacks().due(AT + 5, 10)).toEqual([callback('one', { attempts: 1, nextAt: AT + 5 })])
+      await writingCallback.setNext(callback('one'), null)
       expect(await due(AT + 5)).toEqual(['one'])
-      await write((tx) => tx.statements(callbackWriter).setNext(callback('one', { attempts: 1 }), null))
+      await writingCallback.setNext(callback('one', { attempts: 1 }), null)
       expect([await take(1), await due(AT + 9)]).toEqual([false, []])
     })
 

@@ -1,12 +1,11 @@
 /** Foreign relying parties from the request to the verdict: each library asks, and checks the signature and the claims of the answer. */
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { OpenIdApplication } from '../../support/openid-application.js'
+import { OpenIdApplication, REDIRECT } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
 import { checkedVerdict, RELYING_PARTIES } from '../../support/relying-parties.js'
 import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
-const REDIRECT = 'https://app.bank.example/callback'
 const PAYMENT = {
   type: 'payment',
   amount: '1250.00',

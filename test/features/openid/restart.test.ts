@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePorts } from '../../../src/http/free-port.js'
 import { type ServerProcess, type Workplace, workplace } from '../../support/command.js'
+import { REDIRECT } from '../../support/openid-application.js'
 import { type JourneyStep, journey } from '../../support/openid-journey.js'
 import { RELYING_PARTIES } from '../../support/relying-parties.js'
 
-const REDIRECT = 'https://app.bank.example/callback'
 /** Services that start on a busy machine. */
 const LIMIT_MS = 180_000
 
@@ -40,9 +40,7 @@ async function killAndStart(): Promise<void> {
 it(
   'a sign-in goes on where it was when the process is killed after each step, under the same keys',
   async () => {
-    const added = await place.run([
-      ...['openid', 'add', 'bank', 'portal', '--sandbox', '--redirect-uri', REDIRECT, '--json'],
-    ])
+    const added = await place.ask(`openid add bank portal --sandbox --redirect-uri ${REDIRECT}`)
     const { client_id: clientId, client_secret: secret } = added.json
     const issuer = `${origin}/sandbox`
     const party = await RELYING_PARTIES.oauth4webapi({

@@ -6,8 +6,7 @@ import {
   passkeyWriter,
 } from '../../../src/features/passkeys/passkey-table.js'
 import { isoTime } from '../../../src/lib/clock.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
-import { AT, bytes, subject, tenant } from '../../support/records.js'
+import { AT, bytes } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const passkey = (id: string, changes: Partial<PasskeyRecord> = {}): PasskeyRecord => ({
@@ -17,14 +16,10 @@ const passkey = (id: string, changes: Partial<PasskeyRecord> = {}): PasskeyRecor
 })
 
 overStores((stores) => {
+  const writing = stores.writing(passkeyWriter)
   const of = (subjectId: string) => stores.store.read.statements(passkeyReader).of(subjectId)
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
-  const enrolled = () =>
-    write(async (tx) => {
-      await tx.insertTenant(tenant('a'))
-      for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
-    })
+  const { write } = stores
+  const enrolled = () => stores.insert({ tenants: ['a'], subjects: ['ada', 'eve'] })
 
   describe('passkeys', () => {
     it('are returned as they were written, oldest first, each user’s own', async () => {
@@ -48,37 +43,28 @@ overStores((stores) => {
 
     it('are refused for a credential that is registered for another user too', async () => {
       await enrolled()
-      await write((tx) => tx.statements(passkeyWriter).insert(passkey('psk_1')))
+      await writing.insert(passkey('psk_1'))
       const again = passkey('psk_2', { subjectId: 'sub_eve', lookup: passkey('psk_1').lookup })
-      expect(await write((tx) => tx.statements(passkeyWriter).insert(again))).toBe(false)
+      expect(await writing.insert(again)).toBe(false)
       expect(await of('sub_eve')).toEqual([])
     })
 
     it('take one of many registrations of a credential at once, even over two connections', async () => {
       await enrolled()
-      const both = [stores.store, await stores.open()]
-      const made = await Promise.all(
-        Array.from({ length: 16 }, (_, i) =>
-          both[i % 2]!.transaction('rows', (tx) =>
-            tx.statements(passkeyWriter).insert(passkey(`psk_${i}`, { lookup: bytes('one credential') })),
-          ),
-        ),
+      const credential = (i: number) => passkey(`psk_${i}`, { lookup: bytes('one credential') })
+      const made = await stores.atOnce(
+        16,
+        (tx, i) => tx.statements(passkeyWriter).insert(credential(i)),
+        'rows',
       )
       expect(made.filter(Boolean)).toHaveLength(1)
-      expect(await of('sub_ada')).toEqual([
-        passkey(`psk_${made.indexOf(true)}`, { lookup: bytes('one credential') }),
-      ])
+      expect(await of('sub_ada')).toEqual([credential(made.indexOf(true))])
     })
 
     it('keep their last use, and nothing else changes', async () => {
       await enrolled()
-      await write(async (tx) => {
-        await tx.statements(passkeyWriter).insert(passkey('psk_1'))
-        await tx.statements(passkeyWriter).insert(passkey('psk_2'))
-        await tx
-          .statements(passkeyWriter)
-          .noteUse({ id: 'psk_1', sealed: bytes('counter 7'), lastUsedAt: AT + 5 })
-      })
+      for (const id of ['psk_1', 'psk_2']) await writing.insert(passkey(id))
+      await writing.noteUse({ id: 'psk_1', sealed: bytes('counter 7'), lastUsedAt: AT + 5 })
       expect(await of('sub_ada')).toEqual([
         passkey('psk_1', { sealed: bytes('counter 7'), lastUsedAt: AT + 5 }),
         passkey('psk_2'),

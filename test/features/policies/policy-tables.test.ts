@@ -10,7 +10,7 @@ import {
   policyReader,
   policyWriter,
 } from '../../../src/features/policies/policy-table.js'
-import { AT, bytes, tenant } from '../../support/records.js'
+import { AT, bytes } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const version = (changes: Partial<PolicyVersionRecord> = {}): PolicyVersionRecord => ({
@@ -24,20 +24,18 @@ const approval = (changes: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
 })
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  const policies = () => read().statements(policyReader)
-  const approvals = () => read().statements(approvalReader)
-  const insertTenants = () =>
-    stores.store.transaction('installation', async (tx) => {
-      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-    })
+  const policies = () => stores.read().statements(policyReader)
+  const approvals = () => stores.read().statements(approvalReader)
+  const writingApproval = stores.writing(approvalWriter)
+  const { read } = stores
+  const insertTenants = () => stores.insert({ tenants: ['a', 'b'] })
 
   describe('policies', () => {
     it('are kept in every version, as they were first set', async () => {
       await insertTenants()
       const second = version({ hash: '02', firstSetAt: AT + 1 })
       const other = version({ tenantId: 'ten_b' })
-      await stores.store.transaction('installation', async (tx) => {
+      await stores.write(async (tx) => {
         for (const one of [version(), second, other, version({ firstSetAt: AT + 9 })])
           await tx.statements(policyWriter).keep(one)
       })
@@ -73,7 +71,7 @@ overStores((stores) => {
         approval({ id: 'ver_3', blindIndex: bytes('eve'), expiresAt: AT + 9_000_000 }),
         approval({ id: 'ver_4', tenantId: 'ten_b', blindIndex: bytes('eve'), expiresAt: AT + 9_000_000 }),
       ]
-      await stores.store.transaction('installation', async (tx) => {
+      await stores.write(async (tx) => {
         for (const one of kept) await tx.statements(approvalWriter).insert(one)
         expect(await tx.statements(approvalWriter).use('ver_1', AT + 5)).toBe(true)
         expect(await tx.statements(approvalWriter).use('ver_1', AT + 6)).toBe(false)
@@ -95,12 +93,11 @@ overStores((stores) => {
 
     it('are used by one of many that try at once, even over two connections', async () => {
       await insertTenants()
-      await stores.store.transaction('installation', (tx) => tx.statements(approvalWriter).insert(approval()))
-      const both = [stores.store, await stores.open()]
-      const used = await Promise.all(
-        Array.from({ length: 32 }, (_, i) =>
-          both[i % 2]!.transaction('rows', (tx) => tx.statements(approvalWriter).use('ver_1', AT + i)),
-        ),
+      await writingApproval.insert(approval())
+      const used = await stores.atOnce(
+        32,
+        (tx, i) => tx.statements(approvalWriter).use('ver_1', AT + i),
+        'rows',
       )
       expect(used.filter(Boolean)).toHaveLength(1)
       expect((await approvals().one('ver_1'))?.usedAt).toBe(AT + used.indexOf(true))

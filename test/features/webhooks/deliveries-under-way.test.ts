@@ -1,19 +1,15 @@
 /** A delivery that its receiver has not answered yet: what else may be sent to it, and what an erasure makes of it. */
 
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import type { ApiClient } from '../../support/client.js'
 import { poll } from '../../support/command.js'
 import { base64, face } from '../../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
-import { webhooksOf } from '../../support/webhooks.js'
+import { serviceOfFile, type TestTenant } from '../../support/service.js'
+import { receiverOfFile, webhooksOf } from '../../support/webhooks.js'
 
-let running: TestService
-let receiver: Server
 let tenant: TestTenant
 let production: ApiClient
 /** Deliveries that have arrived, oldest first: the path, the type of the event, and a function that answers. */
@@ -21,24 +17,13 @@ let sent: Array<{ path: string; type: string; answer: (status: number) => void }
 /** Paths whose deliveries are answered only when the test says so. */
 const HELD = '/held'
 
-beforeAll(async () => {
-  running = await startService()
-  receiver = createServer(async (request, response: ServerResponse) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const { type } = JSON.parse(Buffer.concat(chunks).toString())
-    const answer = (status: number) => {
-      if (!response.headersSent) response.writeHead(status).end()
-    }
-    sent.push({ path: request.url!, type, answer })
-    if (request.url !== HELD) answer(204)
-  })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-})
-afterAll(async () => {
-  await running?.stop()
-  receiver?.closeAllConnections()
-  receiver?.close()
+const running = await serviceOfFile()
+const receiver = await receiverOfFile(({ url }, response, body) => {
+  const answer = (status: number) => {
+    if (!response.headersSent) response.writeHead(status).end()
+  }
+  sent.push({ path: url!, type: JSON.parse(body).type, answer })
+  if (url !== HELD) answer(204)
 })
 beforeEach(async () => {
   sent = []
@@ -53,10 +38,8 @@ afterEach(async () => {
 })
 
 async function addEndpoint(path: string): Promise<string> {
-  const { tenancy } = running.service.core
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`
-  const webhook = { url, environment: 'production', events: [] } as const
-  return (await webhooksOf(running.service).add(await tenancy.find(tenant.id), COMMAND_LINE, webhook)).id
+  const webhook = { url: receiver.url + path, environment: 'production', events: [] } as const
+  return (await webhooksOf(running.service).add(await tenant.record(), COMMAND_LINE, webhook)).id
 }
 const sentTo = (path: string) => sent.filter((one) => one.path === path)
 const arrived = (path: string, count: number) =>
@@ -76,8 +59,7 @@ describe('an endpoint', () => {
     // Long after another process may take a delivery over; the one of the other endpoint shows that the sender has looked.
     for (const round of [1, 2]) {
       running.clock.advance(2 * MINUTE_MS)
-      const { tenancy } = running.service.core
-      await webhooksOf(running.service).test(await tenancy.find(tenant.id), other)
+      await webhooksOf(running.service).test(await tenant.record(), other)
       await arrived('/other', 2 + round)
       expect(sentTo(HELD)).toHaveLength(1)
     }

@@ -1,21 +1,16 @@
 /** Tests of a service without webhooks: what happens to its users is sent to nobody, and costs no look for a receiver. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { type DomainEvent, Events, type Subscriber } from '../../../src/events/events.js'
 import { FEATURES } from '../../../src/features/index.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
-import { base64, face } from '../../support/faces.js'
-import { operationsOf } from '../../support/operations.js'
-import { startService, type TestService } from '../../support/service.js'
+import { photosOf } from '../../support/faces.js'
+import { serviceOfFile } from '../../support/service.js'
 
 const TABLES = ['webhook_endpoint', 'webhook_delivery']
 
-let running: TestService
-beforeAll(async () => {
-  const features = FEATURES.filter(({ name }) => name !== 'webhooks')
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, { features })
-}, 60_000)
-afterAll(() => running?.stop())
+const features = FEATURES.filter(({ name }) => name !== 'webhooks')
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, { features })
 
 it('has no table of them, and its document names none', async () => {
   const names = running.service.core.store.tables.map(({ name }) => name)
@@ -29,20 +24,19 @@ it('has no table of them, and its document names none', async () => {
 })
 
 it('enrolls, locks out, unlocks and erases a user, and suspends and resumes a tenant', async () => {
-  const { tenancy } = running.service.core
   const tenant = await running.tenant()
   const production = await running.production(tenant)
-  const [ada, joan] = [base64(await face('ada')), base64(await face('joan'))]
+  const [ada, joan, adaToday] = await photosOf('ada', 'joan', 'adaToday')
   expect((await production.enroll({ user_id: 'ada', image: ada })).status).toBe(201)
   const verify = (image: string) => production.verify({ user_id: 'ada', image, action: 'x' })
   expect((await verify(joan)).body.verdict).toBe('rejected')
   expect((await verify(ada)).body.reason).toBe('locked_out')
-  const { lifecycle, users } = operationsOf(running.service)
-  const record = await tenancy.find(tenant.name)
+  const { lifecycle, users } = running.operations
+  const record = await tenant.record()
   await lifecycle.suspend(record, COMMAND_LINE)
   await lifecycle.resume(record, COMMAND_LINE)
   await users.unlock(record, COMMAND_LINE, 'ada')
-  expect((await verify(base64(await face('adaToday')))).body.verdict).toBe('approved')
+  expect((await verify(adaToday)).body.verdict).toBe('approved')
   expect((await production.erase('ada')).status).toBe(200)
 })
 

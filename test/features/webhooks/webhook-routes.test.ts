@@ -1,36 +1,30 @@
 /** Webhooks at the dashboard: who may add them, how they are shown, and the pages of their deliveries. */
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { RETRY_DELAYS_MS } from '../../../src/features/webhooks/outbox.js'
 import { webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { Console } from '../../dashboard/console.js'
 import { poll } from '../../support/command.js'
 import type { TestService, TestTenant } from '../../support/service.js'
+import { receiverOfFile } from '../../support/webhooks.js'
 
 const desk = new Console()
 const { own, operator } = desk
 let running: TestService
 let tenant: TestTenant
-let receiver: Server
-let url: string
 let received = 0
 let status = 204
 
-beforeAll(async () => {
+const receiver = await receiverOfFile((_request, response) => {
+  received++
+  response.writeHead(status).end()
+})
+const url = `${receiver.url}/hook?token=geheim`
+beforeAll(() => {
   running = desk.running
   tenant = desk.tenant
-  receiver = createServer((request, response) => {
-    received++
-    request.resume()
-    response.writeHead(status).end()
-  })
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?token=geheim`
 })
-afterAll(() => void receiver?.close())
 
 const path = (rest = '') => `/tenants/${tenant.id}/webhooks${rest}`
 const list = async (by = own) => (await by.call('GET', path())).body
@@ -162,8 +156,7 @@ describe('a delivery', () => {
           ...{ tenantId: tenant.id, environment: 'sandbox', type: 'user.unlocked', data: {} },
         })
     })
-    const record = await running.service.core.tenancy.find(tenant.id)
-    await desk.operations.lifecycle.suspend(record, COMMAND_LINE)
+    await desk.operations.lifecycle.suspend(await tenant.record(), COMMAND_LINE)
     // The tenant's own sessions have ended with the suspension.
     expect((await list(operator)).is_held).toBe(true)
     const all: Array<{ id: string; created_at: string }> = []

@@ -6,16 +6,15 @@ import { AT, bytes, operator, session, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const accounts = () => stores.store.read.statements(accountReader)
+  const accounts = () => stores.read().statements(accountReader)
+  const writing = stores.writing(accountWriter)
   const accountsIn = (tx: StoreTransaction) => tx.statements(accountWriter)
   const { write } = stores
 
   describe('operators', () => {
     it('are found by id and by name, and are listed by name', async () => {
       const signedIn = operator('carl', { role: 'viewer', lastSignInAt: AT, lastSignInBy: 'oidc' })
-      await write(async (tx) => {
-        for (const one of [operator('bea'), signedIn, operator('anna')]) await accountsIn(tx).putPerson(one)
-      })
+      for (const one of [operator('bea'), signedIn, operator('anna')]) await writing.putPerson(one)
       expect(await accounts().personById('op_carl')).toEqual(signedIn)
       expect(await accounts().personByName('carl')).toEqual(signedIn)
       expect(await accounts().personById('carl')).toBeUndefined()
@@ -24,20 +23,16 @@ overStores((stores) => {
     })
 
     it('are replaced by id and keep their last sign-in; none can take the name of another', async () => {
-      await write(async (tx) => {
-        await accountsIn(tx).putPerson(operator('anna'))
-        await accountsIn(tx).setLastSignIn('op_anna', AT, 'password')
-        await accountsIn(tx).putPerson(operator('anna', { role: 'viewer', passwordHash: 'another' }))
-      })
+      await writing.putPerson(operator('anna'))
+      await writing.setLastSignIn('op_anna', AT, 'password')
+      await writing.putPerson(operator('anna', { role: 'viewer', passwordHash: 'another' }))
       expect(await accounts().people(null)).toEqual([
         operator('anna', {
           ...{ role: 'viewer', passwordHash: 'another' },
           ...{ lastSignInAt: AT, lastSignInBy: 'password' },
         }),
       ])
-      await expect(
-        write((tx) => accountsIn(tx).putPerson(operator('anna', { id: 'op_other' }))),
-      ).rejects.toThrow()
+      await expect(writing.putPerson(operator('anna', { id: 'op_other' }))).rejects.toThrow()
       expect(await accounts().personById('op_other')).toBeUndefined()
     })
 
@@ -75,9 +70,9 @@ overStores((stores) => {
       expect(await there('by password', AT + 9)).toEqual(password)
       expect(await there('by password', AT + 10)).toBeUndefined()
       expect(await there('unknown')).toBeUndefined()
-      await write((tx) => accountsIn(tx).deleteDashboardSession(bytes('of a tenant')))
+      await writing.deleteDashboardSession(bytes('of a tenant'))
       expect(await there('of a tenant')).toBeUndefined()
-      await write((tx) => accountsIn(tx).deletePersonSessions('op_anna'))
+      await writing.deletePersonSessions('op_anna')
       expect([await there('one'), await there('two')]).toEqual([undefined, undefined])
       expect(await there('by password')).toEqual(password)
     })
@@ -94,24 +89,18 @@ overStores((stores) => {
           }),
         )
       })
-      await write(async (tx) => {
-        await accountsIn(tx).keepDashboardSession(bytes('old'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
-        await accountsIn(tx).setSessionAuthenticated(bytes('new'), {
-          authenticatedAt: AT + 2,
-          secondFactorAt: AT + 1,
-        })
-        await accountsIn(tx).keepDashboardSession(bytes('gone'), { expiresAt: AT + 15, lastUsedAt: AT + 1 })
-      })
+      const kept = { expiresAt: AT + 15, lastUsedAt: AT + 1 }
+      for (const hash of ['old', 'gone']) await writing.keepDashboardSession(bytes(hash), kept)
+      const times = { authenticatedAt: AT + 2, secondFactorAt: AT + 1 }
+      await writing.setSessionAuthenticated(bytes('new'), times)
       const hashes = async (now: number) =>
         (await accounts().dashboardSessions(now)).map(({ hash }) => `${hash}`)
       expect(await hashes(AT)).toEqual(['new', 'old', 'before'])
       expect(await hashes(AT + 10)).toEqual(['old'])
       expect(await accounts().dashboardSession(bytes('old'), AT)).toEqual(
-        session('old', { createdAt: AT - 5, expiresAt: AT + 15, lastUsedAt: AT + 1 }),
+        session('old', { createdAt: AT - 5, ...kept }),
       )
-      expect(await accounts().dashboardSession(bytes('new'), AT)).toMatchObject({
-        ...{ authenticatedAt: AT + 2, secondFactorAt: AT + 1 },
-      })
+      expect(await accounts().dashboardSession(bytes('new'), AT)).toMatchObject(times)
       expect(await accounts().dashboardSession(bytes('gone'), AT)).toBeUndefined()
     })
 
@@ -133,22 +122,22 @@ overStores((stores) => {
         )
       })
       const left = async () => (await accounts().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
-      expect(await write((tx) => accountsIn(tx).deleteTenantSignIns('ten_a'))).toEqual({
+      expect(await writing.deleteTenantSignIns('ten_a')).toEqual({
         sessions: 1,
         links: 2,
       })
-      expect(await write((tx) => accountsIn(tx).takeLoginLink(bytes('one'), AT))).toBeUndefined()
+      expect(await writing.takeLoginLink(bytes('one'), AT)).toBeUndefined()
       expect(await left()).toEqual(['of anna', 'of b', 'unnamed'])
-      expect(await write((tx) => accountsIn(tx).deletePersonSessions(null, bytes('unnamed')))).toBe(0)
-      expect(await write((tx) => accountsIn(tx).deletePersonSessions(null))).toBe(1)
+      expect(await writing.deletePersonSessions(null, bytes('unnamed'))).toBe(0)
+      expect(await writing.deletePersonSessions(null)).toBe(1)
       expect(await left()).toEqual(['of anna', 'of b'])
-      expect(await write((tx) => accountsIn(tx).deleteDashboardSession(bytes('of b')))).toBe(true)
-      expect(await write((tx) => accountsIn(tx).deleteDashboardSession(bytes('of b')))).toBe(false)
+      expect(await writing.deleteDashboardSession(bytes('of b'))).toBe(true)
+      expect(await writing.deleteDashboardSession(bytes('of b'))).toBe(false)
     })
 
     it('cannot exist without their person', async () => {
       const insert = (changes: Parameters<typeof session>[1]) =>
-        write((tx) => accountsIn(tx).insertDashboardSession(session('s', changes)))
+        writing.insertDashboardSession(session('s', changes))
       await expect(insert({ tenantId: 'ten_nobody' })).rejects.toThrow()
       await expect(insert({ tenantId: null, personId: 'op_nobody' })).rejects.toThrow()
       expect(await accounts().dashboardSession(bytes('s'), AT)).toBeUndefined()
@@ -191,23 +180,18 @@ overStores((stores) => {
       expect(await accounts().dashboardSession(bytes('one'), AT)).toEqual(
         session('one', { personId: 'per_pia' }),
       )
-      expect(await accounts().personLink(bytes('used'), AT)).toEqual({
-        ...link,
-        hash: bytes('used'),
-      })
+      const used = { ...link, hash: bytes('used') }
+      expect(await accounts().personLink(bytes('used'), AT)).toEqual(used)
       expect(await accounts().personLink(bytes('used'), AT + 1_000_000_000)).toBeUndefined()
-      expect(await write((tx) => accountsIn(tx).takePersonLink(bytes('used'), AT))).toEqual({
-        ...link,
-        hash: bytes('used'),
-      })
-      expect(await write((tx) => accountsIn(tx).takePersonLink(bytes('used'), AT))).toBeUndefined()
-      await write((tx) => accountsIn(tx).deletePersonSessions(null))
+      expect(await writing.takePersonLink(bytes('used'), AT)).toEqual(used)
+      expect(await writing.takePersonLink(bytes('used'), AT)).toBeUndefined()
+      await writing.deletePersonSessions(null)
       expect(await all()).toEqual(['of the tenant', 'one', 'two'])
-      expect(await write((tx) => accountsIn(tx).deletePersonSessions('per_pia', bytes('two')))).toBe(1)
+      expect(await writing.deletePersonSessions('per_pia', bytes('two'))).toBe(1)
       expect(await all()).toEqual(['of the tenant', 'two'])
-      await write((tx) => accountsIn(tx).deletePerson('per_pia'))
+      await writing.deletePerson('per_pia')
       expect(await all()).toEqual(['of the tenant'])
-      expect(await write((tx) => accountsIn(tx).takePersonLink(bytes('link'), AT))).toBeUndefined()
+      expect(await writing.takePersonLink(bytes('link'), AT)).toBeUndefined()
       expect(await accounts().personByName('pia')).toBeUndefined()
     })
 
@@ -221,20 +205,13 @@ overStores((stores) => {
           AT,
         )
       })
-      expect(await write((tx) => accountsIn(tx).deleteTenantSignIns('ten_a'))).toEqual({
+      expect(await writing.deleteTenantSignIns('ten_a')).toEqual({
         sessions: 1,
         links: 1,
       })
-      await write((tx) => accountsIn(tx).insertDashboardSession(session('two', { personId: 'per_pia' })))
-      const factor = {
-        id: 'per_pia',
-        sealed: bytes('sealed'),
-        recovery: '[]',
-        lastStep: null,
-        enrolledAt: AT,
-      }
-      for (const id of ['per_pia', 'operator'])
-        await write((tx) => accountsIn(tx).putSecondFactor({ ...factor, id }))
+      await writing.insertDashboardSession(session('two', { personId: 'per_pia' }))
+      const factor = { sealed: bytes('sealed'), recovery: '[]', lastStep: null, enrolledAt: AT }
+      for (const id of ['per_pia', 'operator']) await writing.putSecondFactor({ ...factor, id })
       await write((tx) => tx.closeTenant('ten_a', AT))
       expect((await accounts().secondFactors()).map(({ id }) => id)).toEqual(['operator'])
       expect(await accounts().dashboardSessions(AT)).toEqual([])
@@ -246,13 +223,9 @@ overStores((stores) => {
     const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
 
     it('can be used once, until it expires (exclusive)', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await accountsIn(tx).insertLoginLink(link)
-        await accountsIn(tx).insertLoginLink({ ...link, hash: bytes('late') })
-      })
-      const take = (hash: string, now: number) =>
-        write((tx) => accountsIn(tx).takeLoginLink(bytes(hash), now))
+      await stores.insert({ tenants: ['a'] })
+      for (const one of [link, { ...link, hash: bytes('late') }]) await writing.insertLoginLink(one)
+      const take = (hash: string, now: number) => writing.takeLoginLink(bytes(hash), now)
       expect(await take('link', AT + 9)).toEqual(link)
       expect(await take('link', AT + 9)).toBeUndefined()
       expect(await take('late', AT + 10)).toBeUndefined()
@@ -260,16 +233,9 @@ overStores((stores) => {
     })
 
     it('is given to one of many that use it at once, even over two connections', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await accountsIn(tx).insertLoginLink(link)
-      })
-      const both = [stores.store, await stores.open()]
-      const taken = await Promise.all(
-        Array.from({ length: 16 }, (_, i) =>
-          both[i % 2]!.transaction('installation', (tx) => accountsIn(tx).takeLoginLink(bytes('link'), AT)),
-        ),
-      )
+      await stores.insert({ tenants: ['a'] })
+      await writing.insertLoginLink(link)
+      const taken = await stores.atOnce(16, (tx) => accountsIn(tx).takeLoginLink(bytes('link'), AT))
       expect(taken.filter((one) => one !== undefined)).toEqual([link])
     })
   })

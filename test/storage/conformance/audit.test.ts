@@ -82,15 +82,10 @@ overStores((stores) => {
 
     it('follow one another when many transactions append at once, even over two connections', async () => {
       await insert({ tenants: ['a'] })
-      const both = [stores.store, await stores.open()]
-      await Promise.all(
-        Array.from({ length: 64 }, (_, i) =>
-          both[i % 2]!.transaction('installation', async (tx) => {
-            const head = await tx.auditHead('ten_a')
-            await tx.appendAudit(auditEntry((head?.sequence ?? 0) + 1))
-          }),
-        ),
-      )
+      await stores.atOnce(64, async (tx) => {
+        const head = await tx.auditHead('ten_a')
+        await tx.appendAudit(auditEntry((head?.sequence ?? 0) + 1))
+      })
       expect(await sequences(read().auditEntries('ten_a', 0, 100))).toEqual(
         Array.from({ length: 64 }, (_, i) => i + 1),
       )

@@ -33,6 +33,10 @@ const HOUR_MS = 3_600_000
 const NOW = AT + 1000
 
 overStores((stores) => {
+  const webhooks = () => stores.read().statements(webhookReader)
+  const accounts = () => stores.read().statements(accountReader)
+  const challenges = () => stores.read().statements(challengeReader)
+  const writingAccount = stores.writing(accountWriter)
   const { read, write, insert } = stores
   const expire = (now = NOW) => write((tx) => tx.deleteExpired(now))
   const fill = (work: (tx: StoreTransaction) => Promise<void>) =>
@@ -70,8 +74,7 @@ overStores((stores) => {
 
     it('deletes a limited number of rows at a time, and reports whether there may be more', async () => {
       await insertMany()
-      const deliveries = async () =>
-        (await read().statements(webhookReader).deliveriesOf('ten_a', MANY)).length
+      const deliveries = async () => (await webhooks().deliveriesOf('ten_a', MANY)).length
       const left = [await deliveries()]
       while (await expire()) left.push(await deliveries())
       expect(left.length).toBeGreaterThan(2)
@@ -133,16 +136,16 @@ overStores((stores) => {
 
     it('deletes challenges one hour after their end, used or not', async () => {
       await fill(async (tx) => {
-        await tx.statements(challengeWriter).insert(challenge('gone', { expiresAt: NOW - HOUR_MS }))
-        await tx
-          .statements(challengeWriter)
-          .insert(challenge('used', { expiresAt: NOW - HOUR_MS, usedAt: AT }))
-        await tx.statements(challengeWriter).insert(challenge('kept', { expiresAt: NOW - HOUR_MS + 1 }))
+        const ends = NOW - HOUR_MS
+        for (const one of [
+          challenge('gone', { expiresAt: ends }),
+          challenge('used', { expiresAt: ends, usedAt: AT }),
+          challenge('kept', { expiresAt: ends + 1 }),
+        ])
+          await tx.statements(challengeWriter).insert(one)
       })
       await expire()
-      const there = ['gone', 'used', 'kept'].map(
-        async (id) => (await read().statements(challengeReader).find(id)) !== undefined,
-      )
+      const there = ['gone', 'used', 'kept'].map(async (id) => (await challenges().find(id)) !== undefined)
       expect(await Promise.all(there)).toEqual([false, false, true])
     })
 
@@ -165,12 +168,10 @@ overStores((stores) => {
         }
       })
       await expire()
-      const links = ['until 0', 'until 1'].map((hash) =>
-        write((tx) => tx.statements(accountWriter).takeLoginLink(bytes(hash), AT)),
-      )
+      const links = ['until 0', 'until 1'].map((hash) => writingAccount.takeLoginLink(bytes(hash), AT))
       expect((await Promise.all(links)).map((link) => link !== undefined)).toEqual([false, true])
-      expect(await read().statements(accountReader).dashboardSession(bytes('until 0'), AT)).toBeUndefined()
-      expect(await read().statements(accountReader).dashboardSession(bytes('until 1'), AT)).toBeDefined()
+      expect(await accounts().dashboardSession(bytes('until 0'), AT)).toBeUndefined()
+      expect(await accounts().dashboardSession(bytes('until 1'), AT)).toBeDefined()
     })
 
     it('deletes deliveries, except those that wait for the return of a suspended tenant', async () => {
@@ -190,7 +191,7 @@ overStores((stores) => {
       })
       await expire()
       const left = async (tenantId: string) =>
-        (await read().statements(webhookReader).deliveriesOf(tenantId, 10)).map(({ id }) => id).sort()
+        (await webhooks().deliveriesOf(tenantId, 10)).map(({ id }) => id).sort()
       expect(await left('ten_a')).toEqual(['a later', 'a waiting'])
       expect(await left('ten_b')).toEqual(['b later'])
     })

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
-import type { Store, StoreTransaction } from '../../../src/storage/store.js'
+import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -18,28 +18,15 @@ import {
   operator,
   signingSecret,
   subject,
-  tenant,
 } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const read = () => stores.store.read
-  /** Runs the same work many times at once, alternating between two connections. */
-  async function atOnce<T>(
-    count: number,
-    work: (tx: StoreTransaction, i: number) => Promise<T>,
-  ): Promise<T[]> {
-    const both: Store[] = [stores.store, await stores.open()]
-    return Promise.all(
-      Array.from({ length: count }, (_, i) => both[i % 2]!.transaction('installation', (tx) => work(tx, i))),
-    )
-  }
-  const fill = () =>
-    stores.store.transaction('installation', async (tx) => {
-      await tx.insertTenant(tenant('a'))
-      await tx.insertSubject(subject('ada'))
-      await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
-    })
+  const webhooks = () => stores.read().statements(webhookReader)
+  const accounts = () => stores.read().statements(accountReader)
+  const writingWebhook = stores.writing(webhookWriter)
+  const { read, atOnce } = stores
+  const fill = () => stores.insert({ tenants: ['a'], subjects: ['ada'], endpoints: [endpoint('end')] })
 
   describe('a transaction is isolated and', () => {
     it('counts every failure of a user when 64 are counted at once', async () => {
@@ -78,14 +65,14 @@ overStores((stores) => {
 
     it('keeps one operator when each transaction deletes another one unless it is the last', async () => {
       const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
-      await stores.store.transaction('installation', async (tx) => {
+      await stores.write(async (tx) => {
         for (const one of all) await tx.statements(accountWriter).putPerson(one)
       })
       await atOnce(8, async (tx, i) => {
         const others = (await tx.statements(accountWriter).people(null)).filter(({ id }) => id !== all[i]!.id)
         if (others.length > 0) await tx.statements(accountWriter).deletePerson(all[i]!.id)
       })
-      expect(await read().statements(accountReader).people(null)).toHaveLength(1)
+      expect(await accounts().people(null)).toHaveLength(1)
     })
 
     it('respects the limits of webhook endpoints and of waiting deliveries', async () => {
@@ -94,21 +81,19 @@ overStores((stores) => {
         if ((await tx.statements(webhookWriter).endpointsOf('ten_a')).length < 4)
           await tx.statements(webhookWriter).insertEndpoint(endpoint(`${i}`))
       })
-      expect(await read().statements(webhookReader).endpointsOf('ten_a')).toHaveLength(4)
+      expect(await webhooks().endpointsOf('ten_a')).toHaveLength(4)
       await atOnce(12, async (tx, i) => {
         if ((await tx.statements(webhookWriter).countPending('end')) < 5)
           await tx.statements(webhookWriter).insertDelivery(delivery(`${i}`, 'end'))
         else await tx.statements(webhookWriter).countDropped('end')
       })
-      expect(await read().statements(webhookReader).countPending('end')).toBe(5)
-      expect((await read().statements(webhookReader).endpoint('end'))?.dropped).toBe(7)
+      expect(await webhooks().countPending('end')).toBe(5)
+      expect((await webhooks().endpoint('end'))?.dropped).toBe(7)
     })
 
     it('rotates a signing secret so that each rotation ends the one before', async () => {
       await fill()
-      await stores.store.transaction('installation', (tx) =>
-        tx.insertSigningSecret(signingSecret('kid_first')),
-      )
+      await stores.write((tx) => tx.insertSigningSecret(signingSecret('kid_first')))
       await atOnce(8, async (tx, i) => {
         const [current] = await tx.signingSecrets('ten_a', AT)
         await tx.setSigningSecretEnd(current!.id, AT + 1 + i)
@@ -121,9 +106,7 @@ overStores((stores) => {
 
     it('gives a delivery to one sender', async () => {
       await fill()
-      await stores.store.transaction('installation', (tx) =>
-        tx.statements(webhookWriter).insertDelivery(delivery('del', 'end')),
-      )
+      await writingWebhook.insertDelivery(delivery('del', 'end'))
       const taken = await atOnce(16, async (tx) => {
         const [due] = await tx.statements(webhookWriter).due(AT, 1)
         if (!due) return false
@@ -135,13 +118,13 @@ overStores((stores) => {
         return true
       })
       expect(taken.filter(Boolean)).toHaveLength(1)
-      expect((await read().statements(webhookReader).delivery('del'))?.attempts).toBe(1)
+      expect((await webhooks().delivery('del'))?.attempts).toBe(1)
     })
 
     it('changes several users at once, in any order in which transactions name them', async () => {
       const [one, two] = [bytes('ada'), bytes('eve')]
       await fill()
-      await stores.store.transaction('installation', (tx) => tx.insertSubject(subject('eve')))
+      await stores.write((tx) => tx.insertSubject(subject('eve')))
       const add = async (tx: StoreTransaction, blindIndex: Buffer) => {
         const { id, failures } = (await tx.subject(blindIndex))!.subject
         await tx.setLockout(id, { failures: failures + 1, lockedUntil: null, disabledAt: null })

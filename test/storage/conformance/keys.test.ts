@@ -81,13 +81,9 @@ overStores((stores) => {
           })
           await tx.insertIdempotencyRecord(keptResponse(`scope ${id}`, { subjectId: null }))
           await tx.statements(webhookWriter).insertDelivery(delivery(`del_${id}`, 'end'))
-          const sealed = bytes(`sealed factor of ${id}`)
           await tx.statements(accountWriter).putSecondFactor({
-            id: `opr_${id}`,
-            sealed,
-            recovery: '[]',
-            lastStep: null,
-            enrolledAt: AT,
+            ...{ id: `opr_${id}`, sealed: bytes(`sealed opr_${id}`) },
+            ...{ recovery: '[]', lastStep: null, enrolledAt: AT },
           })
         }
         await tx.insertIdempotencyRecord(keptResponse("a user's"))
@@ -97,27 +93,21 @@ overStores((stores) => {
           .insertDelivery(delivery('forgotten', 'end', { ...DELIVERED, sealed: null }))
       })
     const hex = (text: string) => bytes(text).toString('hex')
+    /** The sealed value of each row by its id. */
+    const each = (idOf: (id: string) => string, sealed = (id: string) => `sealed ${idOf(id)}`) =>
+      Object.fromEntries(['a', 'b', 'C'].map((id) => [idOf(id), sealed(id)]))
+    const under = (prefix: string) => each((id) => `${prefix}_${id}`)
     const EXPECTED: Record<string, Record<string, string>> = {
-      subject: {
-        sub_a: 'wrapped key of a',
-        sub_b: 'wrapped key of b',
-        sub_C: 'wrapped key of C',
-      },
-      signing_secret: { kid_a: 'sealed kid_a', kid_b: 'sealed kid_b', kid_C: 'sealed kid_C' },
-      verdict_key: { vky_a: 'sealed vky_a', vky_b: 'sealed vky_b', vky_C: 'sealed vky_C' },
-      openid_key: { oik_a: 'sealed oik_a', oik_b: 'sealed oik_b', oik_C: 'sealed oik_C' },
-      openid_client: { oic_a: 'sealed oic_a', oic_b: 'sealed oic_b', oic_C: 'sealed oic_C' },
-      second_factor: {
-        opr_a: 'sealed factor of a',
-        opr_b: 'sealed factor of b',
-        opr_C: 'sealed factor of C',
-      },
-      idempotency: {
-        [hex('scope a')]: 'sealed response of scope a',
-        [hex('scope b')]: 'sealed response of scope b',
-        [hex('scope C')]: 'sealed response of scope C',
-      },
-      webhook_delivery: { del_a: 'sealed del_a', del_b: 'sealed del_b', del_C: 'sealed del_C' },
+      subject: each(
+        (id) => `sub_${id}`,
+        (id) => `wrapped key of ${id}`,
+      ),
+      ...{ signing_secret: under('kid'), verdict_key: under('vky'), openid_key: under('oik') },
+      ...{ openid_client: under('oic'), second_factor: under('opr'), webhook_delivery: under('del') },
+      idempotency: each(
+        (id) => hex(`scope ${id}`),
+        (id) => `sealed response of scope ${id}`,
+      ),
     }
     const KINDS = tablesWith(tablesOf())
       .filter(({ sealing }) => sealing)

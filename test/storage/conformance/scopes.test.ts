@@ -28,7 +28,11 @@ const factor: SecondFactorRecord = {
 }
 
 overStores((stores) => {
-  const read = () => stores.store.read
+  const webhooks = () => stores.read().statements(webhookReader)
+  const accounts = () => stores.read().statements(accountReader)
+  const challenges = () => stores.read().statements(challengeReader)
+  const writingAccount = stores.writing(accountWriter)
+  const { read } = stores
   const names = async () => (await read().tenants()).map(({ name }) => name).sort()
   const insert = (name: string, scope: Scope, store: Store = stores.store) =>
     store.transaction(scope, (tx) => tx.insertTenant(tenant(name)))
@@ -48,16 +52,8 @@ overStores((stores) => {
     })
     return { release, done }
   }
-  /** Runs the same work many times at once under `rows`, alternating between two connections. */
-  async function atOnce<T>(
-    count: number,
-    work: (tx: StoreTransaction, i: number) => Promise<T>,
-  ): Promise<T[]> {
-    const both = [stores.store, await stores.open()]
-    return Promise.all(
-      Array.from({ length: count }, (_, i) => both[i % 2]!.transaction('rows', (tx) => work(tx, i))),
-    )
-  }
+  const atOnce = <T>(count: number, work: (tx: StoreTransaction, i: number) => Promise<T>) =>
+    stores.atOnce(count, work, 'rows')
 
   describe.each(SCOPES)('a transaction with the scope of %s', (_, scope) => {
     it('resolves with the result of its work, whose writes are kept', async () => {
@@ -108,7 +104,7 @@ overStores((stores) => {
 
   describe('under the scope of rows', () => {
     it('two connections delete the same expired rows, and neither fails', async () => {
-      await stores.store.transaction('installation', async (tx) => {
+      await stores.write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         for (let i = 0; i < 700; i++) {
           const expiresAt = AT + (i % 7)
@@ -123,24 +119,23 @@ overStores((stores) => {
       }
       await Promise.all([stores.store, stores.store, await stores.open()].map(deleteAll))
       expect(await read().idempotencyRecord(bytes('3'), 0)).toBeUndefined()
-      expect(
-        await Promise.all([0, 350, 699].map((i) => read().statements(challengeReader).find(`${i}`))),
-      ).toEqual([undefined, undefined, undefined])
+      expect(await Promise.all([0, 350, 699].map((i) => challenges().find(`${i}`)))).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ])
     })
 
     it('a due delivery is taken once, and its attempt is counted', async () => {
-      await stores.store.transaction('installation', async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
-        await tx.statements(webhookWriter).insertDelivery(delivery('del', 'end'))
-      })
-      const [due] = await read().statements(webhookReader).due(AT, 1)
+      const rows = { endpoints: [endpoint('end')], deliveries: [delivery('del', 'end')] }
+      await stores.insert({ tenants: ['a'], ...rows })
+      const [due] = await webhooks().due(AT, 1)
       const taken = await atOnce(16, (tx, i) =>
         tx.statements(webhookWriter).take(due!, AT, { nextAttemptAt: AT + 1000, takenBy: `${i}` }),
       )
       expect(taken.filter(Boolean)).toHaveLength(1)
       const takenBy = `${taken.indexOf(true)}`
-      expect(await read().statements(webhookReader).delivery('del')).toMatchObject({
+      expect(await webhooks().delivery('del')).toMatchObject({
         attempts: 1,
         nextAttemptAt: AT + 1000,
         takenBy,
@@ -148,7 +143,7 @@ overStores((stores) => {
     })
 
     it('a delivery that is no longer due, or is to be sent from the beginning, is not taken as it was read', async () => {
-      await stores.store.transaction('installation', async (tx) => {
+      await stores.write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
         for (const id of ['erased', 'again', 'gone'])
@@ -166,7 +161,7 @@ overStores((stores) => {
             tx.statements(webhookWriter).take({ id, attempts: 3 }, AT, taking),
           ),
         ).toBe(false)
-      expect(await read().statements(webhookReader).delivery('again')).toMatchObject({
+      expect(await webhooks().delivery('again')).toMatchObject({
         attempts: 0,
         takenBy: null,
       })
@@ -176,16 +171,14 @@ overStores((stores) => {
       ['first', factor],
       ['later', { ...factor, lastStep: 57_000_000 }],
     ])('a %s code of a second factor is used once', async (_, before) => {
-      await stores.store.transaction('installation', (tx) =>
-        tx.statements(accountWriter).putSecondFactor(before),
-      )
+      await writingAccount.putSecondFactor(before)
       const used = await atOnce(16, (tx) =>
         tx
           .statements(accountWriter)
           .noteSecondFactorUse(before, { recovery: '["one"]', lastStep: 57_000_001 }),
       )
       expect(used.filter(Boolean)).toHaveLength(1)
-      expect(await read().statements(accountReader).secondFactor('operator')).toEqual({
+      expect(await accounts().secondFactor('operator')).toEqual({
         ...before,
         lastStep: 57_000_001,
       })
@@ -193,19 +186,15 @@ overStores((stores) => {
 
     it('a login link is found while it is valid, and is used up once', async () => {
       const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
-      await stores.store.transaction('installation', async (tx) => {
+      await stores.write(async (tx) => {
         await tx.insertTenant(tenant('a'))
         await tx.statements(accountWriter).insertLoginLink(link)
       })
-      expect(await read().statements(accountReader).loginLink(bytes('link'), AT)).toEqual(link)
-      expect(
-        await read()
-          .statements(accountReader)
-          .loginLink(bytes('link'), AT + 10),
-      ).toBeUndefined()
+      expect(await accounts().loginLink(bytes('link'), AT)).toEqual(link)
+      expect(await accounts().loginLink(bytes('link'), AT + 10)).toBeUndefined()
       const taken = await atOnce(8, (tx) => tx.statements(accountWriter).takeLoginLink(bytes('link'), AT))
       expect(taken.filter((one) => one !== undefined)).toEqual([link])
-      expect(await read().statements(accountReader).loginLink(bytes('link'), AT)).toBeUndefined()
+      expect(await accounts().loginLink(bytes('link'), AT)).toBeUndefined()
     })
   })
 })

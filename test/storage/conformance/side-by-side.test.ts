@@ -18,7 +18,7 @@ const follow = (head: AuditRecord | undefined) => {
 }
 
 overStores((stores) => {
-  const read = () => stores.store.read
+  const { read } = stores
   const about = <T>(serializationKey: string | undefined, work: (tx: StoreTransaction) => Promise<T>) =>
     stores.store.transaction({ tenantId: 'ten_a', serializationKey }, work)
   const ready = () =>

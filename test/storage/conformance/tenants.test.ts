@@ -21,6 +21,10 @@ import {
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
+  const webhooks = () => stores.read().statements(webhookReader)
+  const accounts = () => stores.read().statements(accountReader)
+  const challenges = () => stores.read().statements(challengeReader)
+  const writingAccount = stores.writing(accountWriter)
   const { read, write, insert } = stores
 
   describe('tenants', () => {
@@ -44,14 +48,8 @@ overStores((stores) => {
     })
 
     it('are listed oldest first, and by id when they were created at the same time', async () => {
-      await insert({
-        tenants: [
-          tenant('c', { createdAt: AT }),
-          tenant('b', { createdAt: AT + 1 }),
-          tenant('a', { createdAt: AT }),
-          tenant('d', { createdAt: AT - 1 }),
-        ],
-      })
+      const [b, d] = [tenant('b', { createdAt: AT + 1 }), tenant('d', { createdAt: AT - 1 })]
+      await insert({ tenants: ['c', b, 'a', d] })
       expect((await read().tenants()).map(({ name }) => name)).toEqual(['d', 'a', 'c', 'b'])
     })
 
@@ -75,14 +73,7 @@ overStores((stores) => {
       await write((tx) => tx.setContract('ten_a', contract))
       expect(await read().tenantById('ten_a')).toEqual({ ...before, ...contract })
       expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
-      const none = {
-        ratePerSecond: 1,
-        burst: 1,
-        fmr: null,
-        requireLiveness: null,
-        replaceVerdictMinutes: null,
-      }
-      await write((tx) => tx.setContract('ten_a', none))
+      await write((tx) => tx.setContract('ten_a', tenant('a')))
       expect(await read().tenantById('ten_a')).toEqual(before)
     })
 
@@ -101,20 +92,16 @@ overStores((stores) => {
     })
 
     it('are suspended, and resumed by null', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.setSuspended('ten_a', AT)
-      })
+      await insert({ tenants: ['a'] })
+      await write((tx) => tx.setSuspended('ten_a', AT))
       expect(await read().tenantById('ten_a')).toEqual(tenant('a', { suspendedAt: AT }))
       await write((tx) => tx.setSuspended('ten_a', null))
       expect(await read().tenantById('ten_a')).toEqual(tenant('a'))
     })
 
     it('keep the time from which their verifies are compared, each its own', async () => {
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        await tx.setDriftSince('ten_a', AT)
-      })
+      await insert({ tenants: ['a', 'b'] })
+      await write((tx) => tx.setDriftSince('ten_a', AT))
       expect(await read().tenantById('ten_a')).toEqual(tenant('a', { driftSince: AT }))
       expect(await read().tenantById('ten_b')).toEqual(tenant('b'))
     })
@@ -163,27 +150,18 @@ overStores((stores) => {
 
       const left = async (name: string) => ({
         secrets: (await read().signingSecrets(`ten_${name}`, AT)).length,
-        session:
-          (await read()
-            .statements(accountReader)
-            .dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
-        endpoints: (await read().statements(webhookReader).endpointsOf(`ten_${name}`)).length,
-        delivery: (await read().statements(webhookReader).delivery(`del_${name}`)) !== undefined,
-        challenge: (await read().statements(challengeReader).find(`cha_${name}`)) !== undefined,
-        link:
-          (await write((tx) => tx.statements(accountWriter).takeLoginLink(bytes(`link ${name}`), AT))) !==
-          undefined,
+        session: (await accounts().dashboardSession(bytes(`session ${name}`), AT)) !== undefined,
+        endpoints: (await webhooks().endpointsOf(`ten_${name}`)).length,
+        delivery: (await webhooks().delivery(`del_${name}`)) !== undefined,
+        challenge: (await challenges().find(`cha_${name}`)) !== undefined,
+        link: (await writingAccount.takeLoginLink(bytes(`link ${name}`), AT)) !== undefined,
       })
-      expect(await left('a')).toEqual({
-        ...{ secrets: 0, session: false, endpoints: 0, delivery: false },
-        ...{ challenge: false, link: false },
-      })
-      expect(await left('b')).toEqual({
-        ...{ secrets: 2, session: true, endpoints: 1, delivery: true },
-        ...{ challenge: true, link: true },
-      })
+      const gone = { session: false, delivery: false, challenge: false, link: false }
+      expect(await left('a')).toEqual({ secrets: 0, endpoints: 0, ...gone })
+      const there = { session: true, delivery: true, challenge: true, link: true }
+      expect(await left('b')).toEqual({ secrets: 2, endpoints: 1, ...there })
       expect((await read().apiKeys('ten_b'))[0]).toEqual(apiKey('key_b', { tenantId: 'ten_b' }))
-      expect(await read().statements(accountReader).dashboardSession(bytes('op'), AT)).toBeDefined()
+      expect(await accounts().dashboardSession(bytes('op'), AT)).toBeDefined()
     })
 
     it('accepts no user any more, even from transactions that had begun', async () => {
@@ -346,7 +324,7 @@ overStores((stores) => {
       tenants: ['a', 'b'],
       subjects: ['ada', subject('eve', { environment: 'sandbox', tenantId: 'ten_b' }), 'bare'],
       references: ['ada', 'eve'],
-      entries: [...[1, 2, 3].map((sequence) => auditEntry(sequence))],
+      entries: [1, 2, 3].map((sequence) => auditEntry(sequence)),
     })
     expect(await read().counts()).toEqual({
       tenants: 2,

@@ -18,8 +18,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 
 /** Commits tenants as fast as it can, many at a time and each with an audit entry, and prints which are acknowledged. */
 const WRITER = `
-  const none = { fmr: null, replaceVerdictMinutes: null, requireLiveness: null, capturePage: null, policyHash: null, sandboxPolicyHash: null, passkeys: null, models: null, driftSince: null, productionIssuedAt: null, productionRevealedAt: null, suspendedAt: null, deletedAt: null }
-  const tenant = (name) => ({ id: 'ten_' + name, name, createdAt: 1, ratePerSecond: 1, burst: 1, ...none })
+  const tenant = (name) => ({ ...${JSON.stringify(tenant('any'))}, id: 'ten_' + name, name })
   const run = process.argv[1]
   if (run === 'first') await store.transaction('installation', (tx) => tx.insertTenant(tenant('log')))
   let next = 0
@@ -45,17 +44,17 @@ overStores((stores) => {
   const insert = (name: string, store: Store = stores.store) =>
     store.transaction('installation', (tx) => tx.insertTenant(tenant(name)))
   /** Reads the user's failures and adds one, as a lockout does. */
-  const countFailure = (store: Store) =>
-    store.transaction('installation', async (tx) => {
-      const { failures } = (await tx.subject(bytes('ada')))!.subject
-      await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
-      return failures + 1
-    })
-  const insertAda = () =>
-    stores.store.transaction('installation', async (tx) => {
-      await tx.insertTenant(tenant('a'))
-      await tx.insertSubject(subject('ada'))
-    })
+  const countFailure = (store: Store, deadlineMs?: number) =>
+    store.transaction(
+      'installation',
+      async (tx) => {
+        const { failures } = (await tx.subject(bytes('ada')))!.subject
+        await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
+        return failures + 1
+      },
+      deadlineMs,
+    )
+  const insertAda = () => stores.insert({ tenants: ['a'], subjects: ['ada'] })
   /** Begins a transaction that holds the user's lock until the gate is opened. */
   async function hold(store: Store): Promise<{ release: () => void; done: Promise<void> }> {
     const [entered, released] = [gate(), gate()]
@@ -166,15 +165,7 @@ overStores((stores) => {
       await insertAda()
       const holder = await hold(await stores.open())
       const soon = performance.now() + 200
-      const count = (deadlineMs: number) =>
-        stores.store.transaction(
-          'installation',
-          async (tx) => {
-            const { failures } = (await tx.subject(bytes('ada')))!.subject
-            await tx.setLockout('sub_ada', { failures: failures + 1, lockedUntil: null, disabledAt: null })
-          },
-          deadlineMs,
-        )
+      const count = (deadlineMs: number) => countFailure(stores.store, deadlineMs)
       const patient = count(soon + 600_000)
       const late = [count(soon), count(soon)]
       await Promise.all(late.map((one) => expect(one).rejects.toBeInstanceOf(StoreUnavailableError)))

@@ -26,24 +26,18 @@ import {
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
+  const webhooks = () => stores.read().statements(webhookReader)
+  const challenges = () => stores.read().statements(challengeReader)
   const { read, write, insert } = stores
 
   describe('a user', () => {
     it('is found by the blind index, with a reference or null, and is undefined for an unknown one', async () => {
       const full = subject('full', { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 })
+      const ada = { subject: subject('ada'), reference: reference('ada') }
       await insert({ tenants: ['a'], subjects: [full, 'ada'], references: ['ada'] })
-      expect(await read().subject(bytes('full'))).toEqual({
-        subject: full,
-        reference: null,
-        following: [],
-        aged: null,
-      })
-      expect(await read().subject(bytes('ada'))).toEqual({
-        subject: subject('ada'),
-        reference: reference('ada'),
-        following: [],
-        aged: null,
-      })
+      const none = { following: [], aged: null }
+      expect(await read().subject(bytes('full'))).toEqual({ subject: full, reference: null, ...none })
+      expect(await read().subject(bytes('ada'))).toEqual({ ...ada, ...none })
       expect(await read().subject(bytes('nobody'))).toBeUndefined()
       expect(await read().subjectWithoutReference(bytes('full'))).toEqual(full)
       expect(await read().subjectWithoutReference(bytes('ada'))).toEqual(subject('ada'))
@@ -52,15 +46,12 @@ overStores((stores) => {
 
     it('is read before a verdict with lockout, captures and the hash of the policy in force', async () => {
       const lockout = { failures: 3, lockedUntil: AT + 1, disabledAt: AT + 2 }
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        await tx.statements(policyWriter).putInForce('ten_a', 'production', '01')
-        await tx.statements(policyWriter).putInForce('ten_a', 'sandbox', '02')
-        await tx.insertSubject(subject('ada', lockout))
-        await tx.insertSubject(subject('box', { environment: 'sandbox' }))
-        await tx.insertSubject(subject('out', { tenantId: 'ten_b' }))
-        await tx.insertCapture(capture('seen'))
-      })
+      const [box, out] = [subject('box', { environment: 'sandbox' }), subject('out', { tenantId: 'ten_b' })]
+      const subjects = [subject('ada', lockout), box, out]
+      await insert({ tenants: ['a', 'b'], subjects, captures: [capture('seen')] })
+      const policies = stores.writing(policyWriter)
+      await policies.putInForce('ten_a', 'production', '01')
+      await policies.putInForce('ten_a', 'sandbox', '02')
       const standing = (name: string) => read().standing(bytes(name), 0)
       expect(await standing('ada')).toEqual({
         id: 'sub_ada',
@@ -74,17 +65,10 @@ overStores((stores) => {
     })
 
     it('is read with others of the tenant, by the model of the reference and in the order of blind indexes', async () => {
+      const [box, out] = [subject('box', { environment: 'sandbox' }), subject('out', { tenantId: 'ten_b' })]
       await insert({
         tenants: ['a', 'b'],
-        subjects: [
-          'eve',
-          'ada',
-          'bob',
-          'dan',
-          'zoe',
-          subject('out', { tenantId: 'ten_b' }),
-          subject('box', { environment: 'sandbox' }),
-        ],
+        subjects: ['eve', 'ada', 'bob', 'dan', 'zoe', out, box],
         references: ['eve', 'ada', 'bob', 'out', 'box', reference('zoe', { model: 'other@1' })],
       })
       const { model } = reference('ada')
@@ -150,17 +134,10 @@ overStores((stores) => {
     })
 
     it('is counted by environment while it has a reference', async () => {
-      await insert({
-        tenants: ['a', 'b'],
-        subjects: [
-          'ada',
-          'eve',
-          'bare',
-          subject('sam', { environment: 'sandbox' }),
-          subject('theirs', { tenantId: 'ten_b' }),
-        ],
-        references: ['ada', 'eve', 'sam', 'theirs'],
-      })
+      const sam = subject('sam', { environment: 'sandbox' })
+      const theirs = subject('theirs', { tenantId: 'ten_b' })
+      const subjects = ['ada', 'eve', 'bare', sam, theirs]
+      await insert({ tenants: ['a', 'b'], subjects, references: ['ada', 'eve', 'sam', 'theirs'] })
       expect(await read().referencesOf('ten_a')).toEqual({ production: 2, sandbox: 1 })
       expect(await read().referencesOf('ten_b')).toEqual({ production: 1, sandbox: 0 })
       expect(await read().referencesOf('ten_nobody')).toEqual({ production: 0, sandbox: 0 })
@@ -179,36 +156,22 @@ overStores((stores) => {
 
   describe('captures', () => {
     it('are listed newest first, after a time (exclusive), up to a limit', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (const name of ['ada', 'eve']) await tx.insertSubject(subject(name))
-        for (const [digest, seenAt] of [
-          ['second', AT + 2],
-          ['first', AT + 1],
-          ['third', AT + 3],
-        ] as const)
-          await tx.insertCapture(capture(digest, { seenAt }))
-        await tx.insertCapture(capture('theirs', { subjectId: 'sub_eve' }))
-      })
+      const times = { second: AT + 2, first: AT + 1, third: AT + 3 }
+      const theirs = capture('theirs', { subjectId: 'sub_eve' })
+      const captures = [...Object.entries(times).map(([name, seenAt]) => capture(name, { seenAt })), theirs]
+      await insert({ tenants: ['a'], subjects: ['ada', 'eve'], captures })
       const digests = async (since: number, limit: number) =>
         (await newestCaptures(read(), 'sub_ada', since, limit)).map(({ digest }) => digest.toString())
       expect(await digests(AT, 10)).toEqual(['third', 'second', 'first'])
       expect(await digests(AT + 1, 10)).toEqual(['third', 'second'])
       expect(await digests(AT, 2)).toEqual(['third', 'second'])
-      expect(await newestCaptures(read(), 'sub_eve', 0, 10)).toEqual([
-        capture('theirs', { subjectId: 'sub_eve' }),
-      ])
+      expect(await newestCaptures(read(), 'sub_eve', 0, 10)).toEqual([theirs])
     })
 
     it('are recognized by their digest when only the digest is kept, and are then not listed', async () => {
-      await insert({
-        tenants: ['a'],
-        subjects: ['ada'],
-        captures: [
-          capture('digest alone', { sealed: Buffer.alloc(0) }),
-          capture('whole', { seenAt: AT + 1 }),
-        ],
-      })
+      const whole = capture('whole', { seenAt: AT + 1 })
+      const captures = [capture('digest alone', { sealed: Buffer.alloc(0) }), whole]
+      await insert({ tenants: ['a'], subjects: ['ada'], captures })
       const has = (digest: string, since: number, subjectId = 'sub_ada') =>
         hasCapture(read(), subjectId, bytes(digest), since)
       expect(await has('digest alone', AT - 1)).toBe(true)
@@ -216,7 +179,7 @@ overStores((stores) => {
       expect(await has('whole', AT)).toBe(true)
       expect(await has('whole', AT, 'sub_eve')).toBe(false)
       expect(await has('never seen', 0)).toBe(false)
-      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([capture('whole', { seenAt: AT + 1 })])
+      expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([whole])
     })
 
     it('are listed after the last position of a history, in order, at any time', async () => {
@@ -242,11 +205,8 @@ overStores((stores) => {
     })
 
     it('may have the same digest twice, and cannot exist without their user', async () => {
-      await insert({
-        tenants: ['a'],
-        subjects: ['ada'],
-        captures: [...[AT, AT + 1].map((seenAt) => capture('same', { seenAt }))],
-      })
+      const captures = [AT, AT + 1].map((seenAt) => capture('same', { seenAt }))
+      await insert({ tenants: ['a'], subjects: ['ada'], captures })
       expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toHaveLength(2)
       await expect(
         write((tx) => tx.insertCapture(capture('d', { subjectId: 'sub_nobody' }))),
@@ -312,57 +272,42 @@ overStores((stores) => {
         users: ['ada', 'grace'],
         captures: [capture('digest alone', { sealed: Buffer.alloc(0) })],
         responses: [keptResponse('sealed by the service', { subjectId: null })],
-        challenges: [
-          ...['ada', 'grace'].map((name) => challenge(`cha_${name}`, { blindIndex: bytes(name) })),
-        ],
+        challenges: ['ada', 'grace'].map((name) => challenge(`cha_${name}`, { blindIndex: bytes(name) })),
       })
       const erase = () => write((tx) => tx.eraseSubject(bytes('ada')))
       expect(await erase()).toEqual({ references: 1, captures: 2, passkeys: 0, idempotencyRecords: 2 })
       expect(await read().subject(bytes('ada'))).toBeUndefined()
       expect(await newestCaptures(read(), 'sub_ada', 0, 10)).toEqual([])
       expect(await read().idempotencyRecord(bytes('scope of ada'), AT)).toBeUndefined()
-      expect(await read().statements(challengeReader).find('cha_ada')).toBeUndefined()
+      expect(await challenges().find('cha_ada')).toBeUndefined()
       expect(await read().subject(bytes('grace'))).toMatchObject({ reference: { id: 'ref_grace' } })
       expect(await newestCaptures(read(), 'sub_grace', 0, 10)).toHaveLength(1)
       expect(await read().idempotencyRecord(bytes('scope of grace'), AT)).toBeDefined()
-      expect(await read().statements(challengeReader).find('cha_grace')).toBeDefined()
+      expect(await challenges().find('cha_grace')).toBeDefined()
       expect(await erase()).toEqual({ references: 0, captures: 0, passkeys: 0, idempotencyRecords: 0 })
     })
 
     it('deletes the kept responses of a user who is not enrolled', async () => {
       await write((tx) => tx.insertIdempotencyRecord(keptResponse('s', { subjectId: null })))
-      expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toEqual({
-        references: 0,
-        captures: 0,
-        passkeys: 0,
-        idempotencyRecords: 1,
-      })
+      const counted = { references: 0, captures: 0, passkeys: 0, idempotencyRecords: 1 }
+      expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toEqual(counted)
     })
 
     it('deletes the bodies of webhooks about the user, and keeps the deliveries', async () => {
       const blindIndex = bytes('ada')
-      await insert({
-        tenants: ['a'],
-        subjects: ['ada'],
-        endpoints: [endpoint('end')],
-        deliveries: [
-          delivery('waiting', 'end', { blindIndex }),
-          delivery('told', 'end', { blindIndex, ...DELIVERED }),
-          delivery('of another', 'end', { blindIndex: bytes('eve') }),
-        ],
-      })
-      await write((tx) => tx.eraseSubject(blindIndex))
-      expect(await read().statements(webhookReader).delivery('waiting')).toEqual(
-        delivery('waiting', 'end', {
-          ...{ blindIndex: null, sealed: null, status: 'erased', nextAttemptAt: null },
-        }),
-      )
-      expect(await read().statements(webhookReader).delivery('told')).toEqual(
-        delivery('told', 'end', { blindIndex: null, ...DELIVERED, sealed: null }),
-      )
-      expect(await read().statements(webhookReader).delivery('of another')).toEqual(
+      const [waiting, told, other] = [
+        delivery('waiting', 'end', { blindIndex }),
+        delivery('told', 'end', { blindIndex, ...DELIVERED }),
         delivery('of another', 'end', { blindIndex: bytes('eve') }),
-      )
+      ]
+      const deliveries = [waiting, told, other]
+      await insert({ tenants: ['a'], subjects: ['ada'], endpoints: [endpoint('end')], deliveries })
+      await write((tx) => tx.eraseSubject(blindIndex))
+      const gone = { blindIndex: null, sealed: null }
+      const erased = { ...waiting, ...gone, status: 'erased', nextAttemptAt: null }
+      expect(await webhooks().delivery('waiting')).toEqual(erased)
+      expect(await webhooks().delivery('told')).toEqual({ ...told, ...gone })
+      expect(await webhooks().delivery('of another')).toEqual(other)
     })
 
     it('leaves a receipt until it expires (exclusive), which the next one replaces', async () => {

@@ -3,11 +3,9 @@
  * back.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
 import { PostgresCoordinator } from '../../../src/features/postgres/store/postgres-coordinator.js'
-import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const BUCKET = { ratePerSecond: 5, burst: 10 }
 const MOST = 100
@@ -19,8 +17,7 @@ overPostgres(() => {
   beforeAll(async () => {
     database = await createDatabase()
     await (await openPostgresStore(database.url)).close()
-    const target = parsePostgresUrl(database.url)
-    coordinator = new PostgresCoordinator({ target, hosts: new Hosts(target.hosts), passwordFile: undefined })
+    coordinator = new PostgresCoordinator(accessTo(database))
     await coordinator.start()
   })
   afterEach(() => database.query('DELETE FROM bucket'))

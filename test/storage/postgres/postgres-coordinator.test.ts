@@ -1,12 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
 import { PostgresCoordinator } from '../../../src/features/postgres/store/postgres-coordinator.js'
-import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { systemClock } from '../../../src/lib/clock.js'
 import { StoreUnavailableError } from '../../../src/storage/store.js'
 import { SharedRateLimiter } from '../../../src/tenants/shared-rate-limiter.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const SCOPE = Buffer.from('scope')
 const PAYLOAD = Buffer.from('payload')
@@ -16,8 +14,7 @@ overPostgres(() => {
   const coordinators: PostgresCoordinator[] = []
   /** Makes a coordinator as a service has it. */
   const coordinator = async () => {
-    const target = parsePostgresUrl(database.url)
-    const made = new PostgresCoordinator({ target, hosts: new Hosts(target.hosts), passwordFile: undefined })
+    const made = new PostgresCoordinator(accessTo(database))
     coordinators.push(made)
     await made.start()
     return made
@@ -150,9 +147,8 @@ overPostgres(() => {
       const limiters = services.map((one) => new SharedRateLimiter(one, systemClock))
       // A batch has five tokens.
       const contract = { ratePerSecond: 100, burst: 50 }
-      const slow = { ...contract, ratePerSecond: 100 }
       for (const limiter of limiters)
-        expect(await limiter.take('other', slow)).toMatchObject({ allowed: true })
+        expect(await limiter.take('other', contract)).toMatchObject({ allowed: true })
       const [{ tokens }] = (await database.query("SELECT tokens FROM bucket WHERE holder = 'other'")) as [
         { tokens: number },
       ]

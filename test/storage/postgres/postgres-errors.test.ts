@@ -1,59 +1,17 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
-import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
 import { PostgresPool } from '../../../src/features/postgres/store/postgres-pool.js'
 import { TIMEOUTS } from '../../../src/features/postgres/store/postgres-session.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { toDomainError } from '../../../src/http/to-domain-error.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 /** Errors that pass without a change of this program, by SQLSTATE. */
-const PASSING = [
-  ...[
-    '08006',
-    '0A000',
-    '25001',
-    '25006',
-    '25P01',
-    '25P02',
-    '25P03',
-    '26000',
-    '28P01',
-    '2D000',
-    '34000',
-    '3B001',
-  ],
-  ...[
-    '3D000',
-    '40001',
-    '40003',
-    '40P01',
-    '42501',
-    '42P05',
-    '53100',
-    '53200',
-    '53300',
-    '55000',
-    '55006',
-    '55P03',
-  ],
-  ...['57014', '57P01', '57P03', '58030', 'F0000', 'XX000', 'XX001', 'XX002'],
-]
+const PASSING =
+  '08006 0A000 25001 25006 25P01 25P02 25P03 26000 28P01 2D000 34000 3B001 3D000 40001 40003 40P01 42501 42P05 ' +
+  '53100 53200 53300 55000 55006 55P03 57014 57P01 57P03 58030 F0000 XX000 XX001 XX002'
 /** Errors that the statement causes each time. */
-const LASTING = [
-  '21000',
-  '22012',
-  '22P02',
-  '23502',
-  '23503',
-  '23505',
-  '23514',
-  '42601',
-  '42703',
-  '42P01',
-  'P0001',
-]
+const LASTING = '21000 22012 22P02 23502 23503 23505 23514 42601 42703 42P01 P0001'
 
 const ABORTED = 'BEGIN; SELECT 1 / 0'
 
@@ -130,11 +88,7 @@ overPostgres(() => {
   })
 
   const poolOf = (size: number) => {
-    const target = parsePostgresUrl(database.url)
-    const pool = new PostgresPool(
-      { target, hosts: new Hosts(target.hosts), passwordFile: undefined },
-      { size, timeouts: TIMEOUTS },
-    )
+    const pool = new PostgresPool(accessTo(database), { size, timeouts: TIMEOUTS })
     opened.push({ close: () => pool.end() })
     return pool
   }
@@ -146,13 +100,10 @@ overPostgres(() => {
         () => 'no error',
         (error: unknown) => toDomainError(error).code,
       )
-    const answered = async (sqlStates: string[]) => {
-      const codes: string[] = []
-      for (const sqlState of sqlStates) codes.push(`${sqlState} ${await codeOf(sqlState)}`)
-      return codes
-    }
-    expect(await answered(PASSING)).toEqual(PASSING.map((sqlState) => `${sqlState} store_unavailable`))
-    expect(await answered(LASTING)).toEqual(LASTING.map((sqlState) => `${sqlState} internal_error`))
+    for (const sqlState of PASSING.split(' '))
+      expect([sqlState, await codeOf(sqlState)]).toEqual([sqlState, 'store_unavailable'])
+    for (const sqlState of LASTING.split(' '))
+      expect([sqlState, await codeOf(sqlState)]).toEqual([sqlState, 'internal_error'])
   })
 
   it('does not send another statement over a connection whose transaction was left open and has failed', async () => {

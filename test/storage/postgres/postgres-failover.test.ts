@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { base64, face } from '../../support/faces.js'
 import { overPostgres } from '../../support/postgres.js'
 import { PostgresServer } from '../../support/postgres-server.js'
 import { tenant } from '../../support/records.js'
-import { startService, type TestService } from '../../support/service.js'
+import { startService } from '../../support/service.js'
 import { startStandby } from '../../support/standby.js'
 
 const LIMIT_MS = 180_000
@@ -22,24 +21,10 @@ overPostgres(() => {
   let primary: PostgresServer
   let standby: PostgresServer
 
-  const ask = async (server: PostgresServer, statement: string) => {
-    const client = new pg.Client(`${server.url}/postgres`)
-    await client.connect()
-    try {
-      return (await client.query(statement)).rows
-    } finally {
-      await client.end()
-    }
-  }
-  const hostOf = ({ url }: PostgresServer) => new URL(url).host
-  /** URL of these servers in this order. */
-  const urlOf = (database: string, ...servers: PostgresServer[]) =>
-    `${primary.url.replace(hostOf(primary), servers.map(hostOf).join(','))}/${database}`
   const replicated = () =>
     expect
       .poll(() =>
-        ask(
-          primary,
+        primary.query(
           'SELECT count(*)::int AS behind FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()',
         ),
       )
@@ -56,14 +41,14 @@ overPostgres(() => {
   })
 
   it('skips a standby for the primary behind it, and refuses a database that has only a standby', async () => {
-    const store = await openPostgresStore(urlOf('postgres', standby, primary))
+    const store = await openPostgresStore(PostgresServer.urlOf('postgres', standby, primary))
     try {
       await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
       expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
     } finally {
       await store.close()
     }
-    await expect(openPostgresStore(urlOf('postgres', standby))).rejects.toThrow(
+    await expect(openPostgresStore(PostgresServer.urlOf('postgres', standby))).rejects.toThrow(
       'it can only be read: it is a standby',
     )
   })
@@ -72,10 +57,9 @@ overPostgres(() => {
     'a service without a primary refuses requests until the standby is promoted, and then continues without a restart',
     async () => {
       const ada = base64(await face('ada'))
-      await ask(primary, 'CREATE DATABASE service')
-      const running: TestService = await startService({
-        COUNTERSIGN_DATABASE: urlOf('service', primary, standby),
-      })
+      await primary.query('CREATE DATABASE service')
+      const COUNTERSIGN_DATABASE = PostgresServer.urlOf('service', primary, standby)
+      const running = await startService({ COUNTERSIGN_DATABASE })
       try {
         const { sandbox } = await running.tenant()
         const enrol = (user: string) => sandbox.enroll({ user_id: user, image: ada })
@@ -84,7 +68,7 @@ overPostgres(() => {
         await primary.stop()
         const refused = await enrol('meanwhile')
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-        await ask(standby, 'SELECT pg_promote()')
+        await standby.query('SELECT pg_promote()')
         const statuses: number[] = []
         do {
           statuses.push((await enrol('after')).status)

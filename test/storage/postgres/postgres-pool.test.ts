@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parsePostgresUrl } from '../../../src/features/postgres/postgres-url.js'
-import { Hosts } from '../../../src/features/postgres/store/postgres-hosts.js'
 import { PostgresPool } from '../../../src/features/postgres/store/postgres-pool.js'
 import { TIMEOUTS } from '../../../src/features/postgres/store/postgres-session.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 const SIZE = 4
 const LOCKED = 'SELECT 0 AS i, pg_advisory_xact_lock_shared(1)'
@@ -14,9 +12,7 @@ overPostgres(() => {
   let pool: PostgresPool
   beforeAll(async () => {
     database = await createDatabase()
-    const target = parsePostgresUrl(database.url)
-    const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
-    pool = new PostgresPool(access, { size: SIZE, timeouts: TIMEOUTS })
+    pool = new PostgresPool(accessTo(database), { size: SIZE, timeouts: TIMEOUTS })
   })
   afterAll(async () => {
     await pool?.end()
@@ -87,11 +83,7 @@ overPostgres(() => {
     })
 
     it('is waited for when the pool ends', async () => {
-      const target = parsePostgresUrl(database.url)
-      const ending = new PostgresPool(
-        { target, hosts: new Hosts(target.hosts), passwordFile: undefined },
-        { size: 1, timeouts: TIMEOUTS },
-      )
+      const ending = new PostgresPool(accessTo(database), { size: 1, timeouts: TIMEOUTS })
       let answered = 0
       for (let i = 0; i < 3; i++)
         void ending.query({ text: 'SELECT pg_sleep(0.3), 3', isQuick: true }).then(() => answered++)
@@ -136,9 +128,8 @@ overPostgres(() => {
   })
 
   it('rejects statements that left together when the first of their name cannot be parsed', async () => {
-    const target = parsePostgresUrl(database.url)
-    const access = { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
-    const impatient = new PostgresPool(access, { size: 1, timeouts: { ...TIMEOUTS, lockMs: 100 } })
+    const timeouts = { ...TIMEOUTS, lockMs: 100 }
+    const impatient = new PostgresPool(accessTo(database), { size: 1, timeouts })
     await database.query('CREATE TABLE altered (n int)')
     const client = await pool.acquire()
     await client.query('BEGIN; LOCK TABLE altered')

@@ -9,7 +9,6 @@ import {
   type PostgresOptions,
   postgresSchemas,
 } from '../../../src/features/postgres/store/postgres-store.js'
-import type { TenantRecord } from '../../../src/storage/records.js'
 import {
   SchemaOutdatedError,
   StoreOpenError,
@@ -18,6 +17,7 @@ import {
 } from '../../../src/storage/store.js'
 import { poll } from '../../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { tenant } from '../../support/records.js'
 
 const opened: Array<{ close(): unknown }> = []
 let database: TestDatabase
@@ -28,28 +28,6 @@ async function openStore(url: string, options?: PostgresOptions) {
   return store
 }
 
-function tenant(name: string): TenantRecord {
-  return {
-    id: `ten_${name}`,
-    name,
-    createdAt: 1,
-    ratePerSecond: 1,
-    burst: 1,
-    fmr: null,
-    requireLiveness: null,
-    replaceVerdictMinutes: null,
-    capturePage: null,
-    policyHash: null,
-    sandboxPolicyHash: null,
-    passkeys: null,
-    models: null,
-    driftSince: null,
-    productionIssuedAt: null,
-    productionRevealedAt: null,
-    suspendedAt: null,
-    deletedAt: null,
-  }
-}
 /** The COMMIT as it crosses the wire; the statement BEGIN contains COMMITTED. */
 const COMMIT = 'COMMIT\0'
 const adding = (name: string) => (tx: StoreTransaction) => tx.insertTenant(tenant(name))
@@ -120,6 +98,12 @@ class Wire {
   }
 }
 
+/** A store that reaches its server through a proxy. */
+async function openBehindProxy(options?: PostgresOptions) {
+  const proxy = await Wire.start(hostOf(database.url))
+  return { proxy, store: await openStore(by(proxy.address), options) }
+}
+
 beforeEach(async () => {
   database = await createDatabase()
 })
@@ -155,8 +139,7 @@ overPostgres(() => {
   })
 
   it('resolves a transaction when only the answer to its commit is lost', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address), { serving: true })
+    const { proxy, store } = await openBehindProxy({ serving: true })
     let lost = 0
     proxy.sees = (data, { cut }) => {
       if (!data.includes(COMMIT)) return true
@@ -176,8 +159,7 @@ overPostgres(() => {
   })
 
   it('rejects a transaction without effect when its commit is lost', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address), { serving: true })
+    const { proxy, store } = await openBehindProxy({ serving: true })
     proxy.sees = (data, { cut }) => {
       if (!data.includes(COMMIT)) return true
       proxy.sees = () => true
@@ -203,16 +185,14 @@ overPostgres(() => {
   const FOUND_OUT_MS = 7500
 
   it('finds out that a commit has happened whose connection does not answer any more', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address))
+    const { proxy, store } = await openBehindProxy()
     silenceCommits(proxy, 'server hears')
     await store.transaction('installation', adding('a'), performance.now() + FOUND_OUT_MS)
     expect((await store.read.tenants()).length).toBe(1)
   })
 
   it('releases the lock partition of a commit that the server never received', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address))
+    const { proxy, store } = await openBehindProxy()
     silenceCommits(proxy, 'nobody hears')
     const lost = store.transaction('installation', adding('a'))
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -242,8 +222,7 @@ overPostgres(() => {
   })
 
   it('rejects transactions that wait for a silent server at their deadline, without any effect', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address))
+    const { proxy, store } = await openBehindProxy()
     proxy.isDeaf = true
     const first = store
       .transaction('installation', adding('a'), performance.now() + FOUND_OUT_MS)
@@ -271,8 +250,7 @@ overPostgres(() => {
   const TENANT = { tenantId: 'ten_a' }
 
   it('rejects only the group whose connection is lost in the middle of it', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address))
+    const { proxy, store } = await openBehindProxy()
     const group = [
       store.transaction(TENANT, adding('a')),
       store.transaction(TENANT, async (tx) => {
@@ -289,8 +267,7 @@ overPostgres(() => {
   })
 
   it('is unhealthy while the server is out of reach, and recovers without a restart', async () => {
-    const proxy = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(proxy.address))
+    const { proxy, store } = await openBehindProxy()
     const { sees } = proxy
     proxy.sees = (_, { cut }) => {
       cut()
@@ -374,50 +351,41 @@ overPostgres(() => {
     expect((await store.read.tenants()).map((one) => one.name)).toEqual(['on'])
   })
 
-  const unusable: Array<{ what: string; statements: string[]; message: RegExp }> = [
-    {
-      what: 'of CockroachDB',
-      statements: [
-        `CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu)' $$`,
-        'ALTER DATABASE "%" SET search_path = public, pg_catalog',
-      ],
-      message: /it is CockroachDB CCL v24\.1\.0 .*only PostgreSQL itself/,
-    },
-    {
-      what: 'of YugabyteDB',
-      statements: [
-        `CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT 'PostgreSQL 15.2-YB-2.25.2.0-b0 on x86_64' $$`,
-        'ALTER DATABASE "%" SET search_path = public, pg_catalog',
-      ],
-      message: /it is PostgreSQL 15\.2-YB.*only PostgreSQL itself/,
-    },
-    {
-      what: 'behind a pooler that gives several connections one session',
-      statements: [`ALTER DATABASE "%" SET countersign.session = 'ours'`],
-      message: /PgBouncer: pool_mode = session/,
-    },
-    {
-      what: 'that can only be read',
-      statements: ['ALTER DATABASE "%" SET default_transaction_read_only = on'],
-      message: /can only be read/,
-    },
-    {
-      what: 'with tables of somebody else',
-      statements: ['CREATE TABLE theirs (id int)'],
-      message: /belongs to another application/,
-    },
-    {
-      what: "with a schema_version of somebody else's",
-      statements: ['CREATE TABLE schema_version (version_rank int)', 'INSERT INTO schema_version VALUES (3)'],
-      message: /belongs to another application/,
-    },
-  ]
-  for (const { what, statements, message } of unusable)
-    it(`refuses a database ${what}`, async () => {
-      const name = new URL(database.url).pathname.slice(1)
-      for (const statement of statements) await database.query(statement.replace('%', name))
-      expect(await refusal(openPostgresStore(database.url))).toMatch(message)
-    })
+  it.each<[string, RegExp, ...string[]]>([
+    [
+      'of CockroachDB',
+      /it is CockroachDB CCL v24\.1\.0 .*only PostgreSQL itself/,
+      `CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu)' $$`,
+      'ALTER DATABASE "%" SET search_path = public, pg_catalog',
+    ],
+    [
+      'of YugabyteDB',
+      /it is PostgreSQL 15\.2-YB.*only PostgreSQL itself/,
+      `CREATE FUNCTION public.version() RETURNS text LANGUAGE sql AS $$ SELECT 'PostgreSQL 15.2-YB-2.25.2.0-b0 on x86_64' $$`,
+      'ALTER DATABASE "%" SET search_path = public, pg_catalog',
+    ],
+    [
+      'behind a pooler that gives several connections one session',
+      /PgBouncer: pool_mode = session/,
+      `ALTER DATABASE "%" SET countersign.session = 'ours'`,
+    ],
+    [
+      'that can only be read',
+      /can only be read/,
+      'ALTER DATABASE "%" SET default_transaction_read_only = on',
+    ],
+    ['with tables of somebody else', /belongs to another application/, 'CREATE TABLE theirs (id int)'],
+    [
+      "with a schema_version of somebody else's",
+      /belongs to another application/,
+      'CREATE TABLE schema_version (version_rank int)',
+      'INSERT INTO schema_version VALUES (3)',
+    ],
+  ])('refuses a database %s', async (_what, message, ...statements) => {
+    const name = new URL(database.url).pathname.slice(1)
+    for (const statement of statements) await database.query(statement.replace('%', name))
+    expect(await refusal(openPostgresStore(database.url))).toMatch(message)
+  })
 
   it('refuses the schema of a newer version, and leaves it as it is', async () => {
     const store = await openStore(database.url)

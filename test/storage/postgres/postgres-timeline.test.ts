@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { OlderPrimaryError, Timelines } from '../../../src/features/postgres/store/postgres-timeline.js'
@@ -46,20 +45,10 @@ overPostgres(() => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const ask = async (server: PostgresServer, statement: string) => {
-    const client = new pg.Client(`${server.url}/postgres`)
-    await client.connect()
-    try {
-      return (await client.query(statement)).rows
-    } finally {
-      await client.end()
-    }
-  }
-  const hostOf = ({ url }: PostgresServer) => new URL(url).host
-  const urlOf = (...servers: PostgresServer[]) =>
-    `${old.url.replace(hostOf(old), servers.map(hostOf).join(','))}/postgres`
+  const urlOf = (...servers: [PostgresServer, ...PostgresServer[]]) =>
+    PostgresServer.urlOf('postgres', ...servers)
   const tenantsOf = async (server: PostgresServer) =>
-    (await ask(server, 'SELECT name FROM tenant ORDER BY name')).map(({ name }) => name)
+    (await server.query('SELECT name FROM tenant ORDER BY name')).map(({ name }) => name)
   const insert = (store: Awaited<ReturnType<typeof openPostgresStore>>, name: string) =>
     store.transaction('installation', (tx) => tx.insertTenant(tenant(name)))
 
@@ -72,11 +61,11 @@ overPostgres(() => {
         await insert(store, 'before')
         await expect
           .poll(
-            () => ask(old, 'SELECT FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()'),
+            () => old.query('SELECT FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()'),
             PATIENCE,
           )
           .toHaveLength(1)
-        await ask(promoted, 'SELECT pg_promote()')
+        await promoted.query('SELECT pg_promote()')
         let count = 0
         const lands = async () => {
           const name = `during-${++count}`

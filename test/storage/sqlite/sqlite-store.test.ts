@@ -53,10 +53,24 @@ function connect(path = file): Database.Database {
   return database
 }
 
+/** The address of a built module, as JavaScript. */
+const moduleOf = (name: string) =>
+  JSON.stringify(pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', name)).href)
 const names = async (store: SqliteStore) => (await store.read.tenants()).map(({ name }) => name)
+const insertTenant = (store: SqliteStore, name: string, deadlineMs?: number) =>
+  store.transaction('installation', (tx) => tx.insertTenant(tenant(name)), deadlineMs)
 /** Inserts a user with a reference, a capture and a kept response. */
 const insertUser = (store: SqliteStore, name: string) =>
   store.transaction('installation', (tx) => insertUserRows(tx, name))
+const erase = (store: SqliteStore, name: string) =>
+  store.transaction('installation', (tx) => tx.eraseSubject(bytes(name)))
+/** A store with a tenant and these users. */
+async function openStoreOf(...users: string[]): Promise<SqliteStore> {
+  const store = openStore()
+  await insertTenant(store, 'a')
+  for (const name of users) await insertUser(store, name)
+  return store
+}
 
 describe('opening', () => {
   it('creates a file with schema and application id', async () => {
@@ -82,24 +96,24 @@ describe('opening', () => {
     expect(readFileSync(file)).toEqual(before)
   })
 
-  it('refuses the database of a newer version and leaves it as it was', async () => {
+  /** Another schema version in the file. @returns its bytes */
+  async function withSchema(version: number): Promise<Buffer> {
     await openStore().close()
-    const newer = new Database(file)
-    newer.pragma('user_version = 999')
-    newer.pragma('wal_checkpoint(TRUNCATE)')
-    newer.close()
-    const before = readFileSync(file)
+    const database = new Database(file)
+    database.pragma(`user_version = ${version}`)
+    database.pragma('wal_checkpoint(TRUNCATE)')
+    database.close()
+    return readFileSync(file)
+  }
+
+  it('refuses the database of a newer version and leaves it as it was', async () => {
+    const before = await withSchema(999)
     expect(() => openStore()).toThrow(/schema 999.*newer Countersign/)
     expect(readFileSync(file)).toEqual(before)
   })
 
   it('refuses the database of a build between two releases, also to a service, and leaves it as it was', async () => {
-    await openStore().close()
-    const between = new Database(file)
-    between.pragma('user_version = 6')
-    between.pragma('wal_checkpoint(TRUNCATE)')
-    between.close()
-    const before = readFileSync(file)
+    const before = await withSchema(6)
     for (const options of [{}, { serving: true }, { migrating: true }])
       expect(() => SqliteStore.open(file, options)).toThrow(
         /it has schema 6, made by a build between two releases, .*Go on with the build that made it/,
@@ -128,16 +142,13 @@ describe('durability', () => {
 
 describe('a transaction that fails', () => {
   it('rolls back its whole group when the disk is full, and the store recovers', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
+    const store = await openStoreOf()
     const writer = Reflect.get(store, 'database') as Database.Database
     const pages = writer.pragma('page_count', { simple: true }) as number
     const largest = writer.pragma('max_page_count', { simple: true })
     writer.pragma(`max_page_count = ${pages}`)
     const results = await Promise.allSettled(
-      Array.from({ length: 200 }, (_, i) =>
-        store.transaction('installation', (tx) => tx.insertTenant(tenant(`${'long-'.repeat(20)}${i}`))),
-      ),
+      Array.from({ length: 200 }, (_, i) => insertTenant(store, `${'long-'.repeat(20)}${i}`)),
     )
     const failed = results.filter((result) => result.status === 'rejected')
     expect(failed.length).toBeGreaterThan(0)
@@ -145,7 +156,7 @@ describe('a transaction that fails', () => {
     const kept = await names(store)
     expect(kept).toHaveLength(1 + results.length - failed.length)
     writer.pragma(`max_page_count = ${largest}`)
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('b')))
+    await insertTenant(store, 'b')
     expect(await names(store)).toContain('b')
     expect(await store.check()).toEqual([])
   })
@@ -156,13 +167,11 @@ describe('a lock that another connection holds', () => {
     const store = openStore()
     const other = connect()
     other.exec('BEGIN IMMEDIATE')
-    const writings = ['a', 'b'].map((name) =>
-      store.transaction('installation', (tx) => tx.insertTenant(tenant(name))),
-    )
+    const writings = ['a', 'b'].map((name) => insertTenant(store, name))
     for (const result of await Promise.allSettled(writings))
       expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) })
     other.exec('COMMIT')
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('c')))
+    await insertTenant(store, 'c')
     expect(await names(store)).toEqual(['c'])
   })
 
@@ -171,14 +180,10 @@ describe('a lock that another connection holds', () => {
     const other = connect()
     other.exec('BEGIN IMMEDIATE')
     const soon = performance.now() + 100
-    const patient = store.transaction(
-      'installation',
-      (tx) => tx.insertTenant(tenant('patient')),
-      soon + 60_000,
-    )
-    const hurried = store.transaction('installation', (tx) => tx.insertTenant(tenant('hurried')), soon)
+    const patient = insertTenant(store, 'patient', soon + 60_000)
+    const hurried = insertTenant(store, 'hurried', soon)
     await new Promise((resolve) => setTimeout(resolve, 30))
-    const queued = store.transaction('installation', (tx) => tx.insertTenant(tenant('queued')), soon)
+    const queued = insertTenant(store, 'queued', soon)
     for (const late of [hurried, queued]) await expect(late).rejects.toThrow(StoreUnavailableError)
     other.exec('COMMIT')
     await patient
@@ -188,14 +193,9 @@ describe('a lock that another connection holds', () => {
   it('does not keep a command from writing during the commits of a busy service', async () => {
     const [service, command] = [openStore(), openStore()]
     const load = Promise.all(
-      Array.from({ length: 200 }, (_, i) =>
-        service
-          .transaction('installation', (tx) => tx.insertTenant(tenant(`load-${i}`)))
-          .then(() => names(service)),
-      ),
+      Array.from({ length: 200 }, (_, i) => insertTenant(service, `load-${i}`).then(() => names(service))),
     )
-    for (let i = 0; i < 20; i++)
-      await command.transaction('installation', (tx) => tx.insertTenant(tenant(`command-${i}`)))
+    for (let i = 0; i < 20; i++) await insertTenant(command, `command-${i}`)
     await load
     expect(await names(service)).toHaveLength(220)
   })
@@ -258,21 +258,20 @@ describe('the write-ahead log of a service', () => {
   it('contains no user who was erased while it was copied back', async () => {
     const store = serve()
     const isCopying = () => Reflect.get(Reflect.get(store, 'checkpointer'), 'round') !== null
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
+    await insertTenant(store, 'a')
     for (const name of ['ada', 'eve', 'joan', 'mary']) {
       await insertUser(store, name)
       await write(store, `${name} `, 15 * MIB)
       for (let i = 0; !isCopying(); i++) await write(store, `${name} ${i}`, 1)
       await new Promise((resolve) => setTimeout(resolve, 1))
-      await store.transaction('installation', (tx) => tx.eraseSubject(bytes(name)))
+      await erase(store, name)
       expect(store.size().log).toBe(0)
     }
   })
 
   it('does not keep a process from ending', () => {
-    const module = pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', 'sqlite-store.js')).href
     const script = `
-      const { SqliteStore } = await import(${JSON.stringify(module)})
+      const { SqliteStore } = await import(${moduleOf('sqlite-store.js')})
       const store = SqliteStore.open(${JSON.stringify(file)}, { serving: true })
       await store.transaction('installation', (tx) => tx.insertTenant(${JSON.stringify(tenant('a'))}))
       for (let i = 0; i < 40; i++) {
@@ -290,27 +289,27 @@ describe('the write-ahead log of a service', () => {
 })
 
 describe('erasure', () => {
-  it('leaves nothing in the write-ahead log once the reader that held it has finished', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
+  /** Another connection in the middle of a transaction that reads. */
+  function reading(): Database.Database {
     const other = connect()
     other.exec('BEGIN')
     other.prepare('SELECT * FROM sqlite_schema').all()
-    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
+    return other
+  }
+
+  it('leaves nothing in the write-ahead log once the reader that held it has finished', async () => {
+    const store = await openStoreOf('ada')
+    const other = reading()
+    await erase(store, 'ada')
     other.exec('COMMIT')
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('b')))
+    await insertTenant(store, 'b')
     expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
   })
 
   it('leaves nothing in the write-ahead log after a crash before the log was cut', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
-    const other = connect()
-    other.exec('BEGIN')
-    other.prepare('SELECT * FROM sqlite_schema').all()
-    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
+    const store = await openStoreOf('ada')
+    reading()
+    await erase(store, 'ada')
     // The files that a killed process leaves.
     const left = join(dir, 'left.db')
     for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${left}${suffix}`)
@@ -322,10 +321,8 @@ describe('erasure', () => {
   })
 
   it('leaves no byte of the user in the file', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
-    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
+    const store = await openStoreOf('ada')
+    await erase(store, 'ada')
     await store.close()
     const text = readFileSync(file).toString('latin1')
     for (const trace of ['wrapped key of ada', 'sealed reference of ada', 'sealed capture of ada', 'sub_ada'])
@@ -336,25 +333,21 @@ describe('erasure', () => {
 describe('backup', () => {
   const [copy, keys, joined] = ['copy.db', 'copy.keys', 'joined.db'] as const
   const at = (name: string) => join(dir, name)
+  const joinWith = (database: string = copy, keysFile: string | null = at(keys)) =>
+    joinKeys(at(database), keysFile, at(joined), tablesOf())
 
   it('is a consistent database of one moment, without the keys of users', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
-    const writing = Promise.all(
-      Array.from({ length: 50 }, (_, i) =>
-        store.transaction('installation', (tx) => tx.insertTenant(tenant(`late-${i}`))),
-      ),
-    )
+    const store = await openStoreOf('ada')
+    const writing = Promise.all(Array.from({ length: 50 }, (_, i) => insertTenant(store, `late-${i}`)))
     expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
     await writing
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('later')))
+    await insertTenant(store, 'later')
     expect(readFileSync(at(copy)).includes('wrapped key of ada')).toBe(false)
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(true)
     expect(() => openStore(at(copy))).toThrow('countersign restore')
     expect(() => openStore(at(keys))).toThrow('another application')
 
-    expect(await joinKeys(at(copy), at(keys), at(joined), tablesOf())).toEqual({ subjects: 1, erased: 0 })
+    expect(await joinWith()).toEqual({ subjects: 1, erased: 0 })
     const restored = openStore(at(joined))
     expect(await restored.check()).toEqual([])
     expect(await names(restored)).toContain('a')
@@ -367,7 +360,7 @@ describe('backup', () => {
 
   it('is never started over by commits of another connection, and has the rows of its beginning', async () => {
     const store = openStore(file, { tables: tablesOf() })
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
+    await insertTenant(store, 'a')
     const other = connect(file)
     other.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
       INSERT INTO consent_text (tenant_id, sha256, version, language, text, first_agreed_at)
@@ -390,7 +383,7 @@ describe('backup', () => {
     const count = (database: Database.Database) =>
       database.prepare('SELECT count(*) FROM consent_text').pluck().get()
     expect(count(other)).toBe(4000 + copied.length)
-    await joinKeys(at(copy), at(keys), at(joined), tablesOf())
+    await joinWith()
     expect(count(connect(at(joined)))).toBe(4000)
     expect(await openStore(at(joined)).check()).toEqual([])
   })
@@ -398,7 +391,7 @@ describe('backup', () => {
   it('removes what a killed backup has left, as the next start does, and leaves a running one', async () => {
     const leave = () => {
       const script = `
-        const { noteBackup } = await import(${JSON.stringify(pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', 'sqlite-backup.js')).href)})
+        const { noteBackup } = await import(${moduleOf('sqlite-backup.js')})
         const { writeFileSync } = await import('node:fs')
         noteBackup(${JSON.stringify(file)}, [${JSON.stringify(at('dated.db.partial'))}])
         writeFileSync(${JSON.stringify(at('dated.db.partial'))}, 'wrapped keys')
@@ -423,17 +416,14 @@ describe('backup', () => {
   })
 
   it('has no data of users who were erased before the keys were written', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
-    await insertUser(store, 'eve')
+    const store = await openStoreOf('ada', 'eve')
     await store.backup(at(copy), at(keys))
-    await store.transaction('installation', (tx) => tx.eraseSubject(bytes('ada')))
+    await erase(store, 'ada')
     await insertUser(store, 'new')
     await store.backup(at('later.db'), at(keys))
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
 
-    expect(await joinKeys(at(copy), at(keys), at(joined), tablesOf())).toEqual({ subjects: 1, erased: 1 })
+    expect(await joinWith()).toEqual({ subjects: 1, erased: 1 })
     expect(readFileSync(at(joined)).includes('sealed reference of ada')).toBe(false)
     const restored = openStore(at(joined))
     expect(await restored.read.subject(bytes('ada'))).toBeUndefined()
@@ -442,9 +432,7 @@ describe('backup', () => {
   })
 
   it('keeps the keys from before a change of the working keys, because only these open older copies', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
+    const store = await openStoreOf('ada')
     const putGeneration = (generation: number) =>
       store.transaction('installation', (tx) =>
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('sealed'), createdAt: 0, generation }),
@@ -459,22 +447,15 @@ describe('backup', () => {
     expect(readFileSync(kept)).toEqual(before)
     expect(await store.backup(at('last.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
 
-    await expect(joinKeys(at(copy), at(keys), at(joined), tablesOf())).rejects.toThrow(
-      `--keys ${at(`${keys}.0`)}.`,
-    )
-    expect(await joinKeys(at(copy), kept, at(joined), tablesOf())).toEqual({ subjects: 1, erased: 0 })
-    expect(await joinKeys(at('later.db'), at(keys), at(joined), tablesOf())).toEqual({
-      subjects: 1,
-      erased: 0,
-    })
+    await expect(joinWith()).rejects.toThrow(`--keys ${at(`${keys}.0`)}.`)
+    expect(await joinWith(copy, kept)).toEqual({ subjects: 1, erased: 0 })
+    expect(await joinWith('later.db')).toEqual({ subjects: 1, erased: 0 })
   })
 
   it('uses nothing of an attempt that a power cut has ended', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
+    const store = await openStoreOf('ada')
     await store.backup(at(copy), at(keys))
-    await joinKeys(at(copy), at(keys), at(joined), tablesOf())
+    await joinWith()
     const ended = connect(at(joined))
     ended.pragma('journal_mode = WAL')
     ended.exec(`UPDATE tenant SET name = 'of the ended attempt'`)
@@ -482,20 +463,18 @@ describe('backup', () => {
     ended.close()
     copyFileSync(at('left'), at(`${joined}-wal`))
 
-    await joinKeys(at(copy), at(keys), at(joined), tablesOf())
+    await joinWith()
     const restored = openStore(at(joined))
     expect(await names(restored)).toEqual(['a'])
     expect(await restored.check()).toEqual([])
   })
 
   it('leaves nothing behind when it fails', async () => {
-    const store = openStore()
-    await store.transaction('installation', (tx) => tx.insertTenant(tenant('a')))
-    await insertUser(store, 'ada')
+    const store = await openStoreOf('ada')
     await store.backup(at(copy), at(keys))
-    const codeOf = async (keysFile: string | null, file = at(copy)) => {
+    const codeOf = async (keysFile: string | null, database?: string) => {
       try {
-        await joinKeys(file, keysFile, at(joined), tablesOf())
+        await joinWith(database, keysFile)
         return 'joined'
       } catch (error) {
         expect(existsSync(at(joined))).toBe(false)
@@ -509,15 +488,15 @@ describe('backup', () => {
     )
     await store.backup(at('later.db'), at(keys))
     const other = SqliteStore.open(at('other.db'))
-    await other.transaction('installation', (tx) => tx.insertTenant(tenant('b')))
+    await insertTenant(other, 'b')
     await other.backup(at('other-copy.db'), at('other.keys'))
     await other.close()
     expect([
       await codeOf(null),
       await codeOf(at(copy)),
       await codeOf(at('other.keys')),
-      await codeOf(old, at('later.db')),
-      await codeOf(at(keys), at(keys)),
+      await codeOf(old, 'later.db'),
+      await codeOf(at(keys), keys),
       await codeOf(at(keys)),
     ]).toEqual(['keys_required', 'wrong_keys', 'wrong_keys', 'keys_too_old', 'not_a_backup', 'joined'])
   })

@@ -6,14 +6,12 @@ import {
   driftWriter,
 } from '../../../../src/features/insight/drift/drift-table.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
-import type { StoreTransaction } from '../../../../src/storage/store.js'
 import { AT, tenant } from '../../../support/records.js'
 import { overStores } from '../../../support/stores.js'
 
 overStores((stores) => {
   const drift = () => stores.store.read.statements(driftReader)
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { write } = stores
   const row = (at: number, changes: Partial<DriftRecord> = {}): DriftRecord => ({
     ...{ tenantId: 'ten_a', model: 'm@1', at, counts: '{}', blocks: null },
     ...changes,

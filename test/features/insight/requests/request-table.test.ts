@@ -5,7 +5,6 @@ import {
   requestReader,
   requestWriter,
 } from '../../../../src/features/insight/requests/request-table.js'
-import type { StoreTransaction } from '../../../../src/storage/store.js'
 import { insertUser, subject, tenant } from '../../../support/records.js'
 import { overStores } from '../../../support/stores.js'
 
@@ -31,14 +30,14 @@ function request(id: number, changes: Partial<RequestRecord> = {}): RequestRecor
 }
 
 overStores((stores) => {
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const requests = () => stores.read().statements(requestReader)
+  const writing = stores.writing(requestWriter)
+  const { write } = stores
   const insert = (...records: RequestRecord[]) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
       for (const record of records) await tx.statements(requestWriter).insert(record)
     })
-  const requests = () => stores.store.read.statements(requestReader)
   const listing = { tenantId: 'ten_a', environment: 'production', from: '', before: 'g', limit: 10 } as const
   const ids = (records: RequestRecord[]) => records.map(({ requestId }) => Number(requestId.slice(-12)))
   const list = async (changes = {}) => ids(await requests().list({ ...listing, ...changes }))
@@ -87,18 +86,18 @@ overStores((stores) => {
         ...[4, 5, 6].map((id) => request(id, { code: 'a' })),
         request(7, { environment: 'sandbox' }),
       )
-      await write((tx) => tx.statements(requestWriter).trim('ten_a', 'production', 2))
+      await writing.trim('ten_a', 'production', 2)
       expect(await list()).toEqual([6, 5, 3, 2])
-      await write((tx) => tx.statements(requestWriter).trim('ten_a', 'production', 5))
+      await writing.trim('ten_a', 'production', 5)
       expect(await list()).toEqual([6, 5, 3, 2])
       expect(await list({ environment: 'sandbox' })).toEqual([7])
     })
 
     it('deletes its oldest entries, a limited number at a time', async () => {
       await insert(request(1), request(2), request(3))
-      expect(await write((tx) => tx.statements(requestWriter).deleteBefore(request(3).requestId, 1))).toBe(1)
+      expect(await writing.deleteBefore(request(3).requestId, 1)).toBe(1)
       expect(await list()).toEqual([3, 2])
-      expect(await write((tx) => tx.statements(requestWriter).deleteBefore(request(3).requestId, 10))).toBe(1)
+      expect(await writing.deleteBefore(request(3).requestId, 10)).toBe(1)
       expect(await list()).toEqual([3])
     })
 

@@ -6,7 +6,6 @@ import {
   shadowWriter,
 } from '../../../../src/features/insight/shadow/shadow-table.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
-import type { StoreTransaction } from '../../../../src/storage/store.js'
 import { AT, tenant } from '../../../support/records.js'
 import { overStores } from '../../../support/stores.js'
 
@@ -16,8 +15,7 @@ overStores((stores) => {
     ...{ tenantId: 'ten_a', model: 'm@1', candidate: 'FMR 1e-05', at, counts: '{}' },
     ...changes,
   })
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { write } = stores
   const put = (...rows: ShadowRecord[]) =>
     write(async (tx) => {
       for (const name of ['a', 'b'])

@@ -6,20 +6,16 @@ import {
   trafficWriter,
 } from '../../../../src/features/insight/traffic/traffic-table.js'
 import { DAY_MS, HOUR_MS } from '../../../../src/lib/clock.js'
-import type { StoreTransaction } from '../../../../src/storage/store.js'
-import { AT, tenant } from '../../../support/records.js'
+import { AT } from '../../../support/records.js'
 import { overStores } from '../../../support/stores.js'
 
 overStores((stores) => {
-  const traffic = () => stores.store.read.statements(trafficReader)
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const traffic = () => stores.read().statements(trafficReader)
+  const writing = stores.writing(trafficWriter)
+  const { write } = stores
   const put = (at: number, counts = '{}', resolution: TrafficResolution = 'minute', tenantId = 'ten_a') =>
-    write((tx) => tx.statements(trafficWriter).put({ tenantId, resolution, at, counts }))
-  const fill = () =>
-    write(async (tx) => {
-      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-    })
+    writing.put({ tenantId, resolution, at, counts })
+  const fill = () => stores.insert({ tenants: ['a', 'b'] })
 
   describe('counted traffic', () => {
     it('is listed from a time on (inclusive), oldest first, and replaced for the same interval', async () => {
@@ -46,16 +42,11 @@ overStores((stores) => {
     it('adds up when two connections count 32 times at once', async () => {
       await fill()
       const at = { tenantId: 'ten_a', resolution: 'minute', at: AT } as const
-      const both = [stores.store, await stores.open()]
-      await Promise.all(
-        Array.from({ length: 32 }, (_, i) =>
-          both[i % 2]!.transaction('installation', async (tx) => {
-            const rows = tx.statements(trafficWriter)
-            const present = await rows.at(at.tenantId, at.resolution, at.at)
-            await rows.put({ ...at, counts: `${Number(present?.counts ?? 0) + 1}` })
-          }),
-        ),
-      )
+      await stores.atOnce(32, async (tx) => {
+        const rows = tx.statements(trafficWriter)
+        const present = await rows.at(at.tenantId, at.resolution, at.at)
+        await rows.put({ ...at, counts: `${Number(present?.counts ?? 0) + 1}` })
+      })
       expect((await traffic().at('ten_a', 'minute', AT))?.counts).toBe('32')
     })
 
