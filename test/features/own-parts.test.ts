@@ -70,6 +70,23 @@ it('has an example of path and body, which documents show and the sandbox accept
   expect((await tenant.sandbox.call(one!.method, examplePath(one!), example)).status).toBe(201)
 })
 
+it('serves a document of its own without an API key, to GET alone, and OpenAPI describes it', async () => {
+  const path = '/v1/remark-length'
+  for (const environment of ['production', 'sandbox'] as const) {
+    const anonymous = running.anonymous(environment)
+    const { status, text, headers } = await anonymous.call('GET', path)
+    expect({ status, text }).toEqual({ status: 200, text: '20' })
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const refused = await tenant.sandbox.call('POST', path, {})
+    expect({ code: refused.body.code, allow: refused.headers.get('allow') }).toEqual({
+      code: 'method_not_allowed',
+      allow: 'GET',
+    })
+    const { body: document } = await anonymous.call('GET', '/v1/openapi.json')
+    expect(document.paths[path].get.operationId).toBe('get_remark_length')
+  }
+})
+
 it('prints its rows by its command, which help and completion know', async () => {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   vi.stubEnv('COUNTERSIGN_DATABASE', running.service.config.database)

@@ -1,4 +1,4 @@
-/** The feature for tests: an endpoint that keeps a remark about a user, and a field of the verdict that counts them. */
+/** The feature for tests: an endpoint that keeps a remark about a user, a field of the verdict that counts them, and a document of their length. */
 import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import type { VerifyPart } from '../../../src/api/call-parts.js'
@@ -12,6 +12,7 @@ import { userId, userPath } from '../../../src/api/schemas.js'
 import { ownValues } from '../../../src/config/own-settings.js'
 import { sealWithin } from '../../../src/crypto/sealed-box.js'
 import type { Feature, FeatureHost } from '../../../src/features/feature.js'
+import type { PublicDocument } from '../../../src/http/public-documents.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
 import { REMARK_SETTINGS } from './own.js'
 import { remarkReader, remarkWriter } from './remark-table.js'
@@ -79,8 +80,17 @@ function addRemark({ vault, clock, config }: FeatureHost): UserEndpoint<Input> {
   }
 }
 
+const DOCUMENT = '/v1/remark-length'
+
+function lengthDocument({ config }: FeatureHost): PublicDocument {
+  const { remarkLength } = ownValues(REMARK_SETTINGS, config)
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8' }
+  return { path: DOCUMENT, answer: () => ({ status: 200, body: String(remarkLength), headers }) }
+}
+
 export const remarks: Feature = {
   descriptions: [description],
+  documentOperations: { [DOCUMENT]: { get: { operationId: 'get_remark_length', security: [] } } },
   parts: { verify: verifyPart },
-  attach: (host) => ({ endpoints: () => [addRemark(host)] }),
+  attach: (host) => ({ endpoints: () => [addRemark(host)], documents: () => [lengthDocument(host)] }),
 }
