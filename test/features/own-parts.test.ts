@@ -70,7 +70,7 @@ it('has an example of path and body, which documents show and the sandbox accept
   expect((await tenant.sandbox.call(one!.method, examplePath(one!), example)).status).toBe(201)
 })
 
-it('serves a document of its own without an API key, to GET alone, and OpenAPI describes it', async () => {
+it('serves a document of its own without an API key, only to GET, and OpenAPI describes it', async () => {
   const path = '/v1/remark-length'
   for (const environment of ['production', 'sandbox'] as const) {
     const anonymous = running.anonymous(environment)
