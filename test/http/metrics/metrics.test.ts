@@ -175,6 +175,29 @@ describe('the metrics of maintenance', () => {
     })
     expect(sampleOf(await registry.metrics(), 'countersign_disk_free_bytes')).toBeGreaterThan(0)
   })
+
+  it('shows what it last read of the audit logs while the database cannot be read', async () => {
+    const registry = new Registry()
+    let isLost = false
+    watchUpkeep(registry, {
+      expiries: () => [],
+      auditVerification: async () => {
+        if (isLost) throw new Error('the database does not answer')
+        return { completedAt: 5000, broken: ['one'] }
+      },
+      store: running.service.core.store,
+      dataDir: running.dataDir,
+    })
+    const shown = async () => {
+      const text = await registry.metrics()
+      return ['verified_timestamp_seconds', 'broken_logs'].map((name) =>
+        sampleOf(text, `countersign_audit_${name}`),
+      )
+    }
+    expect(await shown()).toEqual([5, 1])
+    isLost = true
+    expect(await shown()).toEqual([5, 1])
+  })
 })
 
 describe('tenants', () => {
