@@ -1,8 +1,6 @@
 /** The core of an installation: what commands and the service have in common. `app/core.ts` opens it. */
 import type { AuditLog } from '../audit/audit-log.js'
 import type { Events } from '../events/events.js'
-import type { VerdictKeyRing } from '../keys/verdict-key-ring.js'
-import type { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import type { WorkingKeys } from '../keys/working-keys.js'
 import type { Store } from '../storage/store.js'
 import type { SigningSecrets } from '../tenants/signing-secrets.js'
@@ -19,8 +17,6 @@ export interface Core {
   vault: TemplateVault
   events: Events
   operations: Operations
-  verdictKeys: VerdictKeyRing
-  verdictKeyRotation: VerdictKeyRotation
   /** The master key under which the keyring is sealed. */
   masterKey: Buffer
 }

@@ -1,44 +1,13 @@
 /** Serializers: the JSON of tenants, keys and people, as the API, the command line and the dashboard show it. */
-import type { Environment } from '../config/config.js'
-import { isGone, type VerdictKeyState, verdictKeyState } from '../keys/verdict-key-ring.js'
-import { isoTime, optionalTime } from '../lib/clock.js'
+import { isoTime } from '../lib/clock.js'
 import { wire } from '../lib/wire.js'
-import type { ApiKeyRecord, TenantRecord, VerdictKeyRecord } from '../storage/records.js'
+import type { ApiKeyRecord, TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 import { scopesOf } from '../tenants/key-scopes.js'
 import type { PersonRecord } from './accounts/account-tables.js'
 import type { NamedSession } from './session-operations.js'
 import type { TenantErasure } from './tenant-lifecycle.js'
 import { erasedCounts } from './user-views.js'
-
-export interface VerdictKeyView {
-  kid: string
-  environment: Environment
-  state: VerdictKeyState
-  published_at: string
-  signs_from: string
-  /** Null for the newest key. */
-  published_until: string | null
-}
-
-/** The keys that are published at this time, production's first. @param records in the order in which they begin to sign */
-export function verdictKeyViews(records: readonly VerdictKeyRecord[], now: number): VerdictKeyView[] {
-  const present = records
-    .filter((record) => !isGone(record, now))
-    .toSorted((one, other) => one.environment.localeCompare(other.environment))
-  return present.map((record) => ({
-    kid: record.id,
-    environment: record.environment,
-    state: verdictKeyState(
-      record,
-      present.filter(({ environment }) => environment === record.environment),
-      now,
-    ),
-    published_at: isoTime(record.publishedAt),
-    signs_from: isoTime(record.signsFrom),
-    published_until: optionalTime(record.goneAt),
-  }))
-}
 
 /** The state and the contract of a tenant. The command line and the dashboard add its id and its rate under names of their own. */
 export function tenantView(tenant: TenantRecord) {

@@ -111,6 +111,11 @@ export interface VerifyWork<Evidence = unknown> {
     call: VerifyCall,
     standing: Standing | null,
   ): Promise<(Evidence & Condition) | null>
+  /**
+   * Begins a further token of one verify. @returns makes it of the signed JWT, in the transaction of the verdict; its fields get the token as
+   * their evidence @throws SignatureAwaited
+   */
+  furtherToken?(): (jwt: string) => Evidence
   /** Runs in the transaction that uses up what a refused request has brought. @returns facts for its audit entry */
   onRefused?(tx: StoreTransaction, call: VerifyCall, error: DomainError): Promise<AuditFacts>
   /** Runs in the transaction of each verdict. @returns further facts for its audit entry @throws DomainError, which takes the verdict back */

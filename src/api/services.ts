@@ -4,7 +4,6 @@ import type { Operations } from '../admin/operations.js'
 import type { EngineHealth } from '../biometrics/types.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
-import type { VerdictSigner } from '../crypto/verdict-signer.js'
 import type { Events } from '../events/events.js'
 import type { Idempotency } from '../idempotency/idempotency.js'
 import type { Clock } from '../lib/clock.js'
@@ -41,8 +40,6 @@ export interface Services {
   origin(listener: PublicListener): string | null
   idempotency: Pick<Idempotency, 'kept'>
   auditPages: AuditPages
-  /** Signs the public verdicts of the environment. */
-  verdictSigner(): VerdictSigner
   /** Base URLs of both environments. */
   urls(): Readonly<Record<Environment, string>>
   /** Base URL of the environment: the `iss` of its JWTs. */

@@ -226,14 +226,6 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
     value: ({ tokens }) => tokens?.jwt_next,
   },
   {
-    name: 'jwt_public',
-    response: Type.String({
-      description:
-        'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
-    }),
-    value: ({ tokens }) => tokens?.jwt_public,
-  },
-  {
     name: 'jwt_expires_at',
     response: time('When the JWT expires.'),
     value: ({ expiresAt }) => isoTime(expiresAt * SECOND_MS),

@@ -7,7 +7,6 @@ import type { Services } from '../api/services.js'
 import { type Environment, isPostgres, sqliteFile } from '../config/config.js'
 import { partsOf } from '../features/feature-parts.js'
 import { ApiServer } from '../http/api-server.js'
-import { coreDocuments } from '../http/public-documents.js'
 import { coreEndpoints } from '../http/routing/routes.js'
 import { SandboxLimits } from '../http/sandbox-limits.js'
 import { auditBreak } from '../jobs/audit-verification.js'
@@ -42,7 +41,6 @@ export function createApiServer(
     watchers: isSandbox ? [] : ofAll(features, 'watch'),
     urls: listeners.urls,
     issuer: () => listeners.url(environment),
-    verdictSigner: () => core.verdictKeys.signer(environment),
     engineHealth: () => engine.health(),
     origin: (listener) => listeners.origin(listener),
   }
@@ -55,13 +53,7 @@ export function createApiServer(
     ...parts,
     environment,
     urlOf: (one) => listeners.url(one),
-    documents: [
-      ...coreDocuments({
-        issuer: services.issuer,
-        publishedKeys: () => core.verdictKeys.published(environment),
-      }),
-      ...ofAll(features, 'documents').flatMap((documentsOf) => documentsOf(services)),
-    ],
+    documents: ofAll(features, 'documents').flatMap((documentsOf) => documentsOf(services)),
     // The router hands each only input that its own schema has passed.
     endpoints: isSandbox ? endpoints.map(scripted) : endpoints,
     instanceSecret: { id: 'instance', secret: keys.instance.toString('hex') },

@@ -6,7 +6,6 @@ import { AuditVerification } from '../jobs/audit-verification.js'
 import { ClockWatch } from '../jobs/clock-watch.js'
 import { type Jobs, STOP_STEPS } from '../jobs/job.js'
 import { RetentionJob } from '../jobs/retention.js'
-import { VerdictKeySchedule } from '../keys/verdict-key-schedule.js'
 import { DAY_MS } from '../lib/clock.js'
 import { KeyWatch } from './key-watch.js'
 import type { ServiceResources } from './resources.js'
@@ -21,7 +20,6 @@ export interface BackgroundWork {
   membership: Membership
   retention: RetentionJob
   keyWatch: KeyWatch
-  verdictKeySchedule: VerdictKeySchedule
   auditVerification: AuditVerification
 }
 
@@ -52,26 +50,15 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     reloadKeys,
   }
   const features = await Promise.all(offered.map((feature) => feature.attach?.(host) ?? {}))
+  keyWatch.further = ofAll(features, 'takeOverKeys')
   const retention = new RetentionJob(store, clock, log, leaderLease, {
     sandboxRetentionMs: config.sandboxRetentionDays * DAY_MS,
     beforeExpiry: ofAll(features, 'beforeExpiry'),
     afterExpiry: [...ofAll(features, 'afterExpiry'), (isOn) => core.operations.modelSweep.advance(isOn)],
   })
-  const verdictKeySchedule = new VerdictKeySchedule({
-    store,
-    clock,
-    log,
-    leaderLease,
-    rotation: core.verdictKeyRotation,
-    intervalMs: config.verdictKeyDays * DAY_MS,
-    reloadKeys,
-  })
   const auditVerification = new AuditVerification({ ...core, clock, log, leaderLease })
   const clockWatch = new ClockWatch(clock, log)
-  const ownJobs: Jobs = {
-    atOnce: [retention, auditVerification],
-    drained: [verdictKeySchedule, clockWatch],
-  }
+  const ownJobs: Jobs = { atOnce: [retention, auditVerification], drained: [clockWatch] }
   return {
     features,
     jobs: joined([ownJobs, ...features.map(({ jobs = {} }) => jobs)]),
@@ -80,7 +67,6 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     membership: new Membership(store, log),
     retention,
     keyWatch,
-    verdictKeySchedule,
     auditVerification,
   }
 }

@@ -3,6 +3,8 @@ import { packFingerprint } from '../../models/pack/calibration.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { Config } from '../config/config.js'
 import { urlVariable } from '../config/listener-settings.js'
+import type { Attached } from '../features/feature.js'
+import { ofAll } from './background-work.js'
 import type { ServiceListeners } from './listeners.js'
 
 const FINGERPRINT_CHARACTERS = 12
@@ -12,6 +14,7 @@ export function clusterSettings(
   config: Config,
   { pack, packs }: Pick<Engine, 'pack' | 'packs'>,
   listeners: ServiceListeners,
+  features: readonly Attached[],
 ): Record<string, string> {
   return {
     COUNTERSIGN_MODEL_PACK: `${pack.modelId} ${packFingerprint(pack.manifest).slice(0, FINGERPRINT_CHARACTERS)}`,
@@ -20,7 +23,7 @@ export function clusterSettings(
     COUNTERSIGN_REQUIRE_LIVENESS: config.requireLiveness,
     COUNTERSIGN_REFERENCE_AGEING_DAYS: String(config.referenceAgeingDays),
     COUNTERSIGN_REPLAY_POLICY: config.replayPolicy,
-    COUNTERSIGN_VERDICT_KEY_DAYS: String(config.verdictKeyDays),
+    ...Object.assign({}, ...ofAll(features, 'clusterSettings')),
     COUNTERSIGN_EPOCH_KEYS: config.epochKeys === undefined ? 'none' : 'given',
     COUNTERSIGN_EPOCH_HOURS: String(config.epochHours),
     COUNTERSIGN_EPOCH_RETENTION_HOURS: String(config.epochRetentionHours),

@@ -8,15 +8,12 @@ import { operationsOf } from '../admin/operations.js'
 import { AuditLog } from '../audit/audit-log.js'
 import { type Config, ConfigError } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
-import { ExternalSigner } from '../crypto/external-signer.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import type { ListedFeature } from '../features/feature.js'
 import { eventsOf, FEATURES, tablesOf } from '../features/index.js'
 import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
 import { findKeys, wrongKey } from '../keys/find-keys.js'
-import { VerdictKeyRing } from '../keys/verdict-key-ring.js'
-import { VerdictKeyRotation } from '../keys/verdict-key-rotation.js'
 import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import { masterKeysOf } from '../storage/database.js'
@@ -58,9 +55,6 @@ export async function openCore(
     const vault = new TemplateVault(keys, clock)
     const events = await eventsOf(features, { keys, vault, clock })
     const operations = operationsOf({ store, audit, tenancy, secrets, vault, events, clock })
-    const external = config.verdictSigner === undefined ? null : new ExternalSigner(config.verdictSigner)
-    const verdictKeys = new VerdictKeyRing(keys, clock, external)
-    const verdictKeyRotation = new VerdictKeyRotation({ store, audit, keys, clock, external })
     return {
       store,
       keys,
@@ -71,8 +65,6 @@ export async function openCore(
       events,
       operations,
       masterKey,
-      verdictKeys,
-      verdictKeyRotation,
     }
   } catch (error) {
     await store.close()

@@ -41,11 +41,13 @@ export class KeyWatch {
   private masterKey: Buffer
   /** Folder of epoch keys; it caches the keys that are needed. */
   readonly folder: EpochFolder | null
+  /** Keys of features, which are taken over after the working keys that open them. */
+  further: ReadonlyArray<() => Promise<void>> = []
   /** Whether the last look found the keys in use to be those of the database. */
   isCurrent = true
 
   constructor(
-    private readonly core: Pick<Core, 'store' | 'keys' | 'masterKey' | 'verdictKeys'>,
+    private readonly core: Pick<Core, 'store' | 'keys' | 'masterKey'>,
     private readonly config: Config,
     private readonly log: Logger,
   ) {
@@ -69,7 +71,7 @@ export class KeyWatch {
   }
 
   private async takeOver(): Promise<void> {
-    const { store, keys, verdictKeys } = this.core
+    const { store, keys } = this.core
     store.presence?.showMasterKeys(await readableKeyIds(this.config, this.masterKey))
     // Read the revision before the keys: a revision that is too old only delays writes until the next look, one that is too new would let outdated keys write.
     const revision = await store.shared?.keysRevision()
@@ -80,7 +82,7 @@ export class KeyWatch {
       if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
     }
-    verdictKeys.replace(await store.read.verdictKeys())
+    for (const takeOver of this.further) await takeOver()
     const awaited = await takeOverEpochs(store, keys, this.folder)
     if (awaited !== null && awaited !== this.toldAwaited)
       this.log.warn(

@@ -109,6 +109,7 @@ function adminHost({
     certificates: () => certificates.expiries(),
     startedAt,
     routes: Object.assign({}, ...ofAll(work.features, 'console')),
+    operatorRoutes: Object.assign({}, ...ofAll(work.features, 'operatorConsole')),
     statuses: Object.assign({}, ...resources.features.map(({ statuses }) => statuses)),
   }
 }

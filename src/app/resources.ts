@@ -120,7 +120,7 @@ async function openParts(
   const core = isPostgres(config) ? await whenDatabaseIsReachable(open, { log, signal }) : await open()
   try {
     const features = await Promise.all(
-      offered.map(async (feature) => ({ ...feature, ...(await feature.open?.(core, config)) })),
+      offered.map(async (feature) => ({ ...feature, ...(await feature.open?.(core, config, clock)) })),
     )
     const tracing = await startTracing(config, log)
     log.info({ workers: config.workers, limit: config.workersLimit }, 'the workers load their networks')

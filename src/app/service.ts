@@ -87,7 +87,6 @@ export class Service {
 
   private async begin(): Promise<void> {
     const { resources, config, core, work, listeners, certificates, readiness, startedAt } = this
-    await core.verdictKeyRotation.ensure()
     // Before the first call: the keys may have been changed while the engine started.
     await work.keyWatch.start()
     this.showStateInMetrics()
@@ -111,7 +110,7 @@ export class Service {
       auditVerification: () => auditVerificationStatus(core.store, core.audit),
       dataDir: config.dataDir,
     })
-    await startBackgroundWork(work, clusterSettings(config, this.engine, listeners))
+    await startBackgroundWork(work, clusterSettings(config, this.engine, listeners, work.features))
     this.isStarted = true
     readiness.start()
   }

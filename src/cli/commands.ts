@@ -96,11 +96,6 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./keys/keys.js')).registerKeysCommands,
   },
   {
-    usage: 'verdict-keys',
-    description: 'list and rotate the keys whose public halves check verdicts',
-    load: async () => (await import('./verdict-keys.js')).registerVerdictKeysCommands,
-  },
-  {
     usage: 'config',
     description: 'show and check the configuration',
     load: async () => (await import('./config/config.js')).registerConfigCommands,

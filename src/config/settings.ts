@@ -208,19 +208,6 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
-  'Verdict keys': {
-    verdictKeyDays: setting(
-      'VERDICT_KEY_DAYS',
-      '90',
-      'Days after which the key of public verdicts is replaced. 0: only by countersign verdict-keys rotate or the dashboard.',
-      integer(0, 3650),
-    ),
-    verdictSigner: optional(
-      'VERDICT_SIGNER',
-      'Command of a program that holds the private keys of public verdicts, such as one for a PKCS#11 token; a shell runs it. Default: the database holds the keys, sealed.',
-      text,
-    ),
-  },
   'Epoch keys': {
     epochKeys: optional(
       'EPOCH_KEYS',

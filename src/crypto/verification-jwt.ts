@@ -1,11 +1,7 @@
-/**
- * Signs a verdict as JWTs (RFC 7519) that are bound to the action: HS256 under the tenant's signing secret, and ES256 under a key of the
- * issuer.
- */
+/** Signs a verdict as a JWT (RFC 7519) that is bound to the action, by HS256 under the tenant's signing secret. */
 
 import { createHash, createHmac } from 'node:crypto'
 import type { SigningSecret } from './response-signature.js'
-import type { VerdictSignature, VerdictSigner } from './verdict-signer.js'
 
 /** Explicit typing (RFC 8725, section 3.11): a verdict cannot pass for another kind of token. */
 export const TOKEN_TYPE = 'stepup+jwt'
@@ -15,19 +11,12 @@ export const TOKEN_TYPE = 'stepup+jwt'
  * and queues for the thread pool that decodes images.
  */
 export function signVerification(claims: Record<string, unknown>, { id, secret }: SigningSecret): string {
-  const input = `${header('HS256', id)}.${part(JSON.stringify(claims))}`
+  const input = `${tokenHeader('HS256', id)}.${part(JSON.stringify(claims))}`
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
 
-/** The same claims as those of a token, to the byte, as an ES256 token that anyone can check and only the issuer can make. @throws SignatureAwaited */
-export function signPublicly(token: string, signer: VerdictSigner, signature: VerdictSignature): string {
-  const [, claims] = token.split('.')
-  const input = `${header('ES256', signer.kid)}.${claims}`
-  return `${input}.${signature.of(input, signer).toString('base64url')}`
-}
-
-/** @param kid an id of this service, which JSON writes as it is */
-function header(alg: 'HS256' | 'ES256', kid: string): string {
+/** The header of a verdict's token. @param kid an id of this service, which JSON writes as it is */
+export function tokenHeader(alg: 'HS256' | 'ES256', kid: string): string {
   return part(`{"alg":"${alg}","typ":"${TOKEN_TYPE}","kid":"${kid}"}`)
 }
 

@@ -46,11 +46,12 @@ interface CompiledRoute<Call> extends RouteOptions {
 }
 
 export class AdminApi {
-  private readonly operatorRoutes = compile<CallOf<OperatorCall>>(ROUTES.operator)
+  private readonly operatorRoutes: Map<string, CompiledRoute<CallOf<OperatorCall>>>
   private readonly tenantRoutes: Map<string, CompiledRoute<CallOf<TenantCall>>>
   private readonly oidc: OidcSignIn
 
   constructor(private readonly services: DashboardServices) {
+    this.operatorRoutes = compile<CallOf<OperatorCall>>({ ...ROUTES.operator, ...services.operatorRoutes })
     this.tenantRoutes = compile<CallOf<TenantCall>>({ ...ROUTES.tenant, ...services.routes })
     this.oidc = new OidcSignIn(services)
   }

@@ -5,6 +5,7 @@ import type { requestRoutes } from '../features/insight/requests/request-routes.
 import type { openIdClientRoutes } from '../features/openid/console/console-routes.js'
 import type { passkeyRoutes } from '../features/passkeys/console/console-routes.js'
 import type { policyRoutes } from '../features/policies/console-routes.js'
+import type { verdictKeyRoutes } from '../features/public-verdicts/console-routes.js'
 import type { webhookRoutes } from '../features/webhooks/console-routes.js'
 import type { AnswerOf, QueryOf } from './lib/route.js'
 import type { ROUTES } from './routes/routes.js'
@@ -14,7 +15,7 @@ export type { Environment } from '../config/config.js'
 export type { SessionView } from './admin-api.js'
 export type { AnswerOf, InputOf, QueryOf } from './lib/route.js'
 
-export type OperatorRoutes = (typeof ROUTES)['operator']
+export type OperatorRoutes = (typeof ROUTES)['operator'] & ReturnType<typeof verdictKeyRoutes>
 export type TenantRoutes = (typeof ROUTES)['tenant'] &
   ReturnType<typeof capturePageRoutes> &
   ReturnType<typeof insightRoutes> &

@@ -12,7 +12,6 @@ import type { ErrorCategory } from '../contract/error-codes.js'
 import { json } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { toDomainError } from '../http/to-domain-error.js'
-import type { VerdictKeyError } from '../keys/verdict-key-rotation.js'
 import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import { OPERATOR_ERRORS, type OperatorErrorCode } from '../lib/operator-errors.js'
@@ -62,7 +61,6 @@ type OperationError =
   | SecondFactorError
   | UserOperationError
   | PackGradeError
-  | VerdictKeyError
   | ModelOperationError
 
 /** HTTP status of these errors, by code. Features add theirs. */
@@ -80,7 +78,6 @@ export const OPERATION_STATUS = {
   invalid_network: 400,
   invalid_certificate: 400,
   tenant_suspended: 409,
-  verdict_key_waits: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
   reference_disabled: 409,

@@ -9,7 +9,7 @@ import type { IncomingRequest, WholeReply } from '../http/listeners/listener.js'
 import type { Clock } from '../lib/clock.js'
 import type { RateLimiter } from '../tenants/rate-limiter.js'
 import type { OperatingPoint } from '../verification/biometric-provider.js'
-import type { ConsoleRoutes } from './lib/route.js'
+import type { ConsoleRoutes, OperatorConsoleRoutes } from './lib/route.js'
 import type { Sessions } from './sign-in/sessions.js'
 import type { SignIn } from './sign-in/sign-in.js'
 
@@ -45,6 +45,7 @@ export interface DashboardServices {
   signIn: SignIn
   /** The routes that come from features. */
   routes: ConsoleRoutes
+  operatorRoutes: OperatorConsoleRoutes
   /** HTTP status of the errors whose own messages are shown, by code. */
   statuses: Readonly<Record<string, number>>
   rateLimiter: RateLimiter

@@ -13,7 +13,7 @@ import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
 import type { OwnSettings } from '../config/own-settings.js'
-import type { ConsoleRoutes } from '../dashboard/lib/route.js'
+import type { ConsoleRoutes, OperatorConsoleRoutes } from '../dashboard/lib/route.js'
 import type { Subscriber } from '../events/events.js'
 import type { AdminPart } from '../http/admin/admin-server.js'
 import type { ApiServer } from '../http/api-server.js'
@@ -96,9 +96,10 @@ export interface Feature {
   assertSettings?(config: Config): void
   /**
    * Reads what its part of a service needs of database and files, while the engine starts.
+   * @returns what it adds with it, and the parts that are built on it
    * @throws ConfigError
    */
-  open?(core: Core, config: Config): Promise<Pick<Feature, 'attach'>>
+  open?(core: Core, config: Config, clock: Clock): Promise<Pick<Feature, 'attach' | 'parts'>>
   /** Builds its part of a service, before the first call. Where nothing of it is configured, it adds nothing. */
   attach?(host: FeatureHost): Attached | Promise<Attached>
 }
@@ -150,6 +151,7 @@ export interface AdminHost extends Pick<ListenHost, 'apis' | 'addresses' | 'newL
   startedAt: number
   /** The routes of the other features, and the status of their errors by code. */
   routes: ConsoleRoutes
+  operatorRoutes: OperatorConsoleRoutes
   statuses: Readonly<Record<string, number>>
 }
 
@@ -167,6 +169,10 @@ export interface Attached {
   /** Looks at each verify of production. */
   watch?: WatchVerify
   jobs?: Jobs
+  /** Takes over keys of its own as the database has them now: before the first call, each second, and when keys are reloaded. */
+  takeOverKeys?(): Promise<void>
+  /** Values of its settings that callers notice, by variable: the cluster warns where they differ between its members. */
+  clusterSettings?: Readonly<Record<string, string>>
   /** Opens its listener, after those of the core and before the jobs start. */
   listen?(host: ListenHost): Promise<void>
   /** Its part of the admin listener. Of two pages at one address, that of the later feature is served. */
@@ -177,8 +183,9 @@ export interface Attached {
   beforeExpiry?: Upkeep
   /** Runs each minute, as leader, after such rows were deleted. */
   afterExpiry?: Upkeep
-  /** Its routes behind the pages of the dashboard. */
+  /** Its routes behind the pages of the dashboard: those of one tenant, and those of operators. */
   console?: ConsoleRoutes
+  operatorConsole?: OperatorConsoleRoutes
 }
 
 /** A password that the first start generates. */

@@ -17,6 +17,7 @@ import { OPENID } from './openid/own.js'
 import { PASSKEYS } from './passkeys/own.js'
 import { POLICIES } from './policies/own.js'
 import { POSTGRES } from './postgres/own.js'
+import { PUBLIC_VERDICTS } from './public-verdicts/own.js'
 import { WEBHOOKS } from './webhooks/own.js'
 
 export const FEATURES: readonly ListedFeature[] = [
@@ -45,11 +46,21 @@ export const FEATURES: readonly ListedFeature[] = [
   },
   { name: 'consent', load: async () => (await import('./consent/feature.js')).consent },
   {
+    name: 'public-verdicts',
+    ...PUBLIC_VERDICTS,
+    load: async () => (await import('./public-verdicts/feature.js')).publicVerdicts,
+  },
+  {
     name: 'epoch-keys',
     ...EPOCH_KEYS,
     load: async () => (await import('./epoch-keys/feature.js')).epochKeys,
   },
-  { name: 'openid', ...OPENID, load: async () => (await import('./openid/feature.js')).openid },
+  {
+    name: 'openid',
+    needs: ['public-verdicts'],
+    ...OPENID,
+    load: async () => (await import('./openid/feature.js')).openid,
+  },
   { name: 'webhooks', ...WEBHOOKS, load: async () => (await import('./webhooks/feature.js')).webhooks },
   { name: 'evidence', ...EVIDENCE, load: async () => (await import('./evidence/feature.js')).evidence },
   { name: 'insight', ...INSIGHT, load: async () => (await import('./insight/feature.js')).insight },

@@ -7,12 +7,12 @@ import type { AuditFacts, AuditLog } from '../audit/audit-log.js'
 import { AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
 import { BiometricError } from '../biometrics/types.js'
 import type { Environment } from '../config/config.js'
-import { SignatureAwaited } from '../crypto/verdict-signer.js'
 import type { Execution, KeptResponse, ResponseOwner } from '../idempotency/idempotency.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { Call } from '../verification/call.js'
+import { SignatureAwaited } from '../verification/verdict-token.js'
 import { serialize } from './reply-signer.js'
 
 /** Statuses that say nothing of an execution: never kept for a replay, never audited. */

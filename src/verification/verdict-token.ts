@@ -1,7 +1,6 @@
 /** The verdict as JWTs: its claims, and the choice of the tenant's secret that signs them. */
 
-import type { VerdictSignature, VerdictSigner } from '../crypto/verdict-signer.js'
-import { signPublicly, signVerification } from '../crypto/verification-jwt.js'
+import { signVerification } from '../crypto/verification-jwt.js'
 import { SECOND_MS } from '../lib/clock.js'
 import type { Call } from './call.js'
 
@@ -16,33 +15,30 @@ export function verdictLifetime(ttlSeconds: number): VerdictLifetime {
   }
 }
 
-/** The tokens of one verdict: all have the same claims. */
+/** The tokens of one verdict for its tenant: both have the same claims. */
 export interface VerdictTokens {
   jwt: string
   jwt_next: string | null
-  /** Under a key of the issuer, whose public half anyone may have. */
-  jwt_public: string
+}
+
+/** Thrown in a transaction that needs a signature which takes time: it is to be rolled back, and run again after `signed`. */
+export class SignatureAwaited extends Error {
+  /** @param signed rejects with a DomainError where there is no signature */
+  constructor(readonly signed: Promise<void>) {
+    super('a verdict waits for its signature')
+    // The transaction ends before anybody awaits this.
+    signed.catch(() => {})
+  }
 }
 
 /**
  * Signs the claims with one secret, or with two during a rotation overlap: then `jwt` is for backends that were not redeployed, and
  * `jwt_next` holds the same claims under the new secret. A caller that names the new secret gets only that one, in `jwt`.
- * @throws SignatureAwaited
  */
 export function signVerdict(
-  call: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
-  claims: Record<string, unknown>,
-  signer: VerdictSigner,
-  signature: VerdictSignature,
-): VerdictTokens {
-  const tokens = signForTenant(call, claims)
-  return { ...tokens, jwt_public: signPublicly(tokens.jwt, signer, signature) }
-}
-
-function signForTenant(
   { secrets, signingKeyId }: Pick<Call<unknown>, 'secrets' | 'signingKeyId'>,
   claims: Record<string, unknown>,
-): Pick<VerdictTokens, 'jwt' | 'jwt_next'> {
+): VerdictTokens {
   const { outgoing, incoming } = secrets
   if (!incoming) return { jwt: signVerification(claims, outgoing), jwt_next: null }
   if (signingKeyId === incoming.id) return { jwt: signVerification(claims, incoming), jwt_next: null }

@@ -2,12 +2,13 @@
 import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { ANNOUNCED_MS, RETIRED_KEPT_MS } from '../../src/keys/verdict-key-rotation.js'
+import { ANNOUNCED_MS, RETIRED_KEPT_MS } from '../../src/features/public-verdicts/verdict-key-rotation.js'
 import { HOUR_MS } from '../../src/lib/clock.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { serviceOfFile, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
+import { verdictKeysOfService } from '../support/verdict-keys.js'
 
 let tenant: TestTenant
 
@@ -28,9 +29,9 @@ const verify = async (headers: Record<string, string> = {}) =>
   (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: 'x' }, { headers })).body
 const signingKid = async () => decodeJwt((await verify()).jwt_public, '').header.kid
 const rotate = async (environment: Environment, isEmergency = false) => {
-  const { core } = running.service
-  const [made] = await core.verdictKeyRotation.rotate([environment], COMMAND_LINE, { isEmergency })
-  core.verdictKeys.replace(await core.store.read.verdictKeys())
+  const { rotation, reload } = verdictKeysOfService(running.service)
+  const [made] = await rotation.rotate([environment], COMMAND_LINE, { isEmergency })
+  await reload()
   return made!
 }
 
@@ -168,7 +169,7 @@ describe('a rotation of the keys', () => {
     const { id } = await rotate('sandbox', true)
     expect(await kidsOf('sandbox')).toEqual([id])
     expect(await signingKid()).toBe(id)
-    const stored = await running.service.core.store.read.verdictKeys()
+    const stored = await verdictKeysOfService(running.service).stored()
     expect(stored.filter(({ environment }) => environment === 'sandbox').map((row) => row.id)).toEqual([id])
   })
 

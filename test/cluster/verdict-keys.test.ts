@@ -5,6 +5,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { overPostgres } from '../support/postgres.js'
+import { verdictKeysOfService } from '../support/verdict-keys.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
 /** Services that start on a busy machine. */
@@ -34,7 +35,7 @@ overPostgres(() => {
   const check = async (token: string, node: number) =>
     jwtVerify(token, createLocalJWKSet(await keysOf(node)), { algorithms: ['ES256'], typ: 'stepup+jwt' })
   const rotate = async (isEmergency: boolean) => {
-    const rotation = cluster.nodes[0]!.core.verdictKeyRotation
+    const { rotation } = verdictKeysOfService(cluster.nodes[0]!)
     const [made] = await rotation.rotate(['sandbox'], COMMAND_LINE, { isEmergency })
     for (const node of NODES)
       await poll(

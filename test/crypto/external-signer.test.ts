@@ -6,14 +6,15 @@ import { join } from 'node:path'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { openVerdictKey } from '../../src/keys/verdict-key-ring.js'
-import { ANNOUNCED_MS } from '../../src/keys/verdict-key-rotation.js'
+import { openVerdictKey } from '../../src/features/public-verdicts/verdict-key-ring.js'
+import { ANNOUNCED_MS } from '../../src/features/public-verdicts/verdict-key-rotation.js'
 import { HOUR_MS } from '../../src/lib/clock.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { verdictKeysOfService } from '../support/verdict-keys.js'
 
 const MODULE = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so'].find(
   (file) => existsSync(file),
@@ -75,9 +76,9 @@ describe.skipIf(!isHere)('a key in a PKCS#11 token', () => {
   it('signs verdicts that the published keys check, and never leaves the token', async () => {
     const { body } = await verify(tenant)
     await expect(check(body.jwt_public)).resolves.toBeDefined()
-    const { store, keys } = running.service.core
-    for (const record of await store.read.verdictKeys())
-      expect(openVerdictKey(keys.secrets, record).jwk.d).toBeUndefined()
+    const { secrets } = running.service.core.keys
+    for (const record of await verdictKeysOfService(running.service).stored())
+      expect(openVerdictKey(secrets, record).jwk.d).toBeUndefined()
   })
 
   it('signs many verdicts at the same time', async () => {
@@ -89,17 +90,15 @@ describe.skipIf(!isHere)('a key in a PKCS#11 token', () => {
   })
 
   it('is replaced by a rotation, and destroyed in the token an hour after its last signature', async () => {
-    const { core } = running.service
-    const [before] = (await core.store.read.verdictKeys()).filter(
-      ({ environment }) => environment === 'sandbox',
-    )
-    const [next] = await core.verdictKeyRotation.rotate(['sandbox'], COMMAND_LINE)
-    core.verdictKeys.replace(await core.store.read.verdictKeys())
+    const { rotation, stored, reload } = verdictKeysOfService(running.service)
+    const [before] = (await stored()).filter(({ environment }) => environment === 'sandbox')
+    const [next] = await rotation.rotate(['sandbox'], COMMAND_LINE)
+    await reload()
     running.clock.advance(ANNOUNCED_MS)
     const { body } = await verify(tenant)
     expect((await check(body.jwt_public)).protectedHeader.kid).toBe(next!.id)
     running.clock.advance(HOUR_MS)
-    expect(await core.verdictKeyRotation.erasePrivateHalves()).toEqual([before!.id])
+    expect(await rotation.erasePrivateHalves()).toEqual([before!.id])
     expect(labels()).not.toContain(before!.id)
     expect(labels()).toContain(next!.id)
   })

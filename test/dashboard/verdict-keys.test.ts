@@ -11,8 +11,8 @@ const published = async () => {
 }
 
 describe('the verdict keys', () => {
-  it('are shown on the page of the system without anything that signs', async () => {
-    const { body, text } = await desk.operator.call('GET', '/system')
+  it('are shown to an operator without anything that signs', async () => {
+    const { body, text } = await desk.operator.call('GET', '/verdict-keys')
     expect(body.verdict_keys).toMatchObject([
       { environment: 'production', state: 'signing', published_until: null },
       { environment: 'sandbox', state: 'signing', published_until: null },

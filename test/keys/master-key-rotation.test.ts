@@ -13,10 +13,12 @@ import { masterKeyId } from '../../src/crypto/master-key.js'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
 import { consentTextsOf } from '../../src/features/capture-sessions/consent-texts.js'
+import { verdictKeyReader } from '../../src/features/public-verdicts/verdict-key-table.js'
 import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
+import { verdictKeysOf } from '../support/verdict-keys.js'
 
 let dir: string
 let config: Config
@@ -57,7 +59,7 @@ describe('a new master key', () => {
   it('after a rotation the old master key and working keys open no copy of the database', async () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace']) await enrol(tenant.id, user)
-    await core.verdictKeyRotation.ensure()
+    await verdictKeysOf(core, systemClock).rotation.ensure()
     // A thief has the old master key and the working keys that it opened.
     const [keyring] = await core.store.read.keyrings()
     const stolen = openKeys(keyring!.sealed, oldMaster, masterKeyId(oldMaster))
@@ -80,7 +82,7 @@ describe('a new master key', () => {
       for (const { id, sealed } of rows) expect(() => openWithAny(stolen.wrapping, sealed, id)).toThrow()
       const [secret] = await store.read.signingSecrets(tenant.id, 0)
       expect(() => openWithAny(stolen.secrets, secret!.sealed, secret!.id)).toThrow()
-      const verdictKeys = await store.read.verdictKeys()
+      const verdictKeys = await store.read.statements(verdictKeyReader).all()
       expect(verdictKeys).toHaveLength(2)
       for (const { id, sealed } of verdictKeys)
         expect(() => openWithAny(stolen.secrets, sealed, id)).toThrow()
@@ -96,8 +98,7 @@ describe('a new master key', () => {
     })
     expect(await consentTextsOf(core, tenant.id, Buffer.from('ada'))).toMatchObject([{ text: 'ada agrees.' }])
     await expect(core.secrets.active(core.store.read, tenant.id)).resolves.toBeDefined()
-    core.verdictKeys.replace(await core.store.read.verdictKeys())
-    expect(core.verdictKeys.signer('production').kid).toMatch(/^vky_/)
+    expect((await verdictKeysOf(core, systemClock).ring()).signer('production').kid).toMatch(/^vky_/)
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 1, brokenAt: null })
   })
 

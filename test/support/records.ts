@@ -4,6 +4,7 @@ import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/accou
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
 import { challengeWriter } from '../../src/features/challenges/table/exports.js'
+import type { VerdictKeyRecord } from '../../src/features/public-verdicts/verdict-key-table.js'
 import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
@@ -21,7 +22,6 @@ import type {
   SigningSecretRecord,
   SubjectRecord,
   TenantRecord,
-  VerdictKeyRecord,
 } from '../../src/storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../src/storage/store.js'
 

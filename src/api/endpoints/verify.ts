@@ -3,7 +3,6 @@
 import Type from 'typebox'
 import { isOfType, REPLACE_ACTION } from '../../contract/own-actions.js'
 import { isOwnId, prefixedId } from '../../crypto/identifiers.js'
-import { VerdictSignature } from '../../crypto/verdict-signer.js'
 import { actionHash } from '../../crypto/verification-jwt.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { Standing } from '../../storage/records.js'
@@ -116,14 +115,6 @@ export const verifyDescription = (parts: Parts): EndpointDescription => ({
   scopes: ['verify'],
 })
 
-/** A verdict on its way to its signature. */
-interface Signing {
-  /** Time of the verdict, in milliseconds since the Unix epoch. */
-  at: number
-  verificationId: string
-  signature: VerdictSignature
-}
-
 /** An id of ours as nonce would look like a statement of the service: only the hosted page's own verify has one. @throws DomainError invalid_request */
 function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): void {
   if (nonce === undefined || captureSession || !isOwnId(nonce)) return
@@ -207,9 +198,10 @@ export function verify(services: Services, added: Parts): UserEndpoint<VerifyInp
     const told = await inTurn(works, async (work) => (known && work.about?.(known, call)) ?? null)
 
     // They stay the same where the transaction runs again because its verdict had to wait for a signature.
-    let signing: Signing | undefined
+    let begun: { verificationId: string; at: number } | undefined
+    const furtherTokens = works.map((work) => work.furtherToken?.())
     return async (tx) => {
-      const at = signing?.at ?? clock.now()
+      const at = begun?.at ?? clock.now()
       const termsInForce = (standing: Standing | null) =>
         termsUnder(call, (work) => work.renew?.(tx, call, standing))
       const verdict = await policy.decide(tx, call, examination, termsInForce, at)
@@ -218,8 +210,8 @@ export function verify(services: Services, added: Parts): UserEndpoint<VerifyInp
       const sealedFor = subject && { id: subject.record.id, dataKey: subject.dataKey }
       if (verdict.repeated !== undefined)
         return { status: 200, body: verdict.repeated, isRepeat: true, sealedFor }
-      signing ??= { at, verificationId: prefixedId('ver', at), signature: new VerdictSignature() }
-      const { verificationId, signature } = signing
+      begun ??= { verificationId: prefixedId('ver', at), at }
+      const { verificationId } = begun
       const reached: Reached = {
         call,
         verdict,
@@ -232,7 +224,9 @@ export function verify(services: Services, added: Parts): UserEndpoint<VerifyInp
       if (withheld) return { refused: withheld, audit: verdictFields.of('refused', reached, given) }
       const started = performance.now()
       const claims = verdictFields.of('jwt', reached, given)
-      reached.tokens = signVerdict(call, claims, services.verdictSigner(), signature)
+      const tokens = signVerdict(call, claims)
+      for (const [index, tokenOf] of furtherTokens.entries()) if (tokenOf) given[index] = tokenOf(tokens.jwt)
+      reached.tokens = tokens
       call.timings.sign = (call.timings.sign ?? 0) + performance.now() - started
       const approved = reason === null
       if (approved && !replaySuspected && subject && isOfType(call.input.action, REPLACE_ACTION))

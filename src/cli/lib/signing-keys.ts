@@ -1,20 +1,30 @@
 /** The commands `list` and `rotate` of keys that are published before they sign, and that checkers read. */
 import type { Command } from 'commander'
-import type { VerdictKeyView } from '../../admin/views.js'
 import type { Environment } from '../../config/config.js'
 import { subcommand } from './command.js'
 import { listing } from './style.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
 
+export interface SigningKeyView {
+  kid: string
+  environment: Environment
+  /** `published`: not signing yet. `retired`: not signing any more, and still published for tokens that are under way. */
+  state: 'published' | 'signing' | 'retired'
+  published_at: string
+  signs_from: string
+  /** Null for the newest key. */
+  published_until: string | null
+}
+
 export interface SigningKeys {
   /** The time from the publication of a key to its first signature, such as `two hours`. */
   lead: string
   /** A clause that says who refuses signatures after an emergency, and for how long. */
   cost: string
-  list(): Promise<VerdictKeyView[]>
+  list(): Promise<SigningKeyView[]>
   /** Resolves with the keys as they are then. */
-  rotate(environments: readonly Environment[], options: { isEmergency: boolean }): Promise<VerdictKeyView[]>
+  rotate(environments: readonly Environment[], options: { isEmergency: boolean }): Promise<SigningKeyView[]>
 }
 
 export function registerSigningKeys(keys: Command, { lead, cost, list, rotate }: SigningKeys): void {
@@ -36,7 +46,7 @@ export function registerSigningKeys(keys: Command, { lead, cost, list, rotate }:
   })
 }
 
-function keyTable(views: readonly VerdictKeyView[]): string {
+function keyTable(views: readonly SigningKeyView[]): string {
   return listing(
     ['KEY', 'ENVIRONMENT', 'STATE', 'SIGNS FROM', 'PUBLISHED UNTIL'],
     views.map(({ kid, environment, state, signs_from, published_until }) => [

@@ -19,7 +19,7 @@ export type Secret = string & { readonly isSecret: true }
 
 export type Urls = Record<Environment | 'admin', string>
 
-/** A call of a route, without its input. */
+/** A call of a route, such as a feature's of operators, without its input. */
 export interface Call {
   actor: Actor
   request: IncomingRequest
@@ -74,8 +74,9 @@ export type AnyRoute<Call> = RouteOptions & { body?: TProperties | undefined; qu
     | { reply(call: Call): Promise<Reply> }
   )
 
-/** The routes of features, by method and path. */
+/** The routes of features, by method and path: those of a tenant, and those of operators. */
 export type ConsoleRoutes = Readonly<Record<string, AnyRoute<ConsoleCall & Taken<never, never>>>>
+export type OperatorConsoleRoutes = Readonly<Record<string, AnyRoute<Call & Taken<never, never>>>>
 
 export type InputOf<One> = One extends { answer(call: infer Call extends { input: unknown }): unknown }
   ? Call['input']
@@ -125,8 +126,11 @@ export function routesFor<Caller>() {
   ): Route<Caller, Fields, Parameters, Answer> => route
 }
 
-/** Declares a route of a feature. */
+/** Declares a route of a feature: of one tenant. */
 export const consoleRoute = routesFor<ConsoleCall>()
+
+/** Declares a route of a feature: of operators. */
+export const operatorConsoleRoute = routesFor<Call>()
 
 /** Names the query parameters of a route. They are a type only: their values are unchecked input. */
 export function asks<Parameters extends object>(): Parameters {

@@ -5,14 +5,13 @@ import { installedPacks } from '../../../models/pack/installed-packs.js'
 import { calibrationPoints } from '../../../models/pack/model-pack.js'
 import { networkFiles } from '../../../models/pack/network-files.js'
 import { gradeOf } from '../../../models/pack/pack-grade.js'
-import { verdictKeyViews } from '../../admin/views.js'
 import { membershipView } from '../../cluster/membership.js'
 import { isoTime, optionalTime } from '../../lib/clock.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { COMMIT } from '../../lib/version.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { assertReached } from '../lib/assert-reached.js'
-import { environment, fmr, ratePerSecond, text } from '../lib/bodies.js'
+import { fmr, ratePerSecond, text } from '../lib/bodies.js'
 import { asSecret, operatorRoute } from './route.js'
 import { revealed, shownTenant } from './tenant-routes.js'
 
@@ -89,7 +88,6 @@ export const INSTALLATION_ROUTES = {
             measured,
           })),
         },
-        verdict_keys: verdictKeyViews(await store.read.verdictKeys(), clock.now()),
         ...membershipView(store.shared ? await store.services() : []),
         packs: (await installedPacks(config.modelsDir, pack.dir)).map(({ id, model, dir, problem }) => ({
           id: model ?? id,
@@ -97,18 +95,6 @@ export const INSTALLATION_ROUTES = {
           problem,
         })),
       }
-    },
-  }),
-
-  'POST /verdict-keys/rotate': operatorRoute({
-    right: 'admin',
-    /** An emergency removes the present keys at once. */
-    body: { environment, emergency: Type.Boolean() },
-    async answer({ services, actor, input: { environment, emergency } }) {
-      const { store, verdictKeyRotation } = services.core
-      await verdictKeyRotation.rotate([environment], actor, { isEmergency: emergency })
-      await services.reloadKeys()
-      return { verdict_keys: verdictKeyViews(await store.read.verdictKeys(), services.clock.now()) }
     },
   }),
 }

@@ -10,7 +10,6 @@ import { SCOPES } from '../../tenants/key-scopes.js'
 import { SANDBOX_EFFECTS } from '../../verification/sandbox/sandbox-outcomes.js'
 import type { Feature } from '../feature.js'
 import { descriptionsWith } from '../feature-parts.js'
-import { DOCUMENT_OPERATIONS } from './openapi-documents.js'
 import { headerComponents, responsesOf, shareResponses } from './openapi-responses.js'
 import { withReferences } from './openapi-schemas.js'
 
@@ -72,7 +71,7 @@ export function buildOpenApi(features: readonly Feature[], at = DEFAULT_BASE_URL
   const responses = shareResponses(operations)
   for (const [index, { path, method }] of descriptions.entries())
     paths[path] = { ...paths[path], [method.toLowerCase()]: operations[index] }
-  Object.assign(paths, DOCUMENT_OPERATIONS, ...features.map(({ documentOperations }) => documentOperations))
+  Object.assign(paths, ...features.map(({ documentOperations }) => documentOperations))
   const schemas: Json = {}
   // A round trip through JSON leaves the schemas' internal symbols behind.
   const webhooks = Object.assign({}, ...sent.map(({ requests }) => requests)) as Json

@@ -26,10 +26,6 @@ export const coreDescriptions = (parts: CallParts): EndpointDescription[] => [
 
 /** Path of the page that explains every error code, where a feature serves one: `doc_url` of an error leads there. */
 export const ERRORS_PATH = '/errors'
-/** Path of the public keys that check an environment's verdicts. */
-export const JWKS_PATH = '/v1/.well-known/jwks.json'
-/** Path of the metadata that names the keys: a verifier puts its end behind the `iss` of a token. */
-export const METADATA_PATH = '/v1/.well-known/openid-configuration'
 
 /** The core's endpoints over one environment's services. */
 export function coreEndpoints(services: Services, parts: CallParts): AnyEndpoint[] {

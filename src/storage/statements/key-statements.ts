@@ -1,9 +1,8 @@
 /** The SQL of the service's own keys, and of everything that is sealed under them. */
-import type { Environment } from '../../config/config.js'
 import { type Connection, onceEach, type ReadConnection, reading, writing } from '../connection.js'
 import type { SealedRow } from '../records.js'
 import type { Table } from '../table.js'
-import { KEYRING, VERDICT_KEY } from '../tables/index.js'
+import { KEYRING } from '../tables/index.js'
 
 export function keysReader(database: ReadConnection, tables: readonly Table[]) {
   const { rows, from } = reading(database)
@@ -17,8 +16,6 @@ export function keysReader(database: ReadConnection, tables: readonly Table[]) {
   return {
     /** One keyring for each master key that opens the database, oldest first. */
     keyrings: from(KEYRING).rows<[]>('ORDER BY created_at'),
-    /** The keys that sign the public verdicts of both environments, in the order in which they begin to sign. */
-    verdictKeys: from(VERDICT_KEY).rows<[]>('ORDER BY signs_from, id'),
     /** Rows of a table whose values are sealed under a working key, ordered by id, from `after` (exclusive; empty for the start). */
     sealedRows: async (table: string, after: string, limit: number): Promise<SealedRow[]> => {
       const { page, textOf, keyOf } = sealed(table)
@@ -29,25 +26,27 @@ export function keysReader(database: ReadConnection, tables: readonly Table[]) {
 
 /** @param onErase called when a value that was sealed under an old key was replaced */
 export function keysWriter(database: Connection, onErase: () => void, tables: readonly Table[]) {
-  const { insert, put, set } = writing(database)
+  const { put } = writing(database)
   const putSealed = onceEach((named: string) => {
     const { name, id, column, when, keyOf } = sealedTable(tables, named)
     const statement = database.prepare(`UPDATE ${name} SET ${column} = @sealed WHERE ${id} = @id AND ${when}`)
     return (row: SealedRow) => statement.run({ id: keyOf(row.id), sealed: row.sealed })
   })
+  const deleteSealed = onceEach((named: string) => {
+    const { name, id, keyOf } = sealedTable(tables, named)
+    const statement = database.prepare(`DELETE FROM ${name} WHERE ${id} = ?`)
+    return (row: string) => statement.run(keyOf(row))
+  })
   const deleteKeyring = database.prepare('DELETE FROM keyring WHERE master_key_id = ?')
-  const deleteVerdictKeys = database.prepare('DELETE FROM verdict_key WHERE environment = ?')
   return {
     putKeyring: put(KEYRING),
     deleteKeyring: async (masterKeyId: string) => {
       deleteKeyring.run(masterKeyId)
       onErase()
     },
-    insertVerdictKey: insert(VERDICT_KEY),
-    setVerdictKeyEnd: set(VERDICT_KEY, 'goneAt'),
-    /** Deletes all keys of an environment at once, the signing one too. */
-    deleteVerdictKeys: async (environment: Environment) => {
-      deleteVerdictKeys.run(environment)
+    /** Deletes a row with its sealed value, in the write-ahead log too. */
+    deleteSealed: async (table: string, id: string) => {
+      deleteSealed(table)(id)
       onErase()
     },
     /** Stores a newly sealed value; the old one is overwritten, in the write-ahead log too. */

@@ -1,5 +1,5 @@
 /** Keys of the service. */
-import { bytes, declareTable, integer, type Row, real, signingKeyColumns, text } from '../table.js'
+import { bytes, declareTable, integer, type Row, real, text } from '../table.js'
 
 /** The service's keys, sealed under one master key. */
 export const KEYRING = declareTable({
@@ -21,20 +21,6 @@ export const KEYRING = declareTable({
   sealedUnder: 'own key',
 })
 export type KeyringRecord = Row<typeof KEYRING>
-
-/** Keys whose public halves check the verdicts of an environment. */
-export const VERDICT_KEY = declareTable({
-  name: 'verdict_key',
-  columns: signingKeyColumns,
-  key: ['id'],
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: { at: 'goneAt' },
-  isCopied: true,
-  sealedUnder: { key: 'secrets', column: 'sealed' },
-})
-export type VerdictKeyRecord = Row<typeof VERDICT_KEY>
 
 /** The change of the installation from one model pack to another. */
 export const MODEL_MIGRATION = declareTable({

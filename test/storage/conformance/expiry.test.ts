@@ -25,7 +25,6 @@ import {
   signingSecret,
   subject,
   tenant,
-  verdictKey,
 } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
@@ -62,16 +61,6 @@ overStores((stores) => {
     })
 
   describe('expiry', () => {
-    it('deletes a verdict key at its end, and keeps one without an end', async () => {
-      await fill(async (tx) => {
-        await tx.insertVerdictKey(verdictKey('ended', { goneAt: NOW }))
-        await tx.insertVerdictKey(verdictKey('retired', { goneAt: NOW + 1 }))
-        await tx.insertVerdictKey(verdictKey('signing'))
-      })
-      await expire()
-      expect((await read().verdictKeys()).map(({ id }) => id)).toEqual(['retired', 'signing'])
-    })
-
     it('deletes a limited number of rows at a time, and reports whether there may be more', async () => {
       await insertMany()
       const deliveries = async () => (await webhooks().deliveriesOf('ten_a', MANY)).length

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { tablesOf } from '../../../src/features/index.js'
 import { openIdClientWriter, openIdKeyWriter } from '../../../src/features/openid/openid-tables.js'
+import { verdictKeyWriter } from '../../../src/features/public-verdicts/verdict-key-table.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { tablesWith } from '../../../src/storage/endings.js'
 import {
@@ -48,20 +49,6 @@ overStores((stores) => {
     ])
   })
 
-  it('keeps the verdict keys of both environments in the order in which they begin to sign', async () => {
-    const late = verdictKey('vky_a', { signsFrom: AT + 2 })
-    const early = verdictKey('vky_b', { signsFrom: AT + 1 })
-    const sandbox = verdictKey('vky_c', { environment: 'sandbox' })
-    await write(async (tx) => {
-      for (const key of [late, early, sandbox]) await tx.insertVerdictKey(key)
-    })
-    expect(await read().verdictKeys()).toEqual([sandbox, early, late])
-    await write((tx) => tx.setVerdictKeyEnd('vky_b', AT + 9))
-    expect(await read().verdictKeys()).toEqual([sandbox, { ...early, goneAt: AT + 9 }, late])
-    await write((tx) => tx.deleteVerdictKeys('production'))
-    expect(await read().verdictKeys()).toEqual([sandbox])
-  })
-
   describe('sealed rows', () => {
     /** Inserts three rows of each kind, in no order, and rows that are sealed under a user's key. */
     const fill = () =>
@@ -73,7 +60,7 @@ overStores((stores) => {
           await tx.insertSigningSecret(
             signingSecret(`kid_${id}`, { validUntil: i === 0 ? null : AT + 100 + i }),
           )
-          await tx.insertVerdictKey(verdictKey(`vky_${id}`))
+          await tx.statements(verdictKeyWriter).insert(verdictKey(`vky_${id}`))
           await tx.statements(openIdKeyWriter).insert(verdictKey(`oik_${id}`))
           await tx.statements(openIdClientWriter).put({
             ...{ id: `oic_${id}`, tenantId: 'ten_a', environment: 'sandbox', keyId: 'key_a' },

@@ -1,12 +1,13 @@
 /** The card of the keys whose public halves check verdicts, with the rotation of each environment. */
 import { useState } from 'preact/hooks'
-import type { Environment, SystemView } from '../../contract.js'
-import { callOperator } from '../base/api.js'
+import type { Environment } from '../../contract.js'
+import { callOperator, operatorAddress } from '../base/api.js'
 import { Badge, Card, Confirm, Problem } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
 import { useAction } from '../base/use-action.js'
+import { useData } from '../base/use-data.js'
 
 const TONES = { published: 'plain', signing: 'good', retired: 'plain' } as const
 
@@ -15,21 +16,26 @@ interface Asking {
   isEmergency: boolean
 }
 
-export function VerdictKeysCard(props: { keys: SystemView['verdict_keys']; onChange: () => void }) {
+export function VerdictKeysCard() {
   const [asking, setAsking] = useState<Asking | null>(null)
   const { problem, isBusy, run } = useAction()
-  const mayRotate = useRights().operator('POST /verdict-keys/rotate')
+  const rights = useRights()
+  const keys = useData(
+    rights.operator('GET /verdict-keys') ? operatorAddress('GET /verdict-keys') : null,
+    5000,
+  )
   const rotate = ({ environment, isEmergency }: Asking) =>
     run(async () => {
       await callOperator('POST /verdict-keys/rotate', { environment, emergency: isEmergency })
-      props.onChange()
+      keys.reload()
     })
+  if (!keys.value) return keys.error ? <Problem message={keys.error} /> : null
   return (
     <Card
       title="Verdict keys"
       hint="Keys that sign the public verdicts. Their public halves are at /v1/.well-known/jwks.json."
       actions={
-        mayRotate &&
+        rights.operator('POST /verdict-keys/rotate') &&
         (['production', 'sandbox'] as const).map((environment) => (
           <button
             key={environment}
@@ -53,7 +59,7 @@ export function VerdictKeysCard(props: { keys: SystemView['verdict_keys']; onCha
           { name: 'Signs from' },
           { name: 'Published until' },
         ]}
-        rows={props.keys.map(({ kid, environment, state, signs_from, published_until }) => ({
+        rows={keys.value.verdict_keys.map(({ kid, environment, state, signs_from, published_until }) => ({
           key: kid,
           cells: [
             <code>{kid}</code>,

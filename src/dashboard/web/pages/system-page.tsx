@@ -103,7 +103,7 @@ export function SystemPage() {
             ]}
           />
         </Card>
-        <VerdictKeysCard keys={value.verdict_keys} onChange={system.reload} />
+        <VerdictKeysCard />
         {value.nodes.length > 0 && <Nodes {...value} />}
         <Card title="Model pack" hint={pack.description}>
           <Facts

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../../../admin/core.js'
-import { verdictKeyViews } from '../../../admin/views.js'
 import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
 import { type Asked, subcommand } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
@@ -11,6 +10,7 @@ import { environmentOf } from '../../../cli/lib/sandbox-option.js'
 import { registerSigningKeys } from '../../../cli/lib/signing-keys.js'
 import { fields, listing } from '../../../cli/lib/style.js'
 import { systemClock } from '../../../lib/clock.js'
+import { signingKeyViews } from '../../public-verdicts/exports.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
 import { realmView } from '../keycloak/keycloak-realm.js'
 import {
@@ -198,5 +198,5 @@ function registerOpenIdKeysCommands(openid: Command, { withCore }: CommandHost):
 
 /** The provider's keys have rows of the same form as those of verdicts. */
 async function viewsOf({ store: { read } }: Core) {
-  return verdictKeyViews(await read.statements(openIdKeyReader).all(), systemClock.now())
+  return signingKeyViews(await read.statements(openIdKeyReader).all(), systemClock.now())
 }

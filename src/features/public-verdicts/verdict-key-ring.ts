@@ -1,18 +1,14 @@
 /** The keys that sign the public verdicts of each environment, as one process has them in memory. All services follow the same rows. */
 
-import type { Environment } from '../config/config.js'
-import { type ExternalSigner, ExternalVerdictSigner } from '../crypto/external-signer.js'
-import { openWithAny, type SealingKey, seal } from '../crypto/sealed-box.js'
-import type { ServiceKeys } from '../crypto/service-keys.js'
-import {
-  LocalVerdictSigner,
-  type PrivateJwk,
-  type PublicJwk,
-  type VerdictSigner,
-} from '../crypto/verdict-signer.js'
-import type { Clock } from '../lib/clock.js'
-import type { VerdictKeyRecord } from '../storage/records.js'
-import { StoreUnavailableError } from '../storage/store.js'
+import type { Environment } from '../../config/config.js'
+import { openWithAny, type SealingKey, seal } from '../../crypto/sealed-box.js'
+import type { ServiceKeys } from '../../crypto/service-keys.js'
+import type { Clock } from '../../lib/clock.js'
+import { StoreUnavailableError } from '../../storage/store.js'
+import { type ExternalSigner, ExternalVerdictSigner } from './external-signer.js'
+import { isGone, signingKeyId } from './signing-keys.js'
+import type { VerdictKeyRecord } from './verdict-key-table.js'
+import { LocalVerdictSigner, type PrivateJwk, type PublicJwk, type VerdictSigner } from './verdict-signer.js'
 
 /** A row's sealed content. The environment is sealed with the key, so that a row that was moved to the other one does not open. */
 export interface VerdictKeyContent {
@@ -22,9 +18,6 @@ export interface VerdictKeyContent {
   /** Whether the program of `COUNTERSIGN_VERDICT_SIGNER` holds the private half. */
   isExternal?: true
 }
-
-/** `published`: not signing yet. `retired`: not signing any more, and still published for tokens that are under way. */
-export type VerdictKeyState = 'published' | 'signing' | 'retired'
 
 export interface PublishedKey extends PublicJwk {
   kid: string
@@ -106,29 +99,6 @@ export class VerdictKeyRing {
     if (isExternal) return this.external && new ExternalVerdictSigner(id, publicJwk, this.external)
     return jwk.d === undefined ? null : new LocalVerdictSigner(id, { ...publicJwk, d: jwk.d })
   }
-}
-
-export function isGone({ goneAt }: Pick<VerdictKeyRecord, 'goneAt'>, now: number): boolean {
-  return goneAt !== null && goneAt <= now
-}
-
-/** @param records keys of one environment @param now milliseconds since the Unix epoch @returns null where no key signs yet */
-export function signingKeyId(records: readonly VerdictKeyRecord[], now: number): string | null {
-  const present = records
-    .filter((record) => !isGone(record, now))
-    .toSorted((one, other) => one.signsFrom - other.signsFrom)
-  // After the clock was set back no key may have begun: verdicts go on under the one that began first.
-  return (present.findLast(({ signsFrom }) => signsFrom <= now) ?? present[0])?.id ?? null
-}
-
-/** @param records all keys of the key's environment */
-export function verdictKeyState(
-  { id, signsFrom }: VerdictKeyRecord,
-  records: readonly VerdictKeyRecord[],
-  now: number,
-): VerdictKeyState {
-  if (signingKeyId(records, now) === id) return 'signing'
-  return signsFrom > now ? 'published' : 'retired'
 }
 
 export function sealVerdictKey(secrets: SealingKey, id: string, content: VerdictKeyContent): Buffer {

@@ -1,6 +1,6 @@
 /** `countersign verdict-keys`: the keys of public verdicts are listed and rotated while a service runs. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type HostedService, poll, workplaceForAll } from '../support/command.js'
+import { type HostedService, poll, workplaceForAll } from '../../support/command.js'
 
 const place = workplaceForAll()
 let server: HostedService

@@ -1,6 +1,6 @@
 /** The documents for verifiers in the OpenAPI document: both are answered without an API key. */
 import Type from 'typebox'
-import { JWKS_PATH, METADATA_PATH } from '../../http/routing/routes.js'
+import { JWKS_PATH, METADATA_PATH } from './key-documents.js'
 
 type Json = Record<string, unknown>
 

@@ -3,22 +3,24 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { loadConfig } from '../../src/app/configuration.js'
-import { openCore } from '../../src/app/core.js'
-import { createLog } from '../../src/app/log.js'
-import { LeaderLease } from '../../src/cluster/leader-lease.js'
-import type { Config } from '../../src/config/config.js'
-import { openVerdictKey } from '../../src/keys/verdict-key-ring.js'
-import { ANNOUNCED_MS } from '../../src/keys/verdict-key-rotation.js'
-import { VerdictKeySchedule } from '../../src/keys/verdict-key-schedule.js'
-import { DAY_MS, HOUR_MS, ManualClock } from '../../src/lib/clock.js'
+import type { Core } from '../../../src/admin/core.js'
+import { loadConfig } from '../../../src/app/configuration.js'
+import { openCore } from '../../../src/app/core.js'
+import { createLog } from '../../../src/app/log.js'
+import { LeaderLease } from '../../../src/cluster/leader-lease.js'
+import type { Config } from '../../../src/config/config.js'
+import { openVerdictKey } from '../../../src/features/public-verdicts/verdict-key-ring.js'
+import { ANNOUNCED_MS } from '../../../src/features/public-verdicts/verdict-key-rotation.js'
+import { VerdictKeySchedule } from '../../../src/features/public-verdicts/verdict-key-schedule.js'
+import { DAY_MS, HOUR_MS, ManualClock } from '../../../src/lib/clock.js'
+import { verdictKeysOf } from '../../support/verdict-keys.js'
 
 const INTERVAL_MS = 90 * DAY_MS
 
 let dir: string
 let core: Core
 let clock: ManualClock
+let keys: ReturnType<typeof verdictKeysOf>
 let leaderLease: LeaderLease
 const log = createLog({ logLevel: 'silent' } as Config)
 
@@ -26,7 +28,8 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'countersign-verdict-keys-'))
   clock = new ManualClock()
   core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dir }), clock)
-  await core.verdictKeyRotation.ensure()
+  keys = verdictKeysOf(core, clock)
+  await keys.rotation.ensure()
   leaderLease = new LeaderLease(core.store, log)
   await leaderLease.start()
 })
@@ -38,14 +41,12 @@ afterEach(async () => {
 
 const schedule = (intervalMs = INTERVAL_MS) =>
   new VerdictKeySchedule({
-    ...{ store: core.store, rotation: core.verdictKeyRotation, leaderLease, clock, log, intervalMs },
-    reloadKeys: async () => core.verdictKeys.replace(await core.store.read.verdictKeys()),
+    ...{ store: core.store, rotation: keys.rotation, leaderLease, clock, log, intervalMs },
+    reloadKeys: async () => {},
   })
-const stored = () => core.store.read.verdictKeys()
-const signer = async () => {
-  core.verdictKeys.replace(await stored())
-  return core.verdictKeys.signer('production').kid
-}
+const stored = () => keys.stored()
+const signer = async () => (await keys.ring()).signer('production').kid
+const published = async () => (await keys.ring()).published('production')
 
 describe('the schedule of verdict keys', () => {
   it('publishes the next key of both environments so early that it signs when it is due', async () => {
@@ -85,12 +86,11 @@ describe('the schedule of verdict keys', () => {
     clock.advance(ANNOUNCED_MS + HOUR_MS - 1)
     await schedule().look()
     expect(await hasPrivateHalf()).toEqual([true, true])
-    const published = core.verdictKeys.published('production')
+    const before = await published()
     clock.advance(1)
     await schedule().look()
     expect(await hasPrivateHalf()).toEqual([false, true])
-    core.verdictKeys.replace(await stored())
-    expect(core.verdictKeys.published('production')).toEqual(published)
+    expect(await published()).toEqual(before)
   })
 
   it('leaves a key that signs to a clock that is set back before the first key, or before the erasure of its private half', async () => {
@@ -121,15 +121,15 @@ describe('the schedule of verdict keys', () => {
 
 describe('a rotation', () => {
   it('lets the first key of an environment sign at once', async () => {
-    await core.store.transaction('installation', (tx) => tx.deleteVerdictKeys('sandbox'))
-    const [made] = await core.verdictKeyRotation.rotate(['sandbox'], { name: 'operator', requestId: null })
+    const [sandbox] = (await stored()).filter(({ environment }) => environment === 'sandbox')
+    await core.store.transaction('installation', (tx) => tx.deleteSealed('verdict_key', sandbox!.id))
+    const [made] = await keys.rotation.rotate(['sandbox'], { name: 'operator', requestId: null })
     expect(made!.signsFrom).toBe(clock.now())
   })
 
   it('is refused where a row was moved to the other environment', async () => {
     const [production] = (await stored()).filter(({ environment }) => environment === 'production')
-    expect(() =>
-      core.verdictKeys.replace([{ ...production!, id: production!.id, environment: 'sandbox' }]),
-    ).toThrow(/other environment/)
+    const ring = await keys.ring()
+    expect(() => ring.replace([{ ...production!, environment: 'sandbox' }])).toThrow(/other environment/)
   })
 })

@@ -25,32 +25,6 @@ export interface VerdictSigner {
   sign(input: string): Buffer | Promise<Buffer>
 }
 
-/** Thrown in a transaction that needs a signature which takes time: it is to be rolled back, and run again after `signed`. */
-export class SignatureAwaited extends Error {
-  /** @param signed rejects with a DomainError where there is no signature */
-  constructor(readonly signed: Promise<void>) {
-    super('a verdict waits for its signature')
-  }
-}
-
-/** The signature of one verdict. It is made outside of the transaction where it takes time, so that it holds nobody else's commit. */
-export class VerdictSignature {
-  private made: { input: string; signature: Buffer } | undefined
-
-  /** @throws SignatureAwaited where the text is not the one that was signed after an earlier run of the transaction */
-  of(input: string, signer: VerdictSigner): Buffer {
-    if (this.made?.input === input) return this.made.signature
-    const signing = signer.sign(input)
-    if (Buffer.isBuffer(signing)) return signing
-    const signed = signing.then((signature) => {
-      this.made = { input, signature }
-    })
-    // The transaction ends before anybody awaits this.
-    signed.catch(() => {})
-    throw new SignatureAwaited(signed)
-  }
-}
-
 export function newVerdictKey(): PrivateJwk {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const { x, y, d } = privateKey.export({ format: 'jwk' }) as unknown as PrivateJwk

@@ -4,18 +4,19 @@
  * A key that may be known to someone else is removed at once instead.
  */
 
-import type { AuditLog } from '../audit/audit-log.js'
-import { type Actor, AuditedUnitOfWork } from '../audit/audited-unit-of-work.js'
-import type { Environment } from '../config/config.js'
-import type { ExternalSigner } from '../crypto/external-signer.js'
-import { prefixedId } from '../crypto/identifiers.js'
-import type { ServiceKeys } from '../crypto/service-keys.js'
-import { newVerdictKey } from '../crypto/verdict-signer.js'
-import { type Clock, HOUR_MS, isoTime } from '../lib/clock.js'
-import { CodedError } from '../lib/errors.js'
-import type { VerdictKeyRecord } from '../storage/records.js'
-import type { Store } from '../storage/store.js'
-import { isGone, openVerdictKey, sealVerdictKey, type VerdictKeyContent } from './verdict-key-ring.js'
+import type { AuditLog } from '../../audit/audit-log.js'
+import { type Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import type { Environment } from '../../config/config.js'
+import { prefixedId } from '../../crypto/identifiers.js'
+import type { ServiceKeys } from '../../crypto/service-keys.js'
+import { type Clock, HOUR_MS, isoTime } from '../../lib/clock.js'
+import { CodedError } from '../../lib/errors.js'
+import type { Store } from '../../storage/store.js'
+import type { ExternalSigner } from './external-signer.js'
+import { isGone } from './signing-keys.js'
+import { openVerdictKey, sealVerdictKey, type VerdictKeyContent } from './verdict-key-ring.js'
+import { type VerdictKeyRecord, verdictKeyReader, verdictKeyWriter } from './verdict-key-table.js'
+import { newVerdictKey } from './verdict-signer.js'
 
 export const ENVIRONMENTS = ['production', 'sandbox'] as const satisfies readonly Environment[]
 
@@ -53,13 +54,14 @@ export class VerdictKeyRotation {
     const { store } = this.parts
     const lacking = (records: VerdictKeyRecord[]) =>
       ENVIRONMENTS.filter((environment) => !records.some((record) => record.environment === environment))
-    if (lacking(await store.read.verdictKeys()).length === 0) return
+    if (lacking(await store.read.statements(verdictKeyReader).all()).length === 0) return
     const made = await Promise.all(
       ENVIRONMENTS.map((environment) => this.newKey(environment, { delayMs: 0 })),
     )
     await store.transaction('installation', async (tx) => {
-      const missing = lacking(await tx.verdictKeys())
-      for (const key of made) if (missing.includes(key.environment)) await tx.insertVerdictKey(key)
+      const table = tx.statements(verdictKeyWriter)
+      const missing = lacking(await table.all())
+      for (const key of made) if (missing.includes(key.environment)) await table.insert(key)
     })
   }
 
@@ -86,16 +88,18 @@ export class VerdictKeyRotation {
   ): Promise<VerdictKeyRecord> {
     const made = await this.newKey(environment, { delayMs: isEmergency ? 0 : ANNOUNCED_MS })
     return this.audited.runForAll(actor, async (tx) => {
-      const present = presentKeys(await tx.verdictKeys(), environment, made.publishedAt)
+      const table = tx.statements(verdictKeyWriter)
+      const all = (await table.all()).filter((record) => record.environment === environment)
+      const present = all.filter((record) => !isGone(record, made.publishedAt))
       // The first key of an environment follows on none, and signs at once.
       const next = present.length === 0 ? { ...made, signsFrom: made.publishedAt } : made
-      if (isEmergency) await tx.deleteVerdictKeys(environment)
+      if (isEmergency) for (const { id } of all) await tx.deleteSealed('verdict_key', id)
       else {
         assertNoneWaits(present, next.publishedAt)
         for (const { id, goneAt } of present)
-          if (goneAt === null) await tx.setVerdictKeyEnd(id, next.signsFrom + RETIRED_KEPT_MS)
+          if (goneAt === null) await table.setEnd(id, next.signsFrom + RETIRED_KEPT_MS)
       }
-      await tx.insertVerdictKey(next)
+      await table.insert(next)
       return {
         result: next,
         facts: {
@@ -116,7 +120,7 @@ export class VerdictKeyRotation {
   async erasePrivateHalves(): Promise<string[]> {
     const { store, keys, external } = this.parts
     const erased: string[] = []
-    for (const record of this.longRetired(await store.read.verdictKeys())) {
+    for (const record of this.longRetired(await store.read.statements(verdictKeyReader).all())) {
       const { environment, id } = record
       const { jwk, isExternal } = openVerdictKey(keys.secrets, record)
       if (isExternal ? external === null : jwk.d === undefined) continue
@@ -150,14 +154,6 @@ export class VerdictKeyRotation {
     const sealed = sealVerdictKey(keys.secrets, id, content)
     return { id, environment, sealed, publishedAt, signsFrom: publishedAt + delayMs, goneAt: null }
   }
-}
-
-function presentKeys(
-  records: readonly VerdictKeyRecord[],
-  environment: Environment,
-  now: number,
-): VerdictKeyRecord[] {
-  return records.filter((record) => record.environment === environment && !isGone(record, now))
 }
 
 /** When the next key of the environment takes over; null where there is none. */

@@ -1,11 +1,12 @@
 /** Rotates the keys of public verdicts on schedule, as the leader, and erases the private halves of keys that no longer sign. */
 import type { Logger } from 'pino'
-import type { Actor } from '../audit/audited-unit-of-work.js'
-import type { LeaderLease } from '../cluster/leader-lease.js'
-import { type Clock, MINUTE_MS } from '../lib/clock.js'
-import { PeriodicTask } from '../lib/periodic-task.js'
-import type { Store } from '../storage/store.js'
+import type { Actor } from '../../audit/audited-unit-of-work.js'
+import type { LeaderLease } from '../../cluster/leader-lease.js'
+import { type Clock, MINUTE_MS } from '../../lib/clock.js'
+import { PeriodicTask } from '../../lib/periodic-task.js'
+import type { Store } from '../../storage/store.js'
 import { ANNOUNCED_MS, ENVIRONMENTS, type VerdictKeyRotation } from './verdict-key-rotation.js'
+import { verdictKeyReader } from './verdict-key-table.js'
 
 /** The actor of a rotation that nobody asked for. */
 const SCHEDULE: Actor = { name: 'schedule', requestId: null }
@@ -49,7 +50,7 @@ export class VerdictKeySchedule {
     const { store, rotation, leaderLease, clock, log, intervalMs, reloadKeys } = this.parts
     // The leader's clock is right: no key is rotated or erased by a clock that is ahead.
     if (!leaderLease.current()) return
-    const records = await store.read.verdictKeys()
+    const records = await store.read.statements(verdictKeyReader).all()
     for (const environment of ENVIRONMENTS) {
       const newest = records.findLast((record) => record.environment === environment)
       // The next key is published before it is due to sign.

@@ -13,8 +13,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { SECOND_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
+import { ownValues } from '../../config/own-settings.js'
+import type { Config } from '../../config/settings.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { DomainError } from '../../lib/domain-error.js'
+import { VERDICT_KEY_SETTINGS } from './verdict-key-settings.js'
 import type { PublicJwk, VerdictSigner } from './verdict-signer.js'
 
 /** A verify waits for its signature meanwhile, outside of any transaction. */
@@ -118,6 +121,12 @@ export class ExternalSigner {
       // A line that is no JSON answers nothing: the request it was for ends by its time limit.
     }
   }
+}
+
+/** The configured program; null where the database holds the keys. It is started when it is first needed. */
+export function configuredSigner(config: Config): ExternalSigner | null {
+  const { verdictSigner } = ownValues(VERDICT_KEY_SETTINGS, config)
+  return verdictSigner === undefined ? null : new ExternalSigner(verdictSigner)
 }
 
 /** Signs with a key that an external program holds, and gives out only what its public half verifies. */

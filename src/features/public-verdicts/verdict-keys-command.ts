@@ -1,0 +1,29 @@
+/** `countersign verdict-keys`: lists and rotates the keys whose public halves check verdicts. */
+import type { Command } from 'commander'
+import type { Core } from '../../admin/core.js'
+import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import type { CommandHost } from '../../cli/lib/feature-command.js'
+import { registerSigningKeys } from '../../cli/lib/signing-keys.js'
+import { systemClock } from '../../lib/clock.js'
+import { configuredSigner } from './external-signer.js'
+import { signingKeyViews } from './signing-keys.js'
+import { VerdictKeyRotation } from './verdict-key-rotation.js'
+import { verdictKeyReader } from './verdict-key-table.js'
+
+export function registerVerdictKeysCommands(verdictKeys: Command, { withCore }: CommandHost): void {
+  registerSigningKeys(verdictKeys, {
+    lead: 'two hours',
+    cost: 'verdicts of the last minutes are refused',
+    list: () => withCore(viewsOf),
+    rotate: (environments, options) =>
+      withCore(async (core, config) => {
+        const external = configuredSigner(config)
+        const rotation = new VerdictKeyRotation({ ...core, clock: systemClock, external })
+        await rotation.rotate(environments, COMMAND_LINE, options)
+        return viewsOf(core)
+      }),
+  })
+}
+
+const viewsOf = async ({ store: { read } }: Core) =>
+  signingKeyViews(await read.statements(verdictKeyReader).all(), systemClock.now())
