@@ -148,6 +148,7 @@ inChromium('an operator', () => {
       [`${below}/webhooks`]: ['Test', 'Remove', 'Add', 'Redeliver'],
       tenants: ['Login link', 'Create'],
       operators: ['Change role…', 'Reset password…', 'Remove…', 'Add'],
+      system: ['Rotate production…', 'Rotate sandbox…'],
     }
     for (const [role, sees] of [
       ['admin', true],
