@@ -1,5 +1,6 @@
-/** A service without public verdicts: its answers, documents and database know nothing of them. */
+/** A service without public verdicts, whose answers, documents and database know nothing of them, and one with nothing else. */
 import { expect, it } from 'vitest'
+import { clusterSettings } from '../../../src/app/cluster-settings.js'
 import { FEATURES } from '../../../src/features/index.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
@@ -26,7 +27,7 @@ it('signs verdicts for the tenant only, publishes no keys and keeps none', async
   expect(running.service.core.store.tables.map(({ name }) => name)).not.toContain('verdict_key')
 })
 
-it('signs publicly in a service without any other feature', async () => {
+it('signs publicly in a service without any other feature, and has the cluster compare the life of its keys', async () => {
   const features = FEATURES.filter(({ name }) => name === NAME)
   const running = await serviceOfTest({}, { features })
   const tenant = await running.tenant()
@@ -36,4 +37,10 @@ it('signs publicly in a service without any other feature', async () => {
     action: 'x',
   })
   expect(body.jwt_public.split('.')[1]).toBe(body.jwt.split('.')[1])
+  const { config, engine } = running.service
+  const { features: attached } = Reflect.get(running.service, 'work')
+  const listeners = { url: () => '', adminUrl: '', ofFeatures: [], origin: () => null }
+  expect(clusterSettings(config, engine, listeners as never, attached)).toMatchObject({
+    COUNTERSIGN_VERDICT_KEY_DAYS: '90',
+  })
 })
