@@ -61,7 +61,7 @@ export function webhookSchemas({ webhooks }: Json): {
 /** A type of the list: with a schema of its own, or that of its name. */
 interface Listed extends Partial<WireType> {
   name: string
-  /** What the words of the endpoint leave open about the body. */
+  /** Further words about the body, after those of the endpoint. */
   further?: string
 }
 
@@ -108,7 +108,7 @@ function bodiesOf({ paths }: Json): Map<string, string> {
   return bodies
 }
 
-/** A name alone is that of a schema, whose words are those of the endpoint that takes or gives it, or its own. */
+/** A name stands for its schema. Words that are not given are those of the endpoint that takes or gives it, or of the schema. */
 function namedTypes(document: Json): Array<string | Listed> {
   const { schemas } = document.components
   const webhooks = webhookSchemas(document)

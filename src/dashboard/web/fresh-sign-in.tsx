@@ -2,8 +2,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './base/api.js'
-import { Button } from './base/button.js'
-import { sending } from './base/form.js'
+import { Button, sending } from './base/form.js'
 import { CodeField, PasswordField, Problem } from './base/parts.js'
 import { useAction } from './base/use-action.js'
 

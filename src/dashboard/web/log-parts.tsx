@@ -3,8 +3,7 @@
  */
 import type { ComponentChildren } from 'preact'
 import { localTime, type usePager } from './base/address-query.js'
-import { Button } from './base/button.js'
-import { sending } from './base/form.js'
+import { Button, sending } from './base/form.js'
 import { Problem } from './base/parts.js'
 import { timeZone } from './base/times.js'
 import { useAction } from './base/use-action.js'

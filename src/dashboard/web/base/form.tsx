@@ -1,5 +1,19 @@
-/** What the forms of all pages share: the act of sending one, and a choice among a few values. */
-import type { TargetedSubmitEvent } from 'preact'
+/** The buttons of all pages, and what their forms share: the act of sending one, and a choice among a few values. */
+import type { ComponentProps, TargetedSubmitEvent } from 'preact'
+
+/** A button, which sends a form only where its type says so. @param props.about further words for screen readers, where many buttons of a page have the same text */
+export function Button({
+  text,
+  about,
+  ...attributes
+}: ComponentProps<'button'> & { text: string; about?: string }) {
+  return (
+    <button type="button" {...attributes}>
+      {text}
+      {about && <span class="for-readers"> {about}</span>}
+    </button>
+  )
+}
 
 /** Handles the event of a form that is sent, which then loads no other page. */
 export function sending(act: (form: HTMLFormElement) => unknown) {
@@ -9,7 +23,7 @@ export function sending(act: (form: HTMLFormElement) => unknown) {
   }
 }
 
-/** A choice with its label. @param props.options values with their texts; a value alone is its own text */
+/** A choice with its label. @param props.options values with their texts; a value without one is its own text */
 export function Choice<Value extends string>(props: {
   id: string
   name?: string

@@ -171,7 +171,7 @@ export function Confirm(props: {
   isDanger?: boolean
   /** Whether the form of the dialog is complete; true by default. */
   isReady?: boolean
-  /** Called whatever the answer is, and before `onConfirm`. */
+  /** Called with the answer, before `onConfirm`. */
   onClose: (isConfirmed: boolean) => void
   onConfirm?: () => void
 }) {

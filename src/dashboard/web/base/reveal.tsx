@@ -1,6 +1,6 @@
 /** Secrets that are shown only once, and the button that copies a text. */
 import { useState } from 'preact/hooks'
-import { Button } from './button.js'
+import { Button } from './form.js'
 
 export function CopyButton({ value }: { value: string }) {
   const [copied, setCopied] = useState<boolean | null>(null)

@@ -2,7 +2,7 @@
 
 import type { Percentiles } from '../../../features/insight/traffic/latency-counts.js'
 import { STAGES } from '../../../verification/stages.js'
-import { Button } from './button.js'
+import { Button } from './form.js'
 import { Empty } from './parts.js'
 import { Table } from './table.js'
 

@@ -1,6 +1,6 @@
 /** The theme, light or dark: the system's choice until the reader makes one. */
 import { useEffect, useState } from 'preact/hooks'
-import { Button } from './button.js'
+import { Button } from './form.js'
 
 type Theme = 'light' | 'dark'
 const STORAGE = 'countersign-theme'

@@ -1,6 +1,6 @@
 /** The time zone in which times are shown: the computer's until the reader chooses UTC, which logs and the API use. */
 import { useEffect, useState } from 'preact/hooks'
-import { Button } from './button.js'
+import { Button } from './form.js'
 
 type Zone = 'local' | 'utc'
 const STORAGE = 'countersign-times'

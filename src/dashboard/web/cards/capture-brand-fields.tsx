@@ -1,7 +1,7 @@
 /** Fields for the color and the logo of the hosted capture page. The logo is sent with the other fields when the form is saved. */
 import { useId } from 'preact/hooks'
 import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Problem } from '../base/parts.js'
 import { dataUrl } from '../base/photo.js'
 import { useAction } from '../base/use-action.js'

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'

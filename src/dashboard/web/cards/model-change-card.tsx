@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ModelsView } from '../../contract.js'
 import { callOperator } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Facts, Problem } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'

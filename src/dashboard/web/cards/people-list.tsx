@@ -4,7 +4,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { Table } from '../base/table.js'

@@ -1,8 +1,7 @@
 /** Parts that the lists of operators and of a tenant's people share. */
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
-import { Button } from '../base/button.js'
-import { Choice, sending } from '../base/form.js'
+import { Button, Choice, sending } from '../base/form.js'
 import { Card, Confirm } from '../base/parts.js'
 import { Time } from '../base/times.js'
 

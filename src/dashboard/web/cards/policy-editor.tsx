@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CheckedPolicy, PolicyHashes } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Card, Confirm, Empty, Problem } from '../base/parts.js'
 import { useAction } from '../base/use-action.js'
 import { DecidingRule, PolicyInWords } from '../policy-in-words.js'

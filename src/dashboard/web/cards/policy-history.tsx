@@ -2,7 +2,7 @@
 import type { PolicyChangeView, PolicyHashes, PolicyVersionView, PolicyView } from '../../contract.js'
 import { useAddressQuery } from '../base/address-query.js'
 import { get, tenantAddress } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Card, Empty, Problem, Waiting } from '../base/parts.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'

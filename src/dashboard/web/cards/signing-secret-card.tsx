@@ -1,7 +1,7 @@
 /** Shows the signing secret and its rotation: how long both secrets are valid, and which of them the backends still use. */
 import { useState } from 'preact/hooks'
 import type { SigningSecretView, TenantOverview, TrafficView } from '../../contract.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Confirm } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { InputOf, PasskeyView, TenantRoutes } from '../../contract.js'
 import { callTenant } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Confirm, Empty, Loading, Problem } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryView, WebhookView } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge } from '../base/parts.js'
 import { useAction } from '../base/use-action.js'
 

@@ -4,7 +4,7 @@ import { AUDIT_EVENTS, type AuditEventName } from '../../../audit/audit-events.j
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'

@@ -1,8 +1,7 @@
 /** The page on which the signed-in person chooses a password after an invitation, or changes it. */
 import { useState } from 'preact/hooks'
 import { callOperator } from '../base/api.js'
-import { Button } from '../base/button.js'
-import { sending } from '../base/form.js'
+import { Button, sending } from '../base/form.js'
 import { Card, PasswordField, Problem } from '../base/parts.js'
 import { useSession } from '../base/session.js'
 import { useAction } from '../base/use-action.js'

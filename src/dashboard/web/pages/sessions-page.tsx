@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
 import { useRights, useSession } from '../base/session.js'
 import { Table } from '../base/table.js'

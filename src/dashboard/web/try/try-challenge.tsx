@@ -8,7 +8,7 @@ import type {
 } from '../../../../clients/capture/capture.js'
 import type { TriedCall } from '../../contract.js'
 import { tryCall } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Problem } from '../base/parts.js'
 import { base64Of, dataUrl } from '../base/photo.js'
 import { useAction } from '../base/use-action.js'

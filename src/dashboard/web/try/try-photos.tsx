@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../../contract.js'
 import { callTenant, tryCall } from '../base/api.js'
-import { Button } from '../base/button.js'
+import { Button } from '../base/form.js'
 import { Facts, Problem } from '../base/parts.js'
 import { base64Of, dataUrl, Photo } from '../base/photo.js'
 import { useAction } from '../base/use-action.js'
