@@ -149,18 +149,18 @@ export interface EndpointDescription {
   alternative?: { status: number; description: string; schema: TSchema }
   /** Error codes of this endpoint, in addition to those that every endpoint shares. */
   errors: ErrorCode[]
-  /** Whether the endpoint needs the engine: if so, a request is refused before its body is read while the engine has no room for its caller. */
-  usesEngine: boolean
+  /** Whether the endpoint needs the engine: if so, a request is refused before its body is read while the engine has no room for its caller. Default false. */
+  usesEngine?: boolean
   /** Largest body, in bytes, for an endpoint without images. Default: the limit of the service. */
   maxBodyBytes?: number
-  /** Whether answers hold a signing secret: they are then sent only over TLS, over loopback, or behind a proxy that ends TLS. */
-  answersWithSecret: boolean
+  /** Whether answers hold a signing secret: they are then sent only over TLS, over loopback, or behind a proxy that ends TLS. Default false. */
+  answersWithSecret?: boolean
   /** Whether `X-Svc-Idempotency-Key` counts. An endpoint that changes nothing accepts the header and ignores it. */
   idempotent: boolean
   /** Whether calls count towards a rate limit of the endpoint's own, as large as the tenant's, so that they cost no verify its place. */
   ownRateLimit?: boolean
-  /** Event of the audit entry that production writes; null where it writes none. */
-  auditEvent: AuditEventName | null
+  /** Event of the audit entry that production writes. Default: none. */
+  auditEvent?: AuditEventName
   /** Whether recent callers still get a signed answer while the database is gone. Default false. */
   answersWithoutStore?: boolean
   /** Scopes of which an API key needs one; empty for an endpoint that every key may call. */

@@ -106,8 +106,8 @@ export class EndpointRunner {
     return this.parts.environment === 'production' ? user?.blindIndex.toString('latin1') : undefined
   }
 
-  private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | null {
-    return this.parts.environment === 'production' ? endpoint.auditEvent : null
+  private auditEventOf(endpoint: Endpoint<unknown>): AuditEventName | undefined {
+    return this.parts.environment === 'production' ? endpoint.auditEvent : undefined
   }
 }
 

@@ -44,9 +44,7 @@ export const deleteDescription: EndpointDescription = {
   success: { status: 200, description: 'The receipt of the erasure.', schema: erasureSchema },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
   auditEvent: 'delete',
   scopes: ['erase'],

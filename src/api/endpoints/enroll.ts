@@ -141,7 +141,6 @@ export const enrollDescription = (parts: Parts): EndpointDescription => ({
     'different_people',
   ],
   usesEngine: true,
-  answersWithSecret: false,
   idempotent: true,
   auditEvent: 'enroll',
   scopes: ['enroll'],

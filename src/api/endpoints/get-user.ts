@@ -64,11 +64,8 @@ export const getUserDescription = (parts: CallParts['user']): EndpointDescriptio
   },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
-  auditEvent: null,
   scopes: ['read'],
 })
 

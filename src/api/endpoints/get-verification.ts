@@ -123,11 +123,8 @@ export const getVerificationDescription = (parts: readonly LookupPart[]): Endpoi
   success: { status: 200, description: 'The verification.', schema: successWith(parts) },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'verification_not_found', 'overloaded'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
-  auditEvent: null,
   scopes: ['verify', 'read'],
 })
 

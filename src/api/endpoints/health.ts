@@ -69,11 +69,8 @@ export const healthDescription: EndpointDescription = {
     schema: report,
   },
   errors: [],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
-  auditEvent: null,
   answersWithoutStore: true,
   scopes: [],
 }

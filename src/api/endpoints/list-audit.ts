@@ -87,11 +87,8 @@ export const listAuditDescription: EndpointDescription = {
   query,
   success: { status: 200, description: 'A page of the log.', schema: success },
   errors: ['invalid_request'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
-  auditEvent: null,
   scopes: ['audit'],
 }
 

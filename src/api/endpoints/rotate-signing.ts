@@ -51,7 +51,6 @@ export const rotateSigningDescription: EndpointDescription = {
   bodyOptional: true,
   success: { status: 200, description: 'The new secret.', schema: rotationSchema },
   errors: ['rotation_in_progress', 'secret_already_told', 'production_key_required', 'insecure_channel'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: true,
   idempotent: true,

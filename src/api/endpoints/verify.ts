@@ -109,7 +109,6 @@ export const verifyDescription = (parts: Parts): EndpointDescription => ({
     'different_people',
   ],
   usesEngine: true,
-  answersWithSecret: false,
   idempotent: true,
   auditEvent: 'verify',
   scopes: ['verify'],

@@ -205,12 +205,9 @@ export const createCaptureSessionDescription: EndpointDescription = {
     'policy_not_met',
     'overloaded',
   ],
-  usesEngine: false,
   // The list of a batch has up to 1,000 payees.
   maxBodyBytes: 262_144,
-  answersWithSecret: false,
   idempotent: true,
-  auditEvent: null,
   scopes: ['verify', 'enroll'],
 }
 

@@ -80,11 +80,8 @@ export const getCaptureSessionDescription: EndpointDescription = {
   },
   success: { status: 200, description: 'The session.', schema: success },
   errors: ['invalid_request', 'capture_session_not_found', 'capture_proof_invalid'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
-  auditEvent: null,
   scopes: ['verify', 'enroll'],
 }
 

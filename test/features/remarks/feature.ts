@@ -50,11 +50,8 @@ const description: EndpointDescription = {
     schema: Type.Object({ user_id: userId }, { title: 'Remark' }),
   },
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: true,
-  auditEvent: null,
   scopes: ['enroll'],
 }
 

@@ -103,12 +103,9 @@ export const createChallengeDescription = (parts: readonly ChallengePart[]): End
     ...errorsOf(parts),
     'overloaded',
   ],
-  usesEngine: false,
   // The list of a batch has up to 1,000 payees.
   maxBodyBytes: 262_144,
-  answersWithSecret: false,
   idempotent: true,
-  auditEvent: null,
   scopes: ['verify', 'enroll'],
 })
 

@@ -73,10 +73,8 @@ export const guideDescription: EndpointDescription = {
   errors: ['image_unreadable', 'image_too_large', 'image_too_small', 'liveness_unavailable'],
   usesEngine: true,
   maxBodyBytes: GUIDANCE_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
   ownRateLimit: true,
-  auditEvent: null,
   scopes: ['verify', 'enroll'],
 }
 

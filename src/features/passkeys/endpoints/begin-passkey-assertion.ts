@@ -46,11 +46,8 @@ export const beginPasskeyAssertionDescription: EndpointDescription = {
   body,
   success: { status: 201, description: 'The options.', schema: success },
   errors: ['reference_not_found', 'passkeys_unavailable', 'passkey_not_found', 'overloaded'],
-  usesEngine: false,
   maxBodyBytes: PASSKEY_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: true,
-  auditEvent: null,
   scopes: ['verify'],
 }
 

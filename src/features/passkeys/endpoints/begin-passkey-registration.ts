@@ -73,11 +73,8 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
     'passkey_limit_reached',
     'overloaded',
   ],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: true,
-  auditEvent: null,
   scopes: ['enroll'],
 }
 

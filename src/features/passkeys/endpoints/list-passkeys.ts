@@ -31,11 +31,8 @@ export const listPasskeysDescription: EndpointDescription = {
   pathParameters: userPath,
   success: { status: 200, description: 'The passkeys.', schema: success },
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  usesEngine: false,
   maxBodyBytes: SMALL_BODY_BYTES,
-  answersWithSecret: false,
   idempotent: false,
-  auditEvent: null,
   scopes: ['read'],
 }
 
