@@ -1,5 +1,6 @@
 /** Serializers: the JSON of webhooks and their deliveries, as the command line and the dashboard show it. */
 import { isoTime, optionalTime } from '../../lib/clock.js'
+import { wire } from '../../lib/wire.js'
 import type { StoreReader } from '../../storage/store.js'
 import { type WebhookDeliveryRecord, type WebhookEndpointRecord, webhookReader } from './webhook-tables.js'
 
@@ -44,17 +45,19 @@ export async function webhookViews(read: StoreReader, tenantId: string) {
 
 export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
   return {
-    id: delivery.id,
-    event_id: delivery.eventId,
+    ...wire(delivery, 'id', 'eventId'),
     webhook: delivery.endpointId,
-    type: delivery.type,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    /** HTTP status of the last attempt, or the reason why there was none. */
-    last_outcome: delivery.lastOutcome,
-    created_at: isoTime(delivery.createdAt),
-    next_attempt_at: optionalTime(delivery.nextAttemptAt),
-    finished_at: optionalTime(delivery.finishedAt),
+    // The last outcome is the HTTP status of the last attempt, or the reason why there was none.
+    ...wire(
+      delivery,
+      'type',
+      'status',
+      'attempts',
+      'lastOutcome',
+      'createdAt',
+      'nextAttemptAt',
+      'finishedAt',
+    ),
     replayable: delivery.sealed !== null && delivery.status !== 'pending',
   }
 }

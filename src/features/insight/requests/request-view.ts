@@ -5,6 +5,7 @@ import { ERRORS, type ErrorCode } from '../../../contract/error-codes.js'
 import { timeOfRequestId } from '../../../crypto/identifiers.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
 import { isoTime } from '../../../lib/clock.js'
+import { wire } from '../../../lib/wire.js'
 import { openUser } from './request-log.js'
 import type { RequestRecord } from './request-table.js'
 
@@ -12,45 +13,16 @@ import type { RequestRecord } from './request-table.js'
 export const MAX_NAMED = 50
 
 /** The facts of a request that the log holds. */
-export interface RequestFacts {
-  request_id: string
-  at: string
-  environment: Environment
-  endpoint: string
-  status: number
-  /** Error code, or reason of a rejection. */
-  code: string | null
-  verdict: 'approved' | 'rejected' | null
-  /** Whether the answer was the stored one of an earlier request. */
-  is_replay: boolean
-  duration_ms: number
-  key_id: string | null
-  address: string | null
-  client_request_id: string | null
-  verification_id: string | null
-  /** Pseudonym of the user. */
-  subject: string | null
-  /** Id of the user, in the sandbox only. */
-  user_id: string | null
-}
-
-export function requestFacts(record: RequestRecord, keys: Pick<ServiceKeys, 'idempotency'>): RequestFacts {
-  const { requestId, environment, endpoint, status, code, verdict } = record
+export function requestFacts(record: RequestRecord, keys: Pick<ServiceKeys, 'idempotency'>) {
   return {
-    request_id: requestId,
-    at: isoTime(timeOfRequestId(requestId)),
-    environment,
-    endpoint,
-    status,
-    code,
-    verdict,
+    request_id: record.requestId,
+    at: isoTime(timeOfRequestId(record.requestId)),
+    // The code is that of an error, or the reason of a rejection.
+    ...wire(record, 'environment', 'endpoint', 'status', 'code', 'verdict'),
+    /** Whether the answer was the stored one of an earlier request. */
     is_replay: record.isReplay === 1,
-    duration_ms: record.durationMs,
-    key_id: record.keyId,
-    address: record.address,
-    client_request_id: record.clientRequestId,
-    verification_id: record.verificationId,
-    subject: record.subject,
+    ...wire(record, 'durationMs', 'keyId', 'address', 'clientRequestId', 'verificationId', 'subject'),
+    /** Id of the user, in the sandbox only. */
     user_id: openUser(keys, record),
   }
 }
