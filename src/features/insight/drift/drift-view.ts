@@ -6,41 +6,9 @@ import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreReader } from '../../../storage/store.js'
 import { decidingModel } from '../../../tenants/tenant-models.js'
 import { BINS, type Histogram, totalOf } from '../histogram.js'
-import { type Measure, sumOfCounts } from './drift-counts.js'
-import { type CountedPeriod, DriftBaseline, type DriftComparison, type DriftWindow } from './drift-report.js'
+import { sumOfCounts } from './drift-counts.js'
+import { type CountedPeriod, DriftBaseline, type DriftReport } from './drift-report.js'
 import { readHistories } from './drift-rows.js'
-
-/** The verifies of a time. */
-export interface DriftSide extends Record<Measure, Histogram> {
-  from: string
-  to: string
-  verifies: number
-}
-
-export interface DriftDay {
-  /** Start of the day in UTC. */
-  day: string
-  verifies: number
-  /** Share of the verifies that were not approved, 0 to 1. */
-  failed: number
-  /** Means over the approvals and over the judged pictures; null without any. */
-  score: number | null
-  quality: number | null
-}
-
-export interface DriftView {
-  model: string
-  /** Whether this model decides for the tenant now. Only then an alarm is raised. */
-  decides: boolean
-  /** Time from which verifies are compared; null for all that are kept. */
-  since: string | null
-  month: DriftSide
-  windows: Record<DriftWindow, DriftSide>
-  comparisons: DriftComparison[]
-  alarms: Measure[]
-  /** Oldest first; days without a verify are left out. */
-  days: DriftDay[]
-}
 
 export interface DriftViewParts {
   read: Pick<StoreReader, 'statements'>
@@ -65,7 +33,7 @@ export function servedModels({
 export async function driftViews(
   tenant: TenantRecord,
   { read, now, calibrationOf, modelOf }: DriftViewParts,
-): Promise<DriftView[]> {
+) {
   const { driftSince } = tenant
   const histories = await readHistories(read, tenant.id, now)
   const deciding = modelOf(tenant)
@@ -74,41 +42,44 @@ export async function driftViews(
     const { month, windows, comparisons, alarms } = baseline.report(blocks, now)
     return {
       model,
+      /** Whether this model decides for the tenant now. Only then an alarm is raised. */
       decides: model === deciding,
+      /** Time from which verifies are compared; null for all that are kept. */
       since: optionalTime(driftSince),
       month: sideView(month),
       windows: { latest: sideView(windows.latest), week: sideView(windows.week) },
       comparisons: comparisons.map((one) => ({ ...one, psi: rounded(one.psi), noise: rounded(one.noise) })),
       alarms,
+      /** Oldest first; days without a verify are left out. */
       days: daysOf(periods),
     }
   })
   return views.toSorted((one, other) => Number(other.decides) - Number(one.decides))
 }
 
-function sideView({
-  from,
-  to,
-  periods,
-}: {
-  from: number
-  to: number
-  periods: readonly CountedPeriod[]
-}): DriftSide {
+export type DriftView = Awaited<ReturnType<typeof driftViews>>[number]
+/** The verifies of a time. */
+export type DriftSide = DriftView['month']
+export type DriftDay = DriftView['days'][number]
+
+function sideView({ from, to, periods }: DriftReport['month']) {
   const { scores, quality, outcomes } = sumOfCounts(periods.map(({ counts }) => counts))
   return { from: isoTime(from), to: isoTime(to), verifies: totalOf(outcomes), scores, quality, outcomes }
 }
 
-function daysOf(periods: readonly CountedPeriod[]): DriftDay[] {
+function daysOf(periods: readonly CountedPeriod[]) {
   const starts = [...new Set(periods.map(({ at }) => Math.floor(at / DAY_MS)))]
   return starts.map((day) => {
     const ofDay = periods.filter(({ at }) => Math.floor(at / DAY_MS) === day)
     const { outcomes, scores, quality } = sumOfCounts(ofDay.map(({ counts }) => counts))
     const verifies = totalOf(outcomes)
     return {
+      /** Start of the day in UTC. */
       day: isoTime(day * DAY_MS).slice(0, 10),
       verifies,
+      /** Share of the verifies that were not approved, 0 to 1. */
       failed: rounded(1 - (outcomes.approved ?? 0) / verifies),
+      /** Means over the approvals and over the judged pictures; null without any. */
       score: meanOf(scores),
       quality: meanOf(quality),
     }

@@ -16,15 +16,17 @@ import {
 export const SCORE_BINS = 50
 /** Most names of signing secrets that are counted: callers can name any. */
 const MAX_SIGNING_KEYS = 8
+/** Errors are answers with a status of 400 or more; `limited` are those with 429. */
 const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 
 /** Latencies by kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
-export type LatencyView = Record<string, Record<string, Percentiles>>
+type LatencyView = Record<string, Record<string, Percentiles>>
 
 /** The requests of one environment. */
 export interface EnvironmentCounts extends Record<(typeof COUNTS)[number], number> {
   /** Latencies by kind of call, then by stage. */
   latencies: Record<string, Record<string, LatencyCounts>>
+  /** Verdicts by score: bin i counts scores from i / `SCORE_BINS`. The dashboard shows those of production: the sandbox invents its scores. */
   scores: number[]
   /** Errors by their code. */
   codes: Record<string, number>

@@ -1,10 +1,8 @@
 /** The traffic of a tenant within a window, as the dashboard's charts show it. */
-import type { Environment } from '../../../config/config.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
 import {
   addTraffic,
   type EnvironmentCounts,
-  type LatencyView,
   noTraffic,
   percentilesByKind,
   SCORE_BINS,
@@ -21,50 +19,6 @@ export const WINDOWS = {
 
 export type TrafficWindow = keyof typeof WINDOWS
 
-export interface TrafficView {
-  window: TrafficWindow
-  /** Milliseconds since the epoch. */
-  now: number
-  step_ms: number
-  span_ms: number
-  score_bins: number
-  /** Totals of the whole window. */
-  environments: Record<Environment, TrafficTotal>
-  /** Oldest first; steps without a request are left out. */
-  slots: TrafficSlot[]
-}
-
-/** The requests of one environment within a window. */
-interface TrafficTotal {
-  latencies: LatencyView
-  /** Errors by their code. */
-  codes: Record<string, number>
-  /** Rejections by their reason. */
-  reasons: Record<string, number>
-}
-
-/** One step of a window. */
-export interface TrafficSlot extends Record<Environment, TrafficCount> {
-  /** Start, in milliseconds since the epoch. */
-  at: number
-  /** Requests by the signing secret that the caller named; `unnamed` for requests that named none. */
-  signingKeys: Record<string, number>
-}
-
-/** The requests of one environment within one step. */
-interface TrafficCount {
-  requests: number
-  /** Requests that were answered with a status of 400 or more. */
-  errors: number
-  /** Errors with status 429. */
-  limited: number
-  approved: number
-  rejected: number
-  latencies: LatencyView
-  /** Verdicts by score: bin i counts scores from i / score_bins. Production only: the sandbox invents its scores. */
-  scores: number[]
-}
-
 /** Counts by the time at which their step starts, in Unix milliseconds. */
 type CountsByStart = Map<number, TrafficCounts>
 
@@ -74,7 +28,7 @@ export function trafficView(
   now: number,
   counted: Iterable<[number, TrafficCounts]>,
   stepMs: number = WINDOWS[window].stepMs,
-): TrafficView {
+) {
   const { spanMs } = WINDOWS[window]
   const steps: CountsByStart = new Map()
   for (const [at, counts] of counted)
@@ -83,21 +37,28 @@ export function trafficView(
   const total = inOrder.reduce((sum, [, counts]) => addTraffic(sum, counts), noTraffic())
   return {
     window,
+    /** Milliseconds since the epoch. */
     now,
     step_ms: stepMs,
     span_ms: spanMs,
     score_bins: SCORE_BINS,
+    /** Totals of the whole window. */
     environments: { production: totalOf(total.production), sandbox: totalOf(total.sandbox) },
+    /** Oldest first; steps without a request are left out. */
     slots: inOrder.map(([at, { production, sandbox, signingKeys }]) => ({
+      /** Start, in milliseconds since the epoch. */
       at,
       production: { ...production, latencies: percentilesByKind(production) },
       sandbox: { ...sandbox, latencies: percentilesByKind(sandbox) },
+      /** Requests by the signing secret that the caller named; `unnamed` for requests that named none. */
       signingKeys,
     })),
   }
 }
 
-function totalOf(counts: EnvironmentCounts): TrafficTotal {
+export type TrafficView = ReturnType<typeof trafficView>
+
+function totalOf(counts: EnvironmentCounts) {
   return { latencies: percentilesByKind(counts), codes: counts.codes, reasons: counts.reasons }
 }
 
