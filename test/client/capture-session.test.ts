@@ -1,5 +1,5 @@
 /** Runs the same capture session against the real service and the in-memory one, and compares the results. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import {
   ApiError,
   type Countersign,
@@ -13,29 +13,15 @@ import { allowReturn, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { sandboxSdk } from '../support/sdk.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { type FaultyProxy, startProxy } from './proxy.js'
+import { serviceOfFile, WITH_PATIENT_PAGE } from '../support/service.js'
+import { startProxy } from './proxy.js'
 
-let running: TestService
-let tenant: TestTenant
-let proxy: FaultyProxy
-let blank: string
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    // A busy machine takes its time with twenty frames.
-    COUNTERSIGN_DEADLINE_MS: '60000',
-  })
-  tenant = await running.tenant()
-  await allowReturn(running, tenant)
-  proxy = await startProxy(running.service.url('sandbox'))
-  blank = base64(await plain())
-})
-afterAll(async () => {
-  await proxy?.stop()
-  await running?.stop()
-})
+const running = await serviceOfFile(WITH_PATIENT_PAGE)
+const tenant = await running.tenant()
+await allowReturn(running, tenant)
+const blank = base64(await plain())
+const proxy = await startProxy(running.service.url('sandbox'))
+afterAll(() => proxy.stop())
 
 const payee = { name: 'Grace', account: 'DE89370400440532013000' }
 const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }
@@ -375,14 +361,8 @@ describe('a capture session', () => {
       expect(await code(client.verifyVerdict(session, expected))).toBe('approved')
       if (session.result?.status !== 200) throw new Error('no verdict')
       const { jwt } = session.result.body
-      expect(
-        await code(
-          sandbox({
-            ...access,
-            signingSecret: client === before ? own.secret : signing_secret,
-          }).verifyVerdict(jwt, expected),
-        ),
-      ).toBe('approved')
+      const alone = sandbox({ ...access, signingSecret: client === before ? own.secret : signing_secret })
+      expect(await code(alone.verifyVerdict(jwt, expected))).toBe('approved')
     }
   })
 })

@@ -2,12 +2,12 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { buildGo, canBuildGo } from '../support/language-packages.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const run = promisify(execFile)
@@ -21,18 +21,12 @@ const PROGRAMS = [
   { name: 'PyJWT', program: python, file: 'check.py' },
 ]
 
-let running: TestService
-let tenant: TestTenant
-let verdict: { jwt: string; jwt_public: string }
-beforeAll(async () => {
-  running = await startService()
-  // The examples look at the system's clock.
-  running.clock.now = Date.now
-  tenant = await running.tenant()
-  const image = base64(await plain())
-  verdict = (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: ACTION })).body
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+// The examples look at the system's clock.
+running.clock.now = Date.now
+const tenant = await running.tenant()
+const image = base64(await plain())
+const { body: verdict } = await tenant.sandbox.verify({ user_id: 'ada+match', image, action: ACTION })
 
 describe.each(PROGRAMS)('the example with $name', ({ program, file }) => {
   const check = (token: string, audience = tenant.id) =>

@@ -12,31 +12,21 @@ import { allowReturn, Visitor } from '../support/capture-page.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { leash } from '../support/leash.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, WITH_PAGE } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let blank: string
-let settings: Record<string, string>
 const programs: ChildProcess[] = []
 
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-  })
-  // The examples look at the system's clock.
-  running.clock.now = Date.now
-  tenant = await running.tenant()
-  blank = base64(await plain())
-  settings = {
-    ...{ CS_BASE_URL: running.service.url('sandbox'), CS_API_KEY: tenant.sandboxKey },
-    ...{ CS_TENANT_ID: tenant.id, CS_ENVIRONMENT: 'sandbox' },
-  }
-})
-afterAll(async () => {
+const running = await serviceOfFile(WITH_PAGE)
+// The examples look at the system's clock.
+running.clock.now = Date.now
+const tenant = await running.tenant()
+const blank = base64(await plain())
+const settings = {
+  ...{ CS_BASE_URL: running.service.url('sandbox'), CS_API_KEY: tenant.sandboxKey },
+  ...{ CS_TENANT_ID: tenant.id, CS_ENVIRONMENT: 'sandbox' },
+}
+afterAll(() => {
   for (const program of programs) program.kill()
-  await running?.stop()
 })
 
 async function start(example: string[], env: Record<string, string>): Promise<string> {

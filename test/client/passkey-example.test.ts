@@ -1,6 +1,6 @@
 /** The example of the guide to passkeys, against the sandbox, with an authenticator in software. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ApiError, type Countersign } from '../../clients/node/index.js'
+import { expect, it } from 'vitest'
+import { ApiError } from '../../clients/node/index.js'
 // @ts-expect-error plain JavaScript with comments as types
 import { registerPasskey, transfer } from '../../docs/examples/passkeys/passkeys.mjs'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
@@ -9,19 +9,13 @@ import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { ORIGIN, usePasskeys } from '../support/passkeys.js'
 import { sandboxSdk } from '../support/sdk.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let countersign: Countersign
-let image: string
-beforeAll(async () => {
-  running = await startService()
-  const tenant = await running.tenant()
-  await usePasskeys(running, tenant, { registration: 'verified' })
-  countersign = sandboxSdk(running, tenant)
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const tenant = await running.tenant()
+await usePasskeys(running, tenant, { registration: 'verified' })
+const countersign = sandboxSdk(running, tenant)
+const image = base64(await plain())
 
 function page(authenticator: SoftwareAuthenticator) {
   const film = async (steps: string[]) => answerTo({ challenge_id: '', nonce: '', steps }, image).frames

@@ -6,19 +6,15 @@ import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { leaksIn } from '../support/sent-to-browsers.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let image: string
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_DEADLINE_MS: '60000' })
-  // The samples look at the system's clock.
-  running.clock.now = Date.now
-  tenant = await running.tenant()
-  image = `data:image/png;base64,${base64(await plain())}`
+const running = await serviceOfFile({
+  ...{ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_DEADLINE_MS: '60000' },
 })
-afterAll(() => running?.stop())
+// The samples look at the system's clock.
+running.clock.now = Date.now
+const tenant = await running.tenant()
+const image = `data:image/png;base64,${base64(await plain())}`
 
 /** The names by which a sample knows its user, its challenge and its verify. */
 const SAMPLES = [

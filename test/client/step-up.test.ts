@@ -8,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stepUp as expressStepUp } from '../../clients/node/express.js'
 import { stepUp as fastifyStepUp, verdictOf } from '../../clients/node/fastify.js'
 import { stepUp as honoStepUp } from '../../clients/node/hono.js'
-import { type Countersign, createStepUp } from '../../clients/node/index.js'
+import { createStepUp } from '../../clients/node/index.js'
 import { plain } from '../support/images.js'
 import { sandboxSdk } from '../support/sdk.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let countersign: Countersign
-let photo: Buffer
+const running = await serviceOfFile()
+const photo = await plain()
+const countersign = sandboxSdk(running, await running.tenant())
 
 interface Settings {
   acr?: string[]
@@ -111,13 +111,6 @@ function post(
     body: JSON.stringify(body),
   })
 }
-
-beforeAll(async () => {
-  running = await startService()
-  photo = await plain()
-  countersign = sandboxSdk(running, await running.tenant())
-})
-afterAll(() => running?.stop())
 
 const USER = 'ada+match'
 const TRANSFER = { amount: '1250.00', to: 'Grace' }

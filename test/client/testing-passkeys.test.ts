@@ -1,5 +1,5 @@
 /** Passkeys, policy and public keys of the service in memory against the real one: the same answers, field by field. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Countersign, PasskeyList } from '../../clients/node/index.js'
 import {
   FakeCountersign,
@@ -17,16 +17,13 @@ import { plain } from '../support/images.js'
 import { usePasskeys } from '../support/passkeys.js'
 import { setPolicy } from '../support/policies.js'
 import { sandboxSdk } from '../support/sdk.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, type TestTenant } from '../support/service.js'
 
-let running: TestService
 let tenant: TestTenant
-let image: Buffer
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_REPLAY_POLICY: '' })
-  image = await plain()
+const running = await serviceOfFile({
+  ...{ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_REPLAY_POLICY: '' },
 })
-afterAll(() => running?.stop())
+const image = await plain()
 beforeEach(async () => {
   tenant = await running.tenant()
 })
@@ -48,10 +45,7 @@ async function both(
   const { passkeys, policy } = settings
   if (passkeys) await usePasskeys(running, tenant, { registration: 'verified', ...passkeys })
   if (policy) await setPolicy(running, tenant.name, policy, ['sandbox'])
-  const fake = new FakeCountersign({
-    ...(passkeys ? { passkeys } : {}),
-    ...(policy ? { policy } : {}),
-  })
+  const fake = new FakeCountersign({ ...(passkeys && { passkeys }), ...(policy && { policy }) })
   const real = sandboxSdk(running, tenant, { maxRetries: 0 })
   const noted = async (client: Countersign, secret: string, advance: Side['advance']) => {
     const notes: unknown[] = []
@@ -160,11 +154,8 @@ describe('passkeys of the service in memory', () => {
       const request = await sign(side, 'ada', 'ada-device_bound')
       const { challenge_id, nonce, credential } = request.passkey_assertion
       await note(client.verify({ ...request, action: 'another' }))
-      const wrong = {
-        challenge_id,
-        nonce: nonce.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
-        credential,
-      }
+      const otherNonce = nonce.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))
+      const wrong = { challenge_id, nonce: otherNonce, credential }
       await note(client.verify({ ...request, passkey_assertion: wrong }))
       await note(client.verify({ ...request, passkey_assertion: { credential } }))
       const unknown = { challenge_id: 'chl_0', nonce, credential }

@@ -1,6 +1,6 @@
 /** The service in memory against the real one: the same answers, field by field, for every outcome of the sandbox. */
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import type { Countersign, CountersignOptions, VerificationRequest } from '../../clients/node/index.js'
 import { FAKE_FIELDS, FAKE_HINTS } from '../../clients/node/testing/service-texts.js'
@@ -10,15 +10,12 @@ import { SANDBOX_EFFECTS } from '../../src/verification/sandbox/sandbox-outcomes
 import { shape, told } from '../support/fake-comparison.js'
 import { plain } from '../support/images.js'
 import { sandboxSdk } from '../support/sdk.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let image: Buffer
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_REPLAY_POLICY: '' })
-  image = await plain()
+const running = await serviceOfFile({
+  ...{ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s', COUNTERSIGN_REPLAY_POLICY: '' },
 })
-afterAll(() => running?.stop())
+const image = await plain()
 
 const action = { type: 'transfer' }
 
@@ -117,11 +114,8 @@ describe('the service in memory', () => {
 
   it('answers a query of the audit log, which the sandbox does not write, as the sandbox does', async () => {
     const real = sandboxSdk(running, await running.tenant())
-    for (const request of [
-      {},
-      { after: '7', limit: 3, event: 'verify' },
-      { order: 'desc', after: '7' },
-    ] as const)
+    const page = { after: '7', limit: 3, event: 'verify' }
+    for (const request of [{}, page, { order: 'desc', after: '7' }] as const)
       expect(await new FakeCountersign().client().auditPage(request)).toEqual(await real.auditPage(request))
   })
 

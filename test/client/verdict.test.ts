@@ -1,6 +1,6 @@
 /** The check of a verdict beyond the vectors (vectors.test.ts) and the scenarios of every SDK (behaviour/). */
 import { createHash, createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   MemoryReplayStore,
   VerdictError,
@@ -10,31 +10,17 @@ import {
 } from '../../clients/node/index.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let photo: string
-
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-  photo = base64(await plain())
-})
-afterAll(() => running?.stop())
-
+const running = await serviceOfFile()
+const tenant = await running.tenant()
+const photo = base64(await plain())
 const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 
 /** A verdict of the real service. */
 async function verdictJwt(fields: Record<string, unknown> = {}): Promise<string> {
-  const { body } = await tenant.sandbox.verify({
-    user_id: 'ada+match',
-    image: photo,
-    action: ACTION,
-    nonce: 'n-1',
-    ...fields,
-  })
-  return body.jwt
+  const asked = { user_id: 'ada+match', image: photo, action: ACTION, nonce: 'n-1', ...fields }
+  return (await tenant.sandbox.verify(asked)).body.jwt
 }
 
 function check(
@@ -52,6 +38,8 @@ function check(
   })
 }
 
+/** A clock that differs from the service's. */
+const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
 const code = (promise: Promise<unknown>) =>
   promise.then(
     () => 'approved',
@@ -87,7 +75,6 @@ describe('a verdict', () => {
 
   it('expires, is not valid early, and can be too old for the action', async () => {
     const jwt = await verdictJwt()
-    const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
     expect(await code(check(jwt, at(361)))).toBe('expired')
     expect(await code(check(jwt, at(-62)))).toBe('not_yet_valid')
     expect(await code(check(jwt, { ...at(122), maxAgeSeconds: 60 }))).toBe('too_old')
@@ -95,13 +82,11 @@ describe('a verdict', () => {
   })
 
   it('is accepted by a machine whose clock is 59 s behind or ahead', async () => {
-    const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
     for (const difference of [-59, 300 + 59])
       expect(await code(check(await verdictJwt(), at(difference))), String(difference)).toBe('approved')
   })
 
   it('is accepted within the configured difference, which is at most 300 s', async () => {
-    const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
     const jwt = await verdictJwt()
     expect(await code(check(jwt, { ...at(-7), clockToleranceSeconds: 5 }))).toBe('not_yet_valid')
     expect(await code(check(jwt, { ...at(306), clockToleranceSeconds: 5 }))).toBe('expired')
@@ -184,9 +169,7 @@ describe('a verdict', () => {
 
   it('is not used up by a store that fails', async () => {
     const jwt = await verdictJwt()
-    const broken = {
-      consume: () => Promise.reject(new Error('store down')),
-    }
+    const broken = { consume: () => Promise.reject(new Error('store down')) }
     await expect(check(jwt, { replayStore: broken })).rejects.toThrow('store down')
     expect(await code(check(jwt))).toBe('approved')
   })

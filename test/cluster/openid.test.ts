@@ -1,18 +1,16 @@
 /** The OpenID provider on two nodes behind haproxy: each step of a sign-in may be another node's, and a node may be killed in between. */
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { Haproxy, isHaproxyHere, loopbackPlaces } from '../support/haproxy.js'
+import { REDIRECT } from '../support/openid-application.js'
 import { type JourneyStep, journey } from '../support/openid-journey.js'
 import { overPostgres } from '../support/postgres.js'
 import { RELYING_PARTIES, type RelyingParty } from '../support/relying-parties.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { type Cluster, startCluster } from './nodes.js'
 
-const REDIRECT = 'https://app.bank.example/callback'
 /** Services that start on a busy machine. */
 const LIMIT_MS = 180_000
 
@@ -28,13 +26,12 @@ overPostgres(() => {
   let origin: string
   let issuer: string
   let relay: Server
-  let folder: string
+  const folder = temporaryFolder()
   let cluster: Cluster
   let haproxy: Haproxy
 
   beforeAll(async () => {
     if (!isHaproxyHere) return
-    folder = await mkdtemp(join(tmpdir(), 'countersign-openid-'))
     relay = createServer((caller) => {
       const balancer = connect(8085, places.listen)
       for (const socket of [caller, balancer]) socket.on('error', () => socket.destroy())
@@ -68,7 +65,7 @@ overPostgres(() => {
       (states) => states.every((state) => state === 1 || state === 2),
     )
     await workplaces.a.spawn(['tenant', 'create', 'bank'])
-    const add = ['openid', 'add', 'bank', 'portal', '--sandbox', '--redirect-uri', REDIRECT, '--json']
+    const add = `openid add bank portal --sandbox --redirect-uri ${REDIRECT} --json`.split(' ')
     const { client_id: clientId, client_secret: secret } = (await workplaces.a.spawn(add)).json
     for (const connect of Object.values(RELYING_PARTIES))
       parties.push(await connect({ issuer, clientId, redirectUri: REDIRECT, proof: { secret } }))
@@ -78,19 +75,13 @@ overPostgres(() => {
     await haproxy?.stop()
     for (const place of Object.values(workplaces)) await place.dispose()
     await cluster?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
-  /** Lets only this node take requests of the provider and the capture page. */
-  async function steer(name: Name): Promise<void> {
+  /** Lets only these nodes take requests of the provider and the capture page. */
+  async function steer(...names: Name[]): Promise<void> {
     for (const backend of ['openid', 'capture'])
       for (const server of ['a', 'b'] as const)
-        await haproxy.ask(`set weight ${backend}/${server} ${server === name ? '100%' : '0%'}`)
-  }
-
-  async function steerToBoth(): Promise<void> {
-    for (const backend of ['openid', 'capture'])
-      for (const server of ['a', 'b']) await haproxy.ask(`set weight ${backend}/${server} 100%`)
+        await haproxy.ask(`set weight ${backend}/${server} ${names.includes(server) ? '100%' : '0%'}`)
   }
 
   /** Requests that a server behind haproxy has got so far. */
@@ -134,7 +125,7 @@ overPostgres(() => {
   it.skipIf(!isHaproxyHere)(
     'a sign-in survives the kill of either node between any two steps',
     async () => {
-      await steerToBoth()
+      await steer('a', 'b')
       const [party] = parties
       let victim: Name = 'a'
       let kills = 0
@@ -170,7 +161,7 @@ overPostgres(() => {
         if (step !== 'opened') return
         nodes.a.signal('SIGKILL')
         await nodes.a.exited
-        await steerToBoth()
+        await steer('a', 'b')
       })
       expect(claims).toMatchObject({ iss: issuer, sub: 'joan+match' })
     },

@@ -1,13 +1,12 @@
 /** Services with different model packs on one database, while the installation changes from one pack to another. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { Service } from '../../src/app/service.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
+import { photosOf } from '../support/faces.js'
 import { overPostgres } from '../support/postgres.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { writeTurnedPack } from '../support/turned-pack.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
@@ -17,22 +16,17 @@ const action = 'log in'
 /** Services that start on a busy machine. */
 const LIMIT_MS = 180_000
 
+const [ada, adaToday, grace] = await photosOf('ada', 'adaToday', 'grace')
+
 overPostgres(() => {
-  let folder: string
+  const folder = temporaryFolder()
   let cluster: Cluster
   let tenant: ClusterTenant
-  let ada: string
-  let adaToday: string
-  let grace: string
   /** Settings of the earlier configuration, of the one for the change, and of the one for its end. */
   let settings: Record<'before' | 'during' | 'after', Record<string, string>>
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-rolling-'))
     await writeTurnedPack(folder, inject('modelsDir'), 'turned')
-    ;[ada, adaToday, grace] = (await Promise.all([face('ada'), face('adaToday'), face('grace')])).map(
-      base64,
-    ) as [string, string, string]
     const baseline = join(inject('modelsDir'), 'baseline')
     const both = { COUNTERSIGN_ACCEPT_PACK: 'baseline,turned' }
     settings = {
@@ -44,10 +38,7 @@ overPostgres(() => {
     await start('before')
     tenant = await makeTenant(cluster)
   }, LIMIT_MS)
-  afterAll(async () => {
-    await cluster?.stop()
-    await rm(folder, { recursive: true, force: true })
-  }, LIMIT_MS)
+  afterAll(() => cluster?.stop(), LIMIT_MS)
 
   const running: Service[] = []
   const start = async (configuration: keyof typeof settings) => {

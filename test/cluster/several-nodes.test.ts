@@ -1,7 +1,6 @@
 /** Changes made at one of two services on one database hold at the other. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createLoginLink } from '../../src/admin/accounts/login-link.js'
@@ -13,6 +12,7 @@ import { oidcProvider } from '../support/oidc-provider.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { overPostgres } from '../support/postgres.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
 const ATTEMPTS = 4
@@ -22,7 +22,7 @@ const NAME = 'kim@example.com'
 const LIMIT_MS = 120_000
 
 overPostgres(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-cluster-'))
+  const folder = temporaryFolder()
   let cluster: Cluster
   let provider: Awaited<ReturnType<typeof oidcProvider>>
   let tenant: ClusterTenant
@@ -49,7 +49,6 @@ overPostgres(() => {
   afterAll(async () => {
     await cluster?.stop()
     await provider?.close()
-    rmSync(folder, { recursive: true, force: true })
   })
   beforeEach(async () => {
     tenant = await makeTenant(cluster)

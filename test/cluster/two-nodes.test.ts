@@ -1,8 +1,7 @@
 /** The way of docs/guides/two-nodes.md: two services over one database, haproxy, callers of the example, and one service killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCore } from '../../src/app/core.js'
@@ -11,6 +10,7 @@ import { type ServerProcess, type Workplace, workplace } from '../support/comman
 import { face } from '../support/faces.js'
 import { Haproxy, isHaproxyHere, loopbackPlaces } from '../support/haproxy.js'
 import { overPostgres } from '../support/postgres.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { type Cluster, startCluster } from './nodes.js'
 
 const CALLERS = packageFile('docs', 'examples', 'load', 'callers.mjs')
@@ -22,14 +22,13 @@ overPostgres(() => {
   const places = loopbackPlaces()
   const workplaces: Workplace[] = []
   const nodes: ServerProcess[] = []
-  let folder: string
+  const folder = temporaryFolder()
   let cluster: Cluster
   let haproxy: Haproxy
   let callers: ChildProcess | undefined
 
   beforeAll(async () => {
     if (!isHaproxyHere) return
-    folder = await mkdtemp(join(tmpdir(), 'countersign-two-nodes-'))
     for (const [name, photo] of [
       ['ada', 'ada'],
       ['ada-2', 'ada'],
@@ -62,7 +61,6 @@ overPostgres(() => {
     await haproxy?.stop()
     for (const place of workplaces) await place.dispose()
     await cluster?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   it.skipIf(!isHaproxyHere)(

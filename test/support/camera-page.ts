@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { packageFile } from '../../src/lib/package-root.js'
 import { CHROMIUM } from './browser.js'
 import { writeFaceFilm } from './film.js'
@@ -63,6 +63,34 @@ export function launchWithCamera(film: string | undefined, trusted?: string): Pr
       ...(trusted === undefined ? [] : [`--unsafely-treat-insecure-origin-as-secure=${trusted}`]),
     ],
   })
+}
+
+/** Script of a page that captures as slowly as a busy machine: with longer pauses than a challenge allows. The sandbox judges no frame. */
+export const PATIENT = `{
+  const ask = globalThis.fetch
+  globalThis.fetch = async (address, options) => {
+    const response = await ask(address, options)
+    if (!String(address).endsWith('/challenge') || !response.ok) return response
+    const body = await response.json()
+    if (body.challenge) body.challenge.capture.max_interval_ms = 5000
+    return Response.json(body)
+  }
+}`
+
+/** Repeats the capture of the hosted page as often as a busy machine needs, until the page shows this. @param again what begins another try */
+export async function captureUntil(
+  page: Page,
+  isThere: () => Promise<boolean>,
+  again = page.locator('countersign-capture').getByRole('button', { name: 'Try again', exact: true }),
+): Promise<void> {
+  const begin = page.getByRole('button', { name: 'Begin', exact: true })
+  while (!(await isThere())) {
+    if ((await begin.isVisible()) && (await begin.isEnabled()))
+      await begin.click({ timeout: 5000 }).catch(() => {})
+    else if ((await again.count()) > 0 && (await again.isVisible()))
+      await again.click({ timeout: 5000 }).catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
 }
 
 /** A question for guidance as the page's backend was asked it. */

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { base64, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { startService, type TestService } from '../../support/service.js'
+import { startService, type TestService, WITH_PATIENT_PAGE } from '../../support/service.js'
 import { startProxy } from '../proxy.js'
 import type { Driver } from './driver.js'
 import { CALLS } from './scenarios/calls.js'
@@ -19,12 +19,7 @@ export interface Stand {
 
 /** The service that the scenarios ask. */
 export async function openStand(): Promise<Stand> {
-  const running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    // A busy machine takes its time with twenty frames.
-    COUNTERSIGN_DEADLINE_MS: '60000',
-  })
+  const running = await startService(WITH_PATIENT_PAGE)
   // The clock starts at a whole second, so that times in seconds do not depend on when the test began.
   running.clock.advance(1000 - (running.clock.now() % 1000))
   const photos = {

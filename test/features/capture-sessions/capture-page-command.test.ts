@@ -1,15 +1,11 @@
 /** `countersign tenant capture-page`. */
 import { writeFileSync } from 'node:fs'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../../support/command.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { workplaceForAll } from '../../support/command.js'
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
+beforeAll(() => place.ask('tenant create acme'))
 
 const run = (...options: string[]) => place.run(['tenant', 'capture-page', 'acme', ...options])
 

@@ -1,38 +1,28 @@
 /** The hosted capture page in a real browser, where one is installed (`apt install chromium`), with a camera that shows a film. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '../../../src/http/free-port.js'
 import { begun, CHROMIUM, violations } from '../../support/browser.js'
-import { launchWithCamera, REACHABLE_HOST } from '../../support/camera-page.js'
+import { captureUntil, launchBeforeFilm, PATIENT, REACHABLE_HOST } from '../../support/camera-page.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
-import { writeFaceFilm } from '../../support/film.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import {
+  serviceOfTest,
+  startService,
+  type TestService,
+  type TestTenant,
+  WITH_PAGE,
+} from '../../support/service.js'
 
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 /** A busy machine needs a long time. */
 const POLL = { timeout: 60_000 }
-
-/** Removes the time limit of a challenge's frames. It runs inside the page, since the host name cannot be resolved outside. */
-const PATIENT = `{
-  const ask = globalThis.fetch
-  globalThis.fetch = async (address, options) => {
-    const response = await ask(address, options)
-    if (!String(address).endsWith('/challenge') || !response.ok) return response
-    const body = await response.json()
-    if (body.challenge) body.challenge.capture.max_interval_ms = 5000
-    return Response.json(body)
-  }
-}`
 
 describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180_000 }, () => {
   let running: TestService
   let tenant: TestTenant
-  let folder: string
   let browser: Browser
   /** The customer's server, to which the page leads back. */
   let customer: Server
@@ -62,17 +52,13 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     back = `http://127.0.0.1:${(customer.address() as AddressInfo).port}`
     tenant = await running.tenant()
     await allowReturn(running, tenant, { company: 'Bank of Ada', returnOrigins: [back] })
-    folder = await mkdtemp(join(tmpdir(), 'countersign-hosted-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
-    browser = await launchWithCamera(film, origin)
+    browser = await launchBeforeFilm(undefined, origin)
   })
   afterAll(async () => {
     await browser?.close()
     customer?.closeAllConnections()
     customer?.close()
     await running?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
   afterEach(async () => {
     for (const context of browser.contexts()) {
@@ -119,18 +105,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   const order = () => page.locator('countersign-capture [part=hint]')
   const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
 
-  /** Repeats the capture as often as a busy machine needs: a challenge with too few frames is not answered. */
-  async function capture(until: (page: Page) => Promise<boolean>, on = page): Promise<void> {
-    for (;;) {
-      if (await until(on)) return
-      const begin = on.getByRole('button', { name: 'Begin', exact: true })
-      const again = on.locator('countersign-capture').getByRole('button', { name: 'Try again', exact: true })
-      if ((await begin.isVisible()) && (await begin.isEnabled()))
-        await begin.click({ timeout: 5000 }).catch(() => {})
-      else if (await again.isVisible()) await again.click()
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-  }
+  const capture = (until: (page: Page) => Promise<boolean>, on = page) => captureUntil(on, () => until(on))
 
   it('asks for the code of the link before it says what is confirmed', async () => {
     const { url, code } = await session({ confirmation: 'code' })
@@ -305,7 +280,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     await click('Copy link')
     await desk.getByText('The link was copied.').waitFor()
     expect(await desk.evaluate('navigator.clipboard.readText()')).toBe(link)
-    await visit(link!, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true })
+    await visit(link!, PHONE)
     // The code is used up: it is not shown any more.
     await desk.getByText('Your phone has taken over. Please continue there.').waitFor()
     expect([await code.isVisible(), await desk.locator('#link').isVisible()]).toEqual([false, false])
@@ -325,11 +300,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
     // The link is shown when its code can be.
     await desk.locator('#code').waitFor()
     const link = await desk.locator('#link').getAttribute('href')
-    const phone = await visit(link!, {
-      viewport: { width: 390, height: 800 },
-      hasTouch: true,
-      isMobile: true,
-    })
+    const phone = await visit(link!, PHONE)
     await click('Agree and continue')
     await capture((on) => on.locator('.number').isVisible())
     const number = await phone.locator('.number').textContent()
@@ -342,24 +313,17 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   })
 
   it('shows no QR code for an address that a phone cannot reach, and says why', async () => {
-    const alone = await startService({
-      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    })
-    try {
-      const other = await alone.tenant()
-      await allowReturn(alone, other)
-      const { body } = await askForSession(other.sandbox, { user_id: 'alone+match' })
-      await visit(body.url)
-      await click('Continue on your phone')
-      const { host } = new URL(body.url)
-      await page.getByText(`its address, ${host}, works only on this computer`).waitFor()
-      expect(await page.locator('#code').count()).toBe(0)
-      await click('Use this device instead')
-      expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
-    } finally {
-      await alone.stop()
-    }
+    const alone = await serviceOfTest(WITH_PAGE)
+    const other = await alone.tenant()
+    await allowReturn(alone, other)
+    const { body } = await askForSession(other.sandbox, { user_id: 'alone+match' })
+    await visit(body.url)
+    await click('Continue on your phone')
+    const { host } = new URL(body.url)
+    await page.getByText(`its address, ${host}, works only on this computer`).waitFor()
+    expect(await page.locator('#code').count()).toBe(0)
+    await click('Use this device instead')
+    expect(await page.getByRole('button', { name: 'Agree and continue' }).isVisible()).toBe(true)
   })
 
   it('leads back when the person declines', async () => {

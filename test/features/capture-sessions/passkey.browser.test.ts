@@ -1,14 +1,10 @@
 /** A passkey on the hosted page in a real browser, where one is installed, with its virtual authenticator and a camera that shows a film. */
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { begun, CHROMIUM, violations } from '../../support/browser.js'
-import { launchWithCamera } from '../../support/camera-page.js'
+import { captureUntil, launchBeforeFilm, PATIENT } from '../../support/camera-page.js'
 import { allowReturn, askForSession } from '../../support/capture-page.js'
-import { writeFaceFilm } from '../../support/film.js'
 import { startPasskeyPage } from '../../support/passkey-page.js'
 import type { TestService, TestTenant } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
@@ -16,7 +12,6 @@ import { decodeJwt } from '../../support/trust.js'
 describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout: 240_000 }, () => {
   let running: TestService
   let tenant: TestTenant
-  let folder: string
   let browser: Browser
   let page: Page
   let devtools: CDPSession
@@ -29,24 +24,12 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
     const { origin } = hosted
     running.clock.now = Date.now
     await allowReturn(running, tenant, { returnOrigins: ['http://localhost:9'] })
-    folder = await mkdtemp(join(tmpdir(), 'countersign-passkey-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
-    browser = await launchWithCamera(film, origin)
+    browser = await launchBeforeFilm(undefined, origin)
     const context = await browser.newContext({ permissions: ['camera'], locale: 'en' })
     context.setDefaultTimeout(0)
     page = await context.newPage()
     // A busy machine is slow to encode, and the sandbox judges no frames.
-    await page.addInitScript(`{
-      const ask = globalThis.fetch
-      globalThis.fetch = async (address, options) => {
-        const response = await ask(address, options)
-        if (!String(address).endsWith('/challenge') || !response.ok) return response
-        const body = await response.json()
-        if (body.challenge) body.challenge.capture.max_interval_ms = 5000
-        return Response.json(body)
-      }
-    }`)
+    await page.addInitScript(PATIENT)
     devtools = await context.newCDPSession(page)
     await devtools.send('WebAuthn.enable')
     const options = {
@@ -62,7 +45,6 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
   afterAll(async () => {
     await browser?.close()
     await running?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   async function visit(fields: Record<string, unknown>): Promise<string> {
@@ -82,19 +64,9 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
   const click = (name: string) => page.getByRole('button', { name, exact: true }).click()
   const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
 
-  /** Repeats the capture as often as a busy machine needs. */
   async function captureUntilPasskey(): Promise<void> {
     await click('Agree and continue')
-    while (!(await page.locator('#use-passkey').isVisible())) {
-      const begin = page.getByRole('button', { name: 'Begin', exact: true })
-      const again = page
-        .locator('countersign-capture')
-        .getByRole('button', { name: 'Try again', exact: true })
-      if ((await begin.isVisible()) && (await begin.isEnabled()))
-        await begin.click({ timeout: 5000 }).catch(() => {})
-      else if (await again.isVisible()) await again.click()
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+    await captureUntil(page, () => page.locator('#use-passkey').isVisible())
   }
 
   it('is refused before the camera by a browser without passkeys, and the person can go back', async () => {

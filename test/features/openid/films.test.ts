@@ -191,25 +191,18 @@ describe.skipIf(!CHROMIUM)('a sign-in before a film', { timeout: 600_000 }, () =
     },
   )
 
-  it('ends in access_denied when the head of somebody else follows the challenge', async () => {
-    await enroll('film-grace', 'grace')
-    const page = await begin('film-grace', 'head')
+  it.each([
+    ['the head of somebody else follows the challenge', 'grace', 'head', {}],
+    ['a photo is held before the camera', 'ada', 'still_photo', { reason: 'liveness_failed' }],
+  ] as const)('ends in access_denied when %s', async (_what, enrolled, act, why) => {
+    const user = `film-refused-${enrolled}`
+    await enroll(user, enrolled)
+    const page = await begin(user, act)
     await captureUntilOver(page)
     await page.getByRole('link', { name: `Back to ${tenant.name}` }).click()
     await page.waitForURL(`${site.redirectUri}*`)
     expect(await page.getByRole('heading').textContent()).toBe('Refused: access_denied')
-    expect(await logged()).toMatchObject({ verdict: 'rejected' })
-    await page.context().close()
-  })
-
-  it('ends in access_denied when a photo is held before the camera', async () => {
-    await enroll('film-photo', 'ada')
-    const page = await begin('film-photo', 'still_photo')
-    await captureUntilOver(page)
-    await page.getByRole('link', { name: `Back to ${tenant.name}` }).click()
-    await page.waitForURL(`${site.redirectUri}*`)
-    expect(await page.getByRole('heading').textContent()).toBe('Refused: access_denied')
-    expect(await logged()).toMatchObject({ verdict: 'rejected', reason: 'liveness_failed' })
+    expect(await logged()).toMatchObject({ verdict: 'rejected', ...why })
     await page.context().close()
   })
 })

@@ -1,45 +1,23 @@
 /** A sign-in in Chromium, from the application over the hosted page and its camera back to the application, and every way to leave it. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { OpenIdClient } from '../../../src/features/openid/openid-clients.js'
 import { CHROMIUM } from '../../support/browser.js'
-import { launchWithCamera } from '../../support/camera-page.js'
-import { writeFaceFilm } from '../../support/film.js'
+import { captureUntil, launchBeforeFilm, PATIENT } from '../../support/camera-page.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
 import { checkedVerdict, RELYING_PARTIES } from '../../support/relying-parties.js'
 import { type RelyingSite, startRelyingSite } from '../../support/relying-site.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
-
-/** A slow machine sends frames with longer pauses than a challenge allows; the sandbox judges none of them. */
-const PATIENT = `{
-  const ask = globalThis.fetch
-  globalThis.fetch = async (address, options) => {
-    const response = await ask(address, options)
-    if (!String(address).endsWith('/challenge') || !response.ok) return response
-    const body = await response.json()
-    if (body.challenge) body.challenge.capture.max_interval_ms = 5000
-    return Response.json(body)
-  }
-}`
+import { startService, type TestService, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
 describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => {
   let running: TestService
   let tenant: TestTenant
   let application: OpenIdClient
   let site: RelyingSite
-  let folder: string
   let browser: Browser
 
   beforeAll(async () => {
-    running = await startService({
-      COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-      COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300',
-      COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
-    })
+    running = await startService({ ...WITH_OPENID, COUNTERSIGN_CHALLENGE_TTL_SECONDS: '300' })
     // The browser and the libraries use the clock of the system.
     running.clock.now = Date.now
     tenant = await running.tenant()
@@ -47,16 +25,12 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
     const settings = { name: 'portal', redirectUris: [site.redirectUri] }
     application = await OpenIdApplication.add(running, tenant, settings)
     await useLibrary('openid-client')
-    folder = await mkdtemp(join(tmpdir(), 'countersign-sign-in-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
-    browser = await launchWithCamera(film)
+    browser = await launchBeforeFilm()
   })
   afterAll(async () => {
     await browser?.close()
     await site?.stop()
     await running?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close()
@@ -93,17 +67,10 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
   }
 
   /** Agrees, and repeats the capture as often as a busy machine needs, until the page shows this. */
-  async function captureUntil(page: Page, isThere: () => Promise<boolean>): Promise<void> {
+  async function agreeAndCapture(page: Page, isThere: () => Promise<boolean>): Promise<void> {
     await page.getByRole('button', { name: 'Agree and continue' }).click()
-    for (;;) {
-      if (await isThere()) return
-      const start = page.getByRole('button', { name: 'Begin', exact: true })
-      const again = page.getByRole('button', { name: 'Try again', exact: true }).filter({ visible: true })
-      if ((await start.isVisible()) && (await start.isEnabled()))
-        await start.click({ timeout: 5000 }).catch(() => {})
-      else if ((await again.count()) > 0) await again.click({ timeout: 5000 }).catch(() => {})
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+    const again = page.getByRole('button', { name: 'Try again', exact: true }).filter({ visible: true })
+    await captureUntil(page, isThere, again.first())
   }
 
   const isBack = (page: Page) => async () => page.url().startsWith(site.redirectUri)
@@ -118,7 +85,7 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
     const user = `browser-${library}-${mode}+match`
     const page = await begin(user, { response_mode: mode })
     expect(await page.getByText('portal').count()).toBeGreaterThan(0)
-    await captureUntil(page, isBack(page))
+    await agreeAndCapture(page, isBack(page))
     expect(await heading(page)).toBe(`Welcome ${user}`)
     const { search } = new URL(page.url())
     expect(search.includes('code=')).toBe(mode === 'query')
@@ -134,7 +101,7 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
   it('ends in access_denied after three faces that do not match', async () => {
     const page = await begin('browser-eve+no_match')
     const over = page.getByText('you have no more tries').filter({ visible: true })
-    await captureUntil(page, () => over.isVisible())
+    await agreeAndCapture(page, () => over.isVisible())
     await page.getByRole('link', backToTenant()).click()
     await page.waitForURL(`${site.redirectUri}*`)
     expect(await heading(page)).toBe('Refused: access_denied')
@@ -154,14 +121,14 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
     expect(await heading(page)).toBe('Bank')
     await page.goForward()
     expect(page.url()).toBe(href)
-    await captureUntil(page, isBack(page))
+    await agreeAndCapture(page, isBack(page))
     expect(await heading(page)).toBe('Welcome browser-back+match')
   })
 
   it('cannot be repeated by the way back after its end', async () => {
     const page = await begin('browser-again+match')
     const link = page.url()
-    await captureUntil(page, isBack(page))
+    await agreeAndCapture(page, isBack(page))
     const answer = page.url()
     const count = site.redeemed.length
     await page.goto(answer)
@@ -175,10 +142,10 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
     const context = await newContext()
     const one = await begin('browser-tab-1+match', {}, context)
     const two = await begin('browser-tab-2+match', {}, context)
-    await captureUntil(two, isBack(two))
+    await agreeAndCapture(two, isBack(two))
     expect(await heading(two)).toBe('Welcome browser-tab-2+match')
     await one.bringToFront()
-    await captureUntil(one, isBack(one))
+    await agreeAndCapture(one, isBack(one))
     expect(await heading(one)).toBe('Welcome browser-tab-1+match')
   })
 
@@ -192,7 +159,7 @@ describe.skipIf(!CHROMIUM)('a sign-in in Chromium', { timeout: 180_000 }, () => 
       back = route.request().url()
       return route.abort()
     })
-    await captureUntil(page, async () => back !== '')
+    await agreeAndCapture(page, async () => back !== '')
     const response = await other.goto(back)
     expect([response!.status(), await other.innerText('body')]).toEqual([
       400,

@@ -1,8 +1,8 @@
 /** `countersign policy`. */
 import { writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkedPolicy } from '../../../src/features/policies/policy.js'
-import { type Workplace, workplace } from '../../support/command.js'
+import { workplaceForAll } from '../../support/command.js'
 
 const LARGE = {
   name: 'large',
@@ -13,12 +13,8 @@ const POLICY = { rules: [LARGE, { name: 'rest', require: {} }] }
 const NEXT = { rules: [{ name: 'rest', require: { min_photos: 2 } }] }
 const [hash, nextHash] = [checkedPolicy(POLICY).hash, checkedPolicy(NEXT).hash]
 
-let place: Workplace
-beforeAll(async () => {
-  place = await workplace()
-  await place.run(['tenant', 'create', 'acme'])
-})
-afterAll(() => place?.dispose())
+const place = workplaceForAll()
+beforeAll(() => place.ask('tenant create acme'))
 
 const run = (command: string, ...options: string[]) => place.run(['policy', command, 'acme', ...options])
 function file(name: string, value: unknown): string {

@@ -2,16 +2,16 @@
  * Tests against a real server that the error about an unusable PostgreSQL names a remedy, in the functions that `serve` and `config check`
  * call.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { databaseOf } from '../../../src/app/database.js'
 import { StoreOpenError } from '../../../src/storage/store.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 overPostgres(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-remedy-'))
+  const folder = temporaryFolder()
   const wrong = join(folder, 'wrong.password')
   const empty = join(folder, 'empty.password')
   const absent = join(folder, 'absent.password')
@@ -21,10 +21,7 @@ overPostgres(() => {
     writeFileSync(wrong, 'wrong\n')
     writeFileSync(empty, '\n')
   })
-  afterAll(async () => {
-    await made?.drop()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => made?.drop())
 
   const cases: Array<[string, Partial<URL>, string | undefined, RegExp]> = [
     [

@@ -1,7 +1,4 @@
 /** Tests with a primary and its hot standby: a store finds the primary, and a service continues when it changes. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
@@ -11,13 +8,14 @@ import { PostgresServer } from '../../support/postgres-server.js'
 import { tenant } from '../../support/records.js'
 import { startService } from '../../support/service.js'
 import { startStandby } from '../../support/standby.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const LIMIT_MS = 180_000
 /** Requests on a connection to the lost server are refused; later ones are served. */
 const MAX_REFUSED = 3
 
 overPostgres(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-failover-'))
+  const folder = temporaryFolder()
   let primary: PostgresServer
   let standby: PostgresServer
 
@@ -37,7 +35,6 @@ overPostgres(() => {
   afterAll(async () => {
     await primary?.stop()
     await standby?.stop()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   it('skips a standby for the primary behind it, and refuses a database that has only a standby', async () => {

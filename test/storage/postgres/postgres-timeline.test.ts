@@ -1,6 +1,4 @@
 /** Tests with two primaries after a failover without fencing: the newer one is used, and the older one is refused. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
@@ -9,13 +7,13 @@ import { overPostgres } from '../../support/postgres.js'
 import { PostgresServer } from '../../support/postgres-server.js'
 import { tenant } from '../../support/records.js'
 import { startStandby } from '../../support/standby.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const LIMIT_MS = 180_000
 const PATIENCE = { timeout: 60_000, interval: 50 }
 
 describe('the memory of timelines', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-timelines-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
 
   it('refuses a lower timeline of the same cluster, even after a restart, and none of another cluster', () => {
     const file = join(folder, 'made', 'timelines.json')
@@ -31,7 +29,7 @@ describe('the memory of timelines', () => {
 })
 
 overPostgres(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-two-primaries-'))
+  const folder = temporaryFolder()
   let old: PostgresServer
   let promoted: PostgresServer
 
@@ -42,7 +40,6 @@ overPostgres(() => {
   afterAll(async () => {
     await old?.stop()
     await promoted?.stop()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const urlOf = (...servers: [PostgresServer, ...PostgresServer[]]) =>

@@ -1,6 +1,5 @@
 /** Tests of TLS against a server of its own: which servers a store trusts, and how it authenticates itself. */
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, copyFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -14,11 +13,12 @@ import { CertificateMaker } from '../../support/certificates.js'
 import { overPostgres } from '../../support/postgres.js'
 import { PostgresServer } from '../../support/postgres-server.js'
 import { tenant } from '../../support/records.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const LIMIT_MS = 120_000
 
 overPostgres(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
+  const folder = temporaryFolder()
   const made = new CertificateMaker(folder)
   const opened: Array<{ close(): Promise<void> }> = []
   let server: PostgresServer
@@ -36,10 +36,7 @@ overPostgres(() => {
   afterEach(async () => {
     for (const store of opened.splice(0)) await store.close()
   })
-  afterAll(async () => {
-    await server?.stop()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => server?.stop())
 
   /** Runs statements over the socket, which needs no authentication. */
   const administer = async (...statements: string[]) => {

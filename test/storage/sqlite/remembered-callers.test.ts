@@ -1,6 +1,4 @@
 /** Whom a key belongs to is remembered until somebody may have changed it: this process, or another one. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -8,6 +6,7 @@ import { RememberedCallers } from '../../../src/storage/sqlite/remembered-caller
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
 import { AT, apiKey, signingSecret, tenant } from '../../support/records.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let dir: string
 let service: SqliteStore
@@ -17,7 +16,7 @@ const KEY = apiKey('key_1')
 const later = AT + 1000
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-callers-'))
+  dir = temporaryFolder()
   const file = join(dir, 'countersign.db')
   service = SqliteStore.open(file, { serving: true })
   await write(service, async (tx) => {
@@ -30,7 +29,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await command.close()
   await service.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 const write = <T>(store: SqliteStore, work: (tx: StoreTransaction) => Promise<T>) =>

@@ -1,21 +1,20 @@
 /** Tests that erased data is left neither in the database file nor in its write-ahead log. */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import { AT, bytes, insertUser, signingSecret, tenant } from '../../support/records.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const MARK = 'a sealed secret that nobody may find again'
 
 let dir: string
 const opened: SqliteStore[] = []
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-erasure-'))
+  dir = temporaryFolder()
 })
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 function open(file: string, options = {}): SqliteStore {

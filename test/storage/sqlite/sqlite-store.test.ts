@@ -1,16 +1,6 @@
 /** Tests of what only the SQLite store does; `conformance` has the tests of every store. */
 import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
@@ -26,18 +16,18 @@ import {
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../../src/storage/store.js'
 import { bytes, insertUser as insertUserRows, tenant } from '../../support/records.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let dir: string
 let file: string
 const opened: Array<{ close(): unknown }> = []
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-store-'))
+  dir = temporaryFolder()
   file = join(dir, 'countersign.db')
 })
 afterEach(async () => {
   for (const resource of opened.splice(0)) await resource.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 function openStore(path = file, options = {}): SqliteStore {

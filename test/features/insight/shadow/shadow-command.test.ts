@@ -1,12 +1,12 @@
 /** `countersign models shadow`: the counts of a candidate, as the service keeps them, by tenant and day. */
 
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { tablesOf } from '../../../../src/features/index.js'
 import type { ShadowCounts } from '../../../../src/features/insight/shadow/shadow-counts.js'
 import { shadowWriter } from '../../../../src/features/insight/shadow/shadow-table.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
 import { SqliteStore } from '../../../../src/storage/sqlite/sqlite-store.js'
-import { type Workplace, workplace } from '../../../support/command.js'
+import { workplaceForAll } from '../../../support/command.js'
 
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS
 const COUNTS: ShadowCounts = {
@@ -22,9 +22,8 @@ const COUNTS: ShadowCounts = {
   candidateScores: { '80': 100 },
   uncompared: { no_template: 7, dropped: 5, not_comparable: 2, failed: 1 },
 }
-let place: Workplace
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   for (const name of ['acme', 'globex']) expect((await place.run(['tenant', 'create', name])).code).toBe(0)
   const store = SqliteStore.open(place.path('countersign.db'), { tables: tablesOf() })
   await store.transaction('installation', async (tx) => {
@@ -41,7 +40,6 @@ beforeAll(async () => {
   })
   await store.close()
 })
-afterAll(() => place?.dispose())
 
 const run = (...args: string[]) => place.run(['models', 'shadow', ...args])
 

@@ -1,8 +1,5 @@
 /** A candidate is shown the right part of a verify at the right time: the service's own parts, with a gate that says whether a worker is idle. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import type { Candidate } from '../../../../src/features/insight/shadow/candidate.js'
 import { Shadow } from '../../../../src/features/insight/shadow/shadow.js'
 import { noShadowCounts, type ShadowCounts } from '../../../../src/features/insight/shadow/shadow-counts.js'
@@ -16,6 +13,7 @@ import { base64, face, landscape, photoOf } from '../../../support/faces.js'
 import { blurredFace } from '../../../support/images.js'
 import { writeShiftedPack } from '../../../support/packs.js'
 import { serviceOfFile } from '../../../support/service.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const MODEL = 'baseline@1.0.0'
 const OTHER = 'shifted@1.0.0'
@@ -25,7 +23,7 @@ let told: string[]
 let shadows: Shadow[]
 let recorder: ShadowRecorder
 
-const folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+const folder = temporaryFolder()
 await writeShiftedPack(folder, inject('modelsDir'))
 const running = await serviceOfFile({
   COUNTERSIGN_FOLLOWING_PACKS: folder,
@@ -37,9 +35,6 @@ const models = tenantModelsJson({ deciding: MODEL, following: OTHER, strictFmr: 
 await running.service.core.store.transaction({ tenantId: tenant.id }, (tx) =>
   tx.setTenantModels(tenant.id, models),
 )
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-})
 beforeEach(async () => {
   isFree = true
   told = []

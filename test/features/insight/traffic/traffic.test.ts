@@ -25,14 +25,24 @@ import { serviceOfFile } from '../../../support/service.js'
 
 const WINDOWS: TrafficWindow[] = ['quarter', 'hour', 'day', 'week']
 
+const REQUEST = { status: 200, durationMs: 1, timings: {} }
+
 let session: DashboardClient
 
 const running = await serviceOfFile()
 const tenant = await running.tenant()
 const image = await photoOf('ada')
 
+const signInAgain = async () => {
+  session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+}
+async function restart(): Promise<void> {
+  await running.restart()
+  tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
+  await signInAgain()
+}
 async function view(window: TrafficWindow): Promise<TrafficView> {
-  session ??= await signIn(running, { login_token: await loginToken(running, tenant.id) })
+  if (!session) await signInAgain()
   const { status, body } = await session.call('GET', `/tenants/${tenant.id}/traffic?window=${window}`)
   expect(status).toBe(200)
   return body
@@ -64,9 +74,7 @@ describe('the traffic of a tenant', () => {
     await verify('u+no_face')
     const before = await Promise.all(WINDOWS.map(view))
     running.clock.advance(MINUTE_MS)
-    await running.restart()
-    tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
-    session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+    await restart()
     for (const [index, window] of WINDOWS.entries()) {
       const after = await view(window)
       expect([window, sumOf(after, 'production'), sumOf(after, 'sandbox')]).toEqual([window, 2, 3])
@@ -120,9 +128,7 @@ describe('the traffic of a tenant', () => {
     const gone = await running.tenant()
     await running.operations.lifecycle.delete(await gone.record(), COMMAND_LINE)
     expect((await gone.sandbox.verify({ user_id: 'u+match', image, action: 'x' })).status).toBe(401)
-    await running.restart()
-    tenant.sandbox = apiClient(running.service.url('sandbox'), tenant.sandboxKey)
-    session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+    await restart()
     const { read } = running.service.core.store
     expect(await read.statements(trafficReader).since(gone.id, 'hour', 0)).toEqual([])
   })
@@ -130,14 +136,7 @@ describe('the traffic of a tenant', () => {
   it('separates the latencies of challenges from those of photos', () => {
     const kinds = (isChallenge: boolean, endpoint: string) => {
       const counts = noTraffic()
-      const request = {
-        environment: 'production',
-        endpoint,
-        isChallenge,
-        status: 200,
-        durationMs: 1,
-        timings: {},
-      }
+      const request = { ...REQUEST, environment: 'production', endpoint, isChallenge }
       countRequest(counts, request as Observation)
       return Object.keys(counts.production.latencies)
     }
@@ -173,23 +172,15 @@ describe('the traffic of a tenant', () => {
     expect(rows.map(({ resolution }) => resolution)).toContain('minute')
     expect(JSON.stringify(rows)).not.toContain('ada')
     expect(Object.keys(JSON.parse(rows[0]!.counts)).sort()).toEqual([
-      'approved',
-      'environments',
-      'errors',
-      'latencies',
-      'limited',
-      'production',
-      'rejected',
-      'sandbox',
-      'scores',
-      'signingKeys',
+      ...['approved', 'environments', 'errors', 'latencies', 'limited', 'production', 'rejected', 'sandbox'],
+      ...['scores', 'signingKeys'],
     ])
     await running.restart()
   })
 
   it('leaves each window with its age, and the database after the longest', async () => {
     const shown = async () => {
-      session = await signIn(running, { login_token: await loginToken(running, tenant.id) })
+      await signInAgain()
       return Promise.all(WINDOWS.map(async (window) => sumOf(await view(window), 'approved')))
     }
     expect(await shown()).toEqual([3, 3, 3, 3])
@@ -218,14 +209,13 @@ describe('a process that is killed', () => {
     for (let call = 0; call < 7; call++) expect((await sandbox.health()).status).toBe(200)
     const stored = async () =>
       withDatabase(place, (database) =>
-        ['minute', 'hour'].map((resolution) =>
-          (
-            database
-              .prepare('SELECT counts FROM traffic WHERE resolution = ?')
-              .pluck()
-              .all(resolution) as string[]
-          ).reduce((sum, counts) => sum + JSON.parse(counts).sandbox, 0),
-        ),
+        ['minute', 'hour'].map((resolution) => {
+          const rows = database.prepare('SELECT counts FROM traffic WHERE resolution = ?').pluck()
+          return (rows.all(resolution) as string[]).reduce(
+            (sum, counts) => sum + JSON.parse(counts).sandbox,
+            0,
+          )
+        }),
       )
     // The process saves without being asked to stop.
     await expect.poll(stored, { timeout: 60_000 }).toEqual([7, 7])
@@ -249,7 +239,7 @@ describe('a process that is killed', () => {
 
 describe('figures that are not saved yet', () => {
   const log = pino({ level: 'silent' })
-  const request = { environment: 'sandbox', status: 200, durationMs: 1, timings: {} } as Observation
+  const request = { ...REQUEST, environment: 'sandbox' } as Observation
 
   it('are shown while they are being saved, neither left out nor counted twice', async () => {
     const { store } = running.service.core

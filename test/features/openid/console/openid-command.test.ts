@@ -1,20 +1,19 @@
 /** `countersign openid`: registers, lists and removes applications, and never shows a secret twice. */
 import { writeFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../../../support/command.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { workplaceForEach } from '../../../support/command.js'
+import { REDIRECT } from '../../../support/openid-application.js'
 import { rsaKey } from '../../../support/rsa-keys.js'
 
-let place: Workplace
-beforeEach(async () => {
-  place = await workplace()
-  await place.run(['tenant', 'create', 'acme'])
-})
-afterEach(() => place.dispose())
+const place = workplaceForEach()
+beforeEach(() => place.ask('tenant create acme'))
 
 const APP_ID = '600b719b-3766-4dc5-95a6-3c4a8dc31885'
-const REDIRECT = 'https://app.bank.example/callback'
+const IDS = ['--tenant-id', APP_ID, '--app-id', APP_ID]
 const add = (...more: string[]) =>
   place.run(['openid', 'add', 'acme', 'portal', '--sandbox', '--redirect-uri', REDIRECT, ...more])
+const addEntra = (...more: string[]) =>
+  place.run(['openid', 'add', 'acme', 'entra', '--sandbox', '--profile', 'entra', ...more])
 
 describe('openid', () => {
   it('shows the secret of an application once', async () => {
@@ -40,44 +39,30 @@ describe('openid', () => {
   })
 
   it('registers a tenant of Entra ID, without a secret and with the one address of its cloud', async () => {
-    const ids = ['--tenant-id', '9122040D-6c67-4c5b-b112-36a304b66dad', '--app-id', APP_ID]
-    const { stdout } = await place.run([
-      'openid',
-      'add',
-      'acme',
-      'entra',
-      '--sandbox',
-      '--profile',
-      'entra',
-      ...ids,
-    ])
+    const tenantId = '9122040D-6c67-4c5b-b112-36a304b66dad'
+    const { stdout } = await addEntra('--tenant-id', tenantId, '--app-id', APP_ID)
     expect(stdout).toContain('none: Entra ID signs its hints')
     expect(stdout).toContain('https://login.microsoftonline.com/common/federation/externalauthprovider')
     expect(stdout).toContain('9122040d-6c67-4c5b-b112-36a304b66dad.<object id>')
-    const { json } = await place.run(['openid', 'list', 'acme', '--json'])
+    const { json } = await place.ask('openid list acme')
     expect(json).toMatchObject([{ name: 'entra', profile: 'entra', environment: 'sandbox' }])
   })
 
   it.each([
     ['is no tenant id', ['--tenant-id', 'contoso.com', '--app-id', APP_ID]],
     ['is no application id', ['--tenant-id', APP_ID, '--app-id', 'portal']],
-    [
-      'is no https address',
-      ['--tenant-id', APP_ID, '--app-id', APP_ID, '--metadata-url', 'http://a.example/'],
-    ],
-    ['shows a page of its own', ['--tenant-id', APP_ID, '--app-id', APP_ID, '--help-url', REDIRECT]],
-    ['one redirect address', ['--tenant-id', APP_ID, '--app-id', APP_ID, '--redirect-uri', REDIRECT]],
+    ['is no https address', [...IDS, '--metadata-url', 'http://a.example/']],
+    ['shows a page of its own', [...IDS, '--help-url', REDIRECT]],
+    ['one redirect address', [...IDS, '--redirect-uri', REDIRECT]],
   ])('refuses a tenant of Entra ID, because something %s', async (why, options) => {
-    const args = ['openid', 'add', 'acme', 'entra', '--profile', 'entra', ...options]
-    const { code, stderr } = await place.run(args)
+    const { code, stderr } = await addEntra(...options)
     expect([code, stderr.includes(why)]).toEqual([1, true])
   })
 
   it.each([[['--tenant-id', APP_ID]], [['--app-id', APP_ID]]])(
     'names both ids that a tenant of Entra ID needs when only %j is given',
     async (options) => {
-      const args = ['openid', 'add', 'acme', 'entra', '--profile', 'entra', ...options]
-      const { code, stderr } = await place.run(args)
+      const { code, stderr } = await addEntra(...options)
       expect([code, stderr]).toEqual([2, expect.stringContaining('needs --tenant-id and --app-id')])
     },
   )
@@ -85,15 +70,13 @@ describe('openid', () => {
   it('pins only public keys of Entra ID, each with its id', async () => {
     const jwk = rsaKey().privateKey.export({ format: 'jwk' })
     const { d: _, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...publicJwk } = jwk
-    const add = async (key: object) => {
+    const pinned = async (key: object) => {
       writeFileSync(place.path('keys.json'), JSON.stringify({ keys: [key] }))
-      const ids = ['--tenant-id', APP_ID, '--app-id', APP_ID, '--jwks', place.path('keys.json')]
-      return (await place.run(['openid', 'add', 'acme', 'entra', '--sandbox', '--profile', 'entra', ...ids]))
-        .code
+      return (await addEntra(...IDS, '--jwks', place.path('keys.json'))).code
     }
-    expect(await add({ ...jwk, kid: 'one' })).toBe(1)
-    expect(await add(publicJwk)).toBe(1)
-    expect(await add({ ...publicJwk, kid: 'one' })).toBe(0)
+    expect(await pinned({ ...jwk, kid: 'one' })).toBe(1)
+    expect(await pinned(publicJwk)).toBe(1)
+    expect(await pinned({ ...publicJwk, kid: 'one' })).toBe(0)
   })
 
   it('keeps profile and address of help of an application', async () => {
@@ -106,21 +89,19 @@ describe('openid', () => {
     const { code, stdout } = await place.run(['openid', 'keys', 'rotate', '--environment', 'sandbox'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^oik_\S+ +sandbox +signing +\S+ +–$/m)])
     await place.run(['openid', 'keys', 'rotate', '--environment', 'sandbox'])
-    const { json } = await place.run(['openid', 'keys', 'list', '--json'])
+    const { json } = await place.ask('openid keys list')
     expect(json).toMatchObject([
       { environment: 'sandbox', state: 'signing', published_until: expect.any(String) },
       { environment: 'sandbox', state: 'published', published_until: null },
     ])
-    const waits = await place.run(['openid', 'keys', 'rotate', '--json'])
+    const waits = await place.ask('openid keys rotate')
     expect(waits.error).toMatchObject({
       code: 'openid_key_waits',
       remedy: expect.stringContaining('--emergency'),
     })
     await place.run(['openid', 'keys', 'rotate', '--environment', 'sandbox', '--emergency'])
-    const left = (await place.run(['openid', 'keys', 'list', '--json'])).json
-    expect(
-      left.filter(({ environment }: { environment: string }) => environment === 'sandbox'),
-    ).toMatchObject([{ state: 'signing' }])
+    const left: Array<{ environment: string }> = (await place.ask('openid keys list')).json
+    expect(left.filter(({ environment }) => environment === 'sandbox')).toMatchObject([{ state: 'signing' }])
   })
 
   it.each([
@@ -137,13 +118,8 @@ describe('openid', () => {
   const REALM = 'https://sso.bank.example/realms/bank'
 
   it('registers a realm of Keycloak without a secret, and names the path of its channel', async () => {
-    const { json } = await addRealm(
-      '--realm-issuer',
-      REALM,
-      '--realm-url',
-      'https://keycloak:8443/realms/bank',
-      '--json',
-    )
+    const addresses = ['--realm-issuer', REALM, '--realm-url', 'https://keycloak:8443/realms/bank']
+    const { json } = await addRealm(...addresses, '--json')
     expect(json).toMatchObject({
       ...{ client_secret: null, redirect_uris: [], realm: REALM, user_id: 'sub' },
       realm_url: 'https://keycloak:8443/realms/bank',

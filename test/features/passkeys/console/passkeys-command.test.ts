@@ -2,18 +2,12 @@
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { maker } from '../../../support/attestations.js'
-import { type Workplace, workplace } from '../../../support/command.js'
+import { workplaceForAll } from '../../../support/command.js'
 
-let place: Workplace
+const place = workplaceForAll()
 const attesting = maker()
-beforeAll(async () => {
-  place = await workplace()
-  expect((await place.run(['tenant', 'create', 'acme', '--json'])).code).toBe(0)
-})
-afterAll(() => {
-  attesting.remove()
-  return place?.dispose()
-})
+beforeAll(() => place.ask('tenant create acme'))
+afterAll(() => attesting.remove())
 
 const run = (...options: string[]) => place.run(['tenant', 'passkeys', 'acme', ...options])
 const APP = 'https://app.bank.example'
