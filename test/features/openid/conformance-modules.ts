@@ -3,7 +3,7 @@
  * docs/internals/openid-conformance.md lists those without one.
  */
 
-/** By plan and by file of this folder, without `.test.ts`: names of modules, without the beginning that all of the plan have, and the title of a test. */
+/** Titles of tests by plan, by file of this folder (without `.test.ts`) and by modules, without the beginning that all names of the plan have. */
 export const PLANS: Record<string, Record<string, Record<string, string>>> = {
   'oidcc-basic-certification-test-plan': {
     'relying-parties': {
