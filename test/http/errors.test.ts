@@ -19,7 +19,7 @@ import { allowReturn, askForSession } from '../support/capture-page.js'
 import { answerTo } from '../support/challenges.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
-import { base64, face, groupPhoto, landscape } from '../support/faces.js'
+import { base64, face, groupPhoto, landscape, unseenFace } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngHeader, upsideDownFace } from '../support/images.js'
 import { operationsOf } from '../support/operations.js'
 import { asserted, ORIGIN, passkeysPath, proven, registered, usePasskeys } from '../support/passkeys.js'
@@ -417,10 +417,7 @@ const PROVOCATIONS = {
     ),
   overloaded: () =>
     besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
-      const image = base64(await face('ada'))
-      const responses = await Promise.all(
-        Array.from({ length: 12 }, () => production.enroll({ user_id: newUser(), image })),
-      )
+      const responses = await Promise.all(Array.from({ length: 12 }, () => enrollUnseen(production)))
       expect(responses.filter(({ status }) => status === 201).length).toBeGreaterThan(0)
       expect(responses.every(({ status }) => status === 201 || status === 503)).toBe(true)
       return responses.find(({ status }) => status === 503)!
@@ -455,6 +452,9 @@ const PROVOCATIONS = {
     }),
   deadline_exceeded: () => besides(IMPATIENT, (own) => raw(own, 'POST /v1/enroll', posted(own, 10, '{'))),
 } satisfies Partial<Record<ErrorCode, Provocation>>
+
+const enrollUnseen = async (production: ApiClient) =>
+  production.enroll({ user_id: newUser(), image: base64(await unseenFace('ada')) })
 
 /** Another process holds SQLite's write lock for as long as the store has patience, and longer. */
 async function withLock<T>({ dataDir }: TestService, work: () => Promise<T>): Promise<T> {
@@ -645,8 +645,7 @@ describe('a failing store', () => {
 describe('an overloaded service', () => {
   it('refuses calls at once when the queue is full, and still answers health', () =>
     besides({ COUNTERSIGN_QUEUE_LIMIT: '2' }, async ({ production }) => {
-      const image = base64(await face('ada'))
-      const flood = Array.from({ length: 20 }, () => production.enroll({ user_id: newUser(), image }))
+      const flood = Array.from({ length: 20 }, () => enrollUnseen(production))
       const health = await production.health()
       expect(health.status).toBe(200)
       expect(health.body.checks.engine.queue.limit).toBe(2)
@@ -659,8 +658,10 @@ describe('an overloaded service', () => {
 
   it('answers 504 to a call that waited longer than its deadline', () =>
     besides(IMPATIENT, async ({ production }) => {
-      const image = base64(await face('ada'))
-      const request = () => production.enroll({ user_id: newUser(), images: Array(5).fill(image) })
+      const request = async () => {
+        const image = base64(await unseenFace('ada'))
+        return production.enroll({ user_id: newUser(), images: Array(5).fill(image) })
+      }
       const responses = await Promise.all(Array.from({ length: 25 }, request))
       const late = responses.filter(({ status }) => status === 504)
       expect(late.length).toBeGreaterThan(0)

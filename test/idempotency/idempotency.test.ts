@@ -7,7 +7,7 @@ import { expectRefusal } from '../support/answers.js'
 import { type ApiResponse, apiClient } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { countRows, keptBytes } from '../support/database.js'
-import { base64, landscape, photoOf } from '../support/faces.js'
+import { base64, landscape, photoOf, unseenFace } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { exchange, openSocket, rawRequest } from '../support/raw-socket.js'
 import { serviceOfFile, startService } from '../support/service.js'
@@ -491,10 +491,12 @@ describe('an idempotency key', () => {
 describe('a caller that hangs up', () => {
   it('frees the key of a caller that hangs up, and nothing has happened', async () => {
     const key = randomUUID()
-    const request = { user_id: newUser(), image: photo }
+    const request = { user_id: newUser(), image: base64(await unseenFace('ada')) }
     const body = JSON.stringify(request)
     // The only worker is busy, so that the request still waits when its caller hangs up.
-    const busy = Array.from({ length: 6 }, () => production.enroll({ user_id: newUser(), image: photo }))
+    const busy = Array.from({ length: 6 }, async () =>
+      production.enroll({ user_id: newUser(), image: base64(await unseenFace('ada')) }),
+    )
     const connection = await openSocket(running.service.url('production'))
     connection.socket.end(
       rawRequest(

@@ -1,4 +1,6 @@
 /** Once a run: that what is started as a process is what was tested, and what all tests share: the baseline pack, and a PostgreSQL. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { isBuilt } from '../../scripts/build-state.mjs'
@@ -11,6 +13,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A models folder that holds the pack `baseline`. */
     modelsDir: string
+    /** What the engines of this run have answered (`shared-engine.ts`). */
+    repliesDir: string
     /** Where `PostgresOnDemand` is asked. */
     postgresPort: number
   }
@@ -26,10 +30,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('modelsDir', MODELS_DIR)
   // Campaigns and browsers write more than fits.
   const removeFiles = ['rules', 'postgres'].includes(project.name) ? keepFilesInMemory() : () => {}
+  const repliesDir = mkdtempSync(join(tmpdir(), 'countersign-replies-'))
+  project.provide('repliesDir', repliesDir)
   const postgres = await PostgresOnDemand.listen()
   project.provide('postgresPort', postgres.port)
   return async () => {
     await postgres.close()
+    rmSync(repliesDir, { recursive: true })
     removeFiles()
   }
 }

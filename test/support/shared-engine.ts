@@ -3,11 +3,15 @@
  * starting one costs half a second of a core, and hundreds of them would be started. `Engine.start` has checked the files of the packs
  * against their hashes by then. Each engine keeps a queue, incidents and an end of its own.
  *
- * A process that has nothing else to do answers a task that it has done before as it did then: most tests send the same few photos, whose
- * networks would take more of a core than all else that the tests do.
+ * A process that has nothing else to do answers a task that one with the same settings and packs has done in this run as that one did:
+ * most tests send the same few photos, whose networks would take more of a core than all else that the tests do.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { inject } from 'vitest'
 import type { WorkerTask } from '../../src/biometrics/channel/engine-protocol.js'
 import type { WorkerReply } from '../../src/biometrics/channel/worker-messages.js'
 import { EngineProcess, type EngineProcessOptions } from '../../src/biometrics/engine/engine-process.js'
@@ -20,8 +24,6 @@ interface Shared {
   isLasting: boolean
   /** Number of tasks that its workers have now. */
   running: number
-  /** What its workers found in the pictures of earlier tasks. */
-  replies: Map<string, WorkerReply>
 }
 
 type Run = ReturnType<EngineProcess['run']>
@@ -53,7 +55,7 @@ async function borrow(options: EngineProcessOptions): Promise<EngineProcess> {
       onIncident: (incident) => borrowers.forEach((borrower) => void borrower.onIncident(incident)),
     })
     const isLasting = options.pack.dir.startsWith(MODELS_DIR)
-    shared = { process, borrowers, isLasting, running: 0, replies: new Map() }
+    shared = { process, borrowers, isLasting, running: 0 }
     kept.set(key, shared)
     process.catch(() => kept.delete(key))
   }
@@ -63,31 +65,40 @@ async function borrow(options: EngineProcessOptions): Promise<EngineProcess> {
   return new Proxy(process, {
     get(target, name) {
       if (name === 'close') return async () => giveBack(key, options)
-      if (name === 'run') return (task: WorkerTask) => run(borrowed, target, task)
+      if (name === 'run') return (task: WorkerTask) => run(key, borrowed, target, task)
       const value = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
 }
 
-function run(shared: Shared, process: EngineProcess, task: WorkerTask): Run {
+function run(key: string, shared: Shared, process: EngineProcess, task: WorkerTask): Run {
   // A task that others hold up has to wait as they do, and a fault breaks the worker each time.
   const isAsked = task.type === 'fault' || shared.running > 0 || process.readyCount === 0
-  const name = isAsked ? null : nameOf(task)
-  const known = name && shared.replies.get(name)
-  if (known) return { reply: Promise.resolve(structuredClone(known)), cancel: () => {} }
+  const file = isAsked ? null : replyFile(key, task)
+  if (file && existsSync(file)) return { reply: Promise.resolve(readReply(file)), cancel: () => {} }
   const run = process.run(task)
   shared.running++
   void run.reply
-    .then((reply) => name && reply.ok && shared.replies.set(name, structuredClone(reply)))
+    .then((reply) => file && reply.ok && keepReply(file, reply))
     .catch(() => {})
     .finally(() => shared.running--)
   return run
 }
 
-function nameOf({ images, ...task }: Exclude<WorkerTask, { type: 'fault' }>): string {
-  const hashes = images.map((image) => createHash('sha1').update(image).digest('base64'))
-  return JSON.stringify([task, ...hashes])
+function replyFile(key: string, { images, ...task }: Exclude<WorkerTask, { type: 'fault' }>): string {
+  const hash = createHash('sha1').update(JSON.stringify([key, task, images.map(({ length }) => length)]))
+  for (const image of images) hash.update(image)
+  return join(inject('repliesDir'), hash.digest('hex'))
+}
+
+const readReply = (file: string): WorkerReply => deserialize(readFileSync(file))
+
+function keepReply(file: string, reply: WorkerReply): void {
+  // Another worker of the tests may read it meanwhile.
+  const half = `${file}.${process.pid}`
+  writeFileSync(half, serialize(reply))
+  renameSync(half, file)
 }
 
 async function giveBack(key: string, options: EngineProcessOptions): Promise<void> {

@@ -4,7 +4,7 @@ import { loadConfig } from '../../../src/app/configuration.js'
 import { Service } from '../../../src/app/service.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
 import type { ApiClient } from '../../support/client.js'
-import { base64, face } from '../../support/faces.js'
+import { base64, unseenFace } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { exchange, openSocket, rawRequest } from '../../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
@@ -379,10 +379,10 @@ overTransports((transport) => {
 
   describe('a caller that hangs up', () => {
     it('enrolls and audits nothing for a caller that hangs up', async () => {
-      const body = JSON.stringify({ user_id: 'left', image: base64(await face('ada')) })
+      const body = JSON.stringify({ user_id: 'left', image: base64(await unseenFace('ada')) })
       const logged = running.logText().length
       const busy = Array.from({ length: 6 }, async (_, i) =>
-        production.enroll({ user_id: `stays-${i}`, image: base64(await face('ada')) }),
+        production.enroll({ user_id: `stays-${i}`, image: base64(await unseenFace('ada')) }),
       )
       await Promise.resolve()
       const connection = await openSocket(running.service.url('production'))
