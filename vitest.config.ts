@@ -70,7 +70,7 @@ const maxWorkers = Math.min(2 * availableParallelism() + 1, MAX_WORKERS)
 
 /**
  * Gives the tests what `dist` has of the sources, which the run has found to be built from them: transforming a thousand files, and loading them
- * through vitest in each worker, takes half a minute of a core. The SDKs stay as they are, since a test loads them anew.
+ * through vitest in each worker, takes half a minute of a core. The SDKs stay as they are, since a test loads them a second time.
  */
 const builtSources = {
   name: 'built-sources',

@@ -13,7 +13,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A models folder that holds the pack `baseline`. */
     modelsDir: string
-    /** What the engines of this run have answered (`shared-engine.ts`). */
+    /** A folder with the answers of this run's engines (`shared-engine.ts`). */
     repliesDir: string
     /** Where `PostgresOnDemand` is asked. */
     postgresPort: number
