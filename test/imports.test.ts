@@ -237,14 +237,14 @@ describe('imports', () => {
     expect(outside.map(show)).toEqual([])
   })
 
-  it('reach features only by their list, from app, command line and generators, or from dashboard and generators by what a feature exports', () => {
+  it('reach features only by their list, from app, command line and generators, or by what a feature exports from dashboard, generators and evaluation', () => {
     const into = between.filter(({ to }) => to === 'features' || to === 'features/index')
     const isOfList = ({ from, target }: Import) =>
       ['app', 'cli', GENERATORS].includes(from) && FEATURE_LIST.includes(relative(SRC, sourceOf(target)))
     expect(into.filter(isOfList).length).toBeGreaterThan(0)
     const isExported = ({ from, target, isType }: Import) =>
       (from === 'dashboard' && isType) ||
-      (['dashboard', GENERATORS].includes(from) && target.endsWith('/exports.js'))
+      (['dashboard', GENERATORS, 'tools/evaluation'].includes(from) && target.endsWith('/exports.js'))
     const mayReach = (one: Import) => isOfList(one) || one.from === 'features/index' || isExported(one)
     const others = into.filter((one) => !mayReach(one))
     expect(others.map(show)).toEqual([])

@@ -1,8 +1,8 @@
 /** Cuts the film of any challenge together from frames of one rendered head. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
-import type { Movement, Step } from '../../src/biometrics/challenge/steps.js'
 import { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import type { ImageLimits } from '../../src/biometrics/types.js'
+import type { Movement, Step } from '../../src/features/challenges/film/steps.js'
 import { Random } from '../../test/hostile/random.js'
 import { filmHead } from '../../test/liveness/films.js'
 import { portraitOf } from '../../test/liveness/portrait.js'

@@ -1,7 +1,7 @@
 /** Orders and results of the sender of challenges and of its bare kernels. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
-import type { Movement } from '../../src/biometrics/challenge/steps.js'
 import type { ImageLimits } from '../../src/biometrics/types.js'
+import type { Movement } from '../../src/features/challenges/film/steps.js'
 import type { Target } from './load-orders.js'
 
 /** Frames of every film: a camera takes five a second. */

@@ -2,7 +2,7 @@
  * Sends challenges and their films. Like the load generator, it is a process of its own and sends bodies out of
  * ready-made buffers.
  */
-import type { Movement, Step } from '../../src/biometrics/challenge/steps.js'
+import type { Movement, Step } from '../../src/features/challenges/film/steps.js'
 import { filmFor } from './challenge-film.js'
 import { type ChallengeLoad, type ChallengeOrder, FRAME_INTERVAL_MS } from './challenge-orders.js'
 import { serveOrders } from './helper-process.js'

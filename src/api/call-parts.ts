@@ -3,13 +3,13 @@
  * calls know these shapes only, and a service without a feature has its fields nowhere.
  */
 import type { TSchema } from 'typebox'
-import type { Film } from '../biometrics/types.js'
 import type { Possession } from '../contract/acr.js'
 import type { ErrorCode } from '../contract/error-codes.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { Standing } from '../storage/records.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Subject } from '../users/template-vault.js'
+import type { Film } from '../verification/biometric-provider.js'
 import type { CaptureInput, Note, UserCall } from '../verification/call.js'
 import type { PictureField } from '../verification/capture/images.js'
 import type { Condition, Verdict, VerifyCall } from '../verification/verdict.js'

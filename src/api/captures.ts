@@ -1,5 +1,4 @@
 /** Takes the pictures of a verify or an enrollment, from photos or from a field of a feature, and holds them to the liveness that is demanded. */
-import { type Mode, modesOf } from '../biometrics/challenge/steps.js'
 import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { Call, CaptureInput, UserCall } from '../verification/call.js'
@@ -37,20 +36,20 @@ export class Captures {
     purpose: CapturePurpose,
   ): Promise<OpenedCapture | null> {
     const opened = (await this.openers.get(field)?.(call, purpose)) ?? null
-    assertLivenessOffered(this.services, call, opened ? modesOf(opened.film.steps) : [])
+    assertLivenessOffered(this.services, call, Boolean(opened?.film.method))
     return opened
   }
 }
 
 /**
  * Checks that the request offers the liveness checks that installation, tenant and caller demand.
- * @param modes movements of the film; empty for photos
+ * @param active whether the capture shows movements that were asked for
  * @throws DomainError liveness_required, liveness_unavailable
  */
 export function assertLivenessOffered(
   { config, provider }: Pick<Services, 'config' | 'provider'>,
   { input, tenant }: Pick<Call<{ require_liveness?: LivenessRequirement }>, 'input' | 'tenant'>,
-  modes: readonly Mode[],
+  active: boolean,
 ): void {
   const requirement = strictest(
     config.requireLiveness,
@@ -58,7 +57,7 @@ export function assertLivenessOffered(
     input.require_liveness ?? 'none',
   )
   const { passiveLiveness } = decidingProvider(provider, tenant)
-  const missing = missingLiveness(requirement, { passive: passiveLiveness !== null, modes })
+  const missing = missingLiveness(requirement, { passive: passiveLiveness !== null, active })
   if (missing === 'passive') throw new DomainError('liveness_unavailable')
   if (missing === 'active') throw new DomainError('liveness_required')
 }

@@ -2,8 +2,8 @@
 import Type, { type TSchema } from 'typebox'
 import { GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
-import { FINDINGS } from '../biometrics/challenge/findings.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
+import { FINDINGS } from '../contract/capture-fault.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture/capture-integrity.js'
 
 /** Characters of a nonce: 32 bytes in base64url. */

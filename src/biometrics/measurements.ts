@@ -132,7 +132,7 @@ export function faceSampleSchema(dimensions: number, others: OtherDimensions) {
 /** One usable face, as a worker hands it back. */
 export type FaceSample = Static<ReturnType<typeof faceSampleSchema>>
 
-/** A frame of a challenge: its face is measured but not embedded. */
+/** A frame whose face is measured but not embedded. */
 export const FrameFaceSchema = Type.Object({
   imageIndex: count,
   faces: FacesInImageSchema,
@@ -154,6 +154,10 @@ export const FrameRefusalSchema = Type.Object({
 })
 
 export type FrameRefusal = Static<typeof FrameRefusalSchema>
+
+export const LookSchema = Type.Union([FrameFaceSchema, FrameRefusalSchema])
+
+export type Look = Static<typeof LookSchema>
 
 export const AlignmentSchema = Type.Tuple([number, number, number, number])
 

@@ -1,11 +1,11 @@
 /** Public types of the engine: options, results and limits. */
+import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { QualityBounds } from '../../models/pack/quality-schema.js'
-import type { ChallengeFault, FrameNote } from './challenge/active-geometry.js'
-import type { Step } from './challenge/steps.js'
 import type {
   FaceSample,
   InspectedImage,
   Liveness,
+  Look,
   ProviderStatus,
   Quality,
   StageTimings,
@@ -113,34 +113,19 @@ export interface VerifyResult {
   timingsMs: StageTimings
 }
 
-/** A film: a series of frames, and the steps that they should show. */
-export interface Film {
-  /** One note a frame, in order. */
-  notes: readonly FrameNote[]
-  steps: readonly Step[]
-}
+/** Limits of a small frame instead of those of photos. */
+export type FrameLimits = Pick<ImageLimits, 'maxPixels' | 'minFacePx'>
 
-export interface ChallengeResult {
-  /** Null if the frames show one head that did what the steps asked. */
-  fault: ChallengeFault | null
-  /** Result of the liveness network over several frames. */
-  liveness: Liveness
-  /**
-   * The key frames, the compared one first; empty where the movements are not those of the steps. Packs that follow embed
-   * the first and the last of them, the two looks straight ahead.
-   */
-  samples: Array<Pick<FaceSample, 'imageIndex' | 'embedding' | 'others' | 'quality' | 'faces'>>
-  /** Similarity as in `VerifyResult`; null without samples or without a reference. */
-  score: number | null
-  timingsMs: StageTimings
-}
-
-/** A small frame of a person who is still positioning the face, or moving. */
-export interface GuideFrames {
-  image: Uint8Array
-  step: Step
-  /** An earlier frontal frame, from which a movement is measured. */
-  frontal?: Uint8Array | undefined
+/** Measurements of small frames, and the bounds that hold for the verdict. */
+export interface Glance {
+  /** One measurement a frame, in order. */
+  looks: Look[]
+  /** Mean gray level of the whole first frame, 0 to 255, or null where it shows a face. */
+  luminance: number | null
+  /** The pack that decides. */
+  pack: ModelPack
+  /** Minimum width of the face in a photo, in pixels. */
+  minFacePx: number
 }
 
 export interface CompareResult {
@@ -183,7 +168,7 @@ export type FaceChoice = 'largest' | 'centre'
 export interface ImageLimits {
   /** Maximum pixels of an image, checked on the header before pixels are decoded. Default 25,000,000. */
   maxPixels: number
-  /** Maximum pixels of a frame of a challenge; `maxPixels` holds as well. Default: no other limit. */
+  /** Maximum pixels of a frame of a series; `maxPixels` holds as well. Default: no other limit. */
   maxFramePixels?: number
   /** Minimum length of the shorter side, in pixels. Default 64. */
   minSidePx: number

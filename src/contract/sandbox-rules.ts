@@ -1,4 +1,5 @@
 /** Rules of the sandbox, and of the SDK's service in memory: the outcome that the ending of a user id chooses. */
+import type { CaptureFault } from './capture-fault.js'
 import type { ErrorCode } from './error-codes.js'
 import type {
   ChallengeStep,
@@ -9,20 +10,12 @@ import type {
   RejectionReason,
 } from './wire-types.js'
 
-/** The reason for which the frames of a challenge fail. */
-export interface ChallengeFault {
-  /** Advice to the person. */
-  readonly guidance: LivenessGuidance
-  /** The suspicion for the backend; absent for an honest mistake of the person. */
-  readonly finding?: LivenessFinding
-}
-
 interface SandboxRule {
   /** Code with which enroll and verify refuse photos. */
   readonly refusal?: 'face_not_found' | 'multiple_faces' | 'different_people'
   /** Reason with which verify rejects. */
   readonly rejection?: RejectionReason
-  readonly fault?: ChallengeFault
+  readonly fault?: CaptureFault
 }
 
 function fault(guidance: LivenessGuidance, finding?: LivenessFinding): SandboxRule {
@@ -119,7 +112,7 @@ export function scriptedRejection(userId: string): RejectionReason | null {
 }
 
 /** @returns the fault of the frames of a challenge, or undefined for frames that pass */
-export function scriptedFault(userId: string): ChallengeFault | undefined {
+export function scriptedFault(userId: string): CaptureFault | undefined {
   return ruleOf(userId)?.fault
 }
 
@@ -139,12 +132,14 @@ export function scriptedLiveness(
 
 /** Advice on one frame: nothing about a movement while the person looks ahead, and only that during a movement. */
 export function scriptedGuidance(userId: string, step: ChallengeStep): FrameGuidance[] {
-  const guidance = isFirstPhotoPoor(userId) ? 'blurred' : scriptedFault(userId)?.guidance
-  return guidance !== undefined && isForFrames(guidance) && suits(guidance, step) ? [guidance] : []
+  const guidance = scriptedGuidanceOf(userId)
+  return guidance !== undefined && suits(guidance, step) ? [guidance] : []
 }
 
-function isForFrames(guidance: LivenessGuidance): guidance is FrameGuidance {
-  return guidance !== 'mirrored' && guidance !== 'slower' && guidance !== 'try_again'
+/** The advice that this user gets on a frame of a step that it fits; undefined for none. */
+export function scriptedGuidanceOf(userId: string): FrameGuidance | undefined {
+  const guidance = isFirstPhotoPoor(userId) ? 'blurred' : scriptedFault(userId)?.guidance
+  return guidance === 'mirrored' || guidance === 'slower' || guidance === 'try_again' ? undefined : guidance
 }
 
 function suits(guidance: FrameGuidance, step: ChallengeStep): boolean {

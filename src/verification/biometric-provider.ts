@@ -1,22 +1,48 @@
 /** The interface to face recognition: `EngineProvider` asks the engine, `SandboxProvider` takes the outcome from the user id. */
 
-import type { FrameGuidance } from '../../clients/capture/guidance-codes.js'
 import type { PackGrade } from '../../models/pack/grades.js'
-import type { FmrBasis } from '../../models/pack/model-pack.js'
+import type { FmrBasis, ModelPack } from '../../models/pack/model-pack.js'
+import type { FrameSample, FrameSeries } from '../biometrics/engine/frame-series.js'
 import type { ComponentFinding } from '../biometrics/pipeline/judge/component-finding.js'
 import type { WeightedEmbedding } from '../biometrics/pipeline/judge/match.js'
 import type {
   EnrolResult,
   FaceSample,
-  Film,
-  GuideFrames,
+  FrameLimits,
+  Glance,
+  Liveness,
   OtherBounds,
   Quality,
+  StageTimings,
   VerifyResult,
 } from '../biometrics/types.js'
+import type { CaptureFault } from '../contract/capture-fault.js'
 import type { Call, CaptureInput } from './call.js'
-import type { Base64, Pictures } from './capture/images.js'
+import type { PathOf, Pictures } from './capture/images.js'
 import type { LivenessStatement } from './liveness.js'
+
+/** Frames that are judged together, by the feature that has asked for them. */
+export interface Film {
+  /** Name of the liveness method that its movements are; null for a film without movements. */
+  method: string | null
+  /** @throws BiometricError */
+  judge(frames: FrameSeries): Promise<JudgedFilm>
+  /** Judges it in the sandbox, by the user id. @returns null for frames that pass @throws DomainError */
+  script(userId: string): CaptureFault | null
+}
+
+export interface JudgedFilm {
+  /** Null if the frames show what was asked for. */
+  fault: CaptureFault | null
+  /** Result of the liveness network over several frames. */
+  liveness: Liveness
+  /**
+   * The key frames, the compared one first and another look straight ahead last; none where nothing is to be compared. Packs that
+   * follow embed these two.
+   */
+  samples: FrameSample[]
+  timingsMs: StageTimings
+}
 
 /** The decoded images of a request. */
 export interface Evidence extends Pictures {
@@ -32,18 +58,6 @@ export type ProviderCall<Input> = Pick<Call<Input>, 'input' | 'deadlineMs' | 'si
   bounds?: OtherBounds | undefined
   /** Whether nobody waits for the result: it is computed where it delays nobody, or refused as `overloaded`. */
   isSpare?: boolean | undefined
-}
-
-export interface EnrolOptions {
-  /** Reports images of poor quality in the findings instead of refusing them. */
-  assessOnly: boolean
-}
-
-/** A small frame of a person who is not to be recognized. */
-export interface GuideInput {
-  image: Base64
-  /** Chooses the sandbox's guidance; production ignores it. */
-  user_id?: string
 }
 
 /** One image that was measured. */
@@ -103,12 +117,21 @@ export interface BiometricProvider {
   readonly model: string
   /** Name of the liveness network in statements; null where there is none. */
   readonly passiveLiveness: string | null
+  /** The pack that decides; null in the sandbox, where none does. */
+  readonly pack: ModelPack | null
   /** Whether films can be judged. */
   readonly takesFilms: boolean
   /** The threshold for a false match rate. @param fmr requested rate, 0 to 1 */
   operatingPoint(fmr: number): OperatingPoint
-  /** @throws DomainError of category biometric_rejected, or unavailable */
-  enrol(call: ProviderCall<CaptureInput>, evidence: Evidence, options: EnrolOptions): Promise<Enrolled>
+  /**
+   * @param options `assessOnly`: reports images of poor quality in the findings instead of refusing them
+   * @throws DomainError of category biometric_rejected, or unavailable
+   */
+  enrol(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+    options: { assessOnly: boolean },
+  ): Promise<Enrolled>
   /**
    * Adds the photos of an enrollment to a reference. Each of them must match it.
    * @throws DomainError different_people, naming the first that does not match
@@ -132,21 +155,20 @@ export interface BiometricProvider {
     threshold: number,
   ): Promise<Comparison>
   /**
-   * Advises a person from a frame. Resolves with the most urgent advice first.
+   * Measures a small frame of a person who is not to be recognized, and perhaps a second one. Null in the sandbox, which looks for no face.
+   * @param pathOf names the field of each frame
    * @throws DomainError image_unreadable, image_too_large, image_too_small, or unavailable
    */
-  guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]>
+  glance(
+    call: ProviderCall<{ user_id?: string }>,
+    images: Buffer[],
+    limits: FrameLimits,
+    pathOf: PathOf,
+  ): Promise<Glance | null>
   /** The provider of another model of the same engine; null for a model that is not loaded. The sandbox answers for every model itself. */
   forModel(model: string): BiometricProvider | null
-  /** The threshold for a rate that may be stricter than those measured; null where the pack gives none. @param fmr requested rate, 0 to 1 */
-  strictThreshold(fmr: number): number | null
   /** Similarity of two embeddings of this model, on the scale of thresholds. */
   similarity(a: Float32Array, b: Float32Array): number
-  /**
-   * Moves a template a bounded step towards a capture, within a bounded distance of the first template.
-   * @returns null where the pack has no bounds, and in the sandbox
-   */
-  age(first: Float32Array, present: Float32Array, capture: Float32Array): Float32Array | null
   /** Adds embeddings of this model to a reference without comparing them. @param photoCount number of photos that they were made of */
   join(reference: FusedReference, added: readonly WeightedEmbedding[], photoCount: number): FusedReference
   /** An embedding of this model that is nobody's, to compare with where there is no reference. */

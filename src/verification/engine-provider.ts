@@ -1,23 +1,19 @@
 /** Production's biometric provider: asks the engine, and translates its errors where they enter. */
 
-import type { FrameGuidance, PhotoGuidance } from '../../clients/capture/guidance-codes.js'
+import type { PhotoGuidance } from '../../clients/capture/guidance-codes.js'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
-import { ageingBounds } from '../../models/pack/ageing-bounds.js'
 import { type ModelPack, replayScore, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { gradeOf } from '../../models/pack/pack-grade.js'
-import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import { guidanceOfRefusal } from '../biometrics/picture-guidance.js'
-import { agedTemplate } from '../biometrics/pipeline/judge/aged-template.js'
 import { faultsOf } from '../biometrics/pipeline/judge/component-finding.js'
 import { fuseEmbeddings, scoreOf, weightedEmbeddingOf } from '../biometrics/pipeline/judge/match.js'
-import { adviceOn, assessQuality } from '../biometrics/pipeline/judge/quality-bounds.js'
+import { assessQuality, lowQuality } from '../biometrics/pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
-  type ChallengeResult,
   type FaceSample,
-  type Film,
-  type GuideFrames,
+  type FrameLimits,
+  type Glance,
   type Liveness,
   type WeightedEmbedding,
 } from '../biometrics/types.js'
@@ -29,10 +25,10 @@ import type {
   BiometricProvider,
   Comparison,
   Enrolled,
-  EnrolOptions,
   Evidence,
+  Film,
   FusedReference,
-  GuideInput,
+  JudgedFilm,
   OperatingPoint,
   ProviderCall,
 } from './biometric-provider.js'
@@ -64,17 +60,8 @@ export class EngineProvider implements BiometricProvider {
 
   /** The provider of another pack of the same engine, or null for a model that the engine has not loaded. */
   forModel(modelId: string): EngineProvider | null {
-    if (modelId === this.model) return this
-    const known = this.siblings.get(modelId)
-    if (known) return known
     const pack = this.engine.packs.get(modelId)
-    if (!pack) return null
-    return new EngineProvider(this.engine, pack, this.siblings)
-  }
-
-  /** Model ids that `forModel` knows, this provider's own included. */
-  get models(): string[] {
-    return [...this.engine.packs.keys()]
+    return this.siblings.get(modelId) ?? (pack ? new EngineProvider(this.engine, pack, this.siblings) : null)
   }
 
   operatingPoint(asked: number): OperatingPoint {
@@ -88,17 +75,8 @@ export class EngineProvider implements BiometricProvider {
     return point
   }
 
-  strictThreshold(fmr: number): number | null {
-    return strictThreshold(this.pack, fmr)?.threshold ?? null
-  }
-
   /** Similarity of two embeddings, on the scale of thresholds. */
   readonly similarity = (a: Float32Array, b: Float32Array): number => scoreOf(this.pack, a, b)
-
-  age(first: Float32Array, present: Float32Array, capture: Float32Array): Float32Array | null {
-    const bounds = ageingBounds(this.pack)
-    return bounds && agedTemplate(this.pack, bounds, { first, present, capture })
-  }
 
   /** Whether two captures of one user are so alike that they are one capture, sent twice. */
   readonly isSameCapture = (a: Float32Array, b: Float32Array): boolean =>
@@ -107,7 +85,7 @@ export class EngineProvider implements BiometricProvider {
   async enrol(
     call: ProviderCall<CaptureInput>,
     evidence: Evidence,
-    { assessOnly }: EnrolOptions,
+    { assessOnly }: { assessOnly: boolean },
   ): Promise<Enrolled> {
     const { images, field, film } = evidence
     if (film) return this.enrolByFilm(call, evidence, film)
@@ -129,20 +107,15 @@ export class EngineProvider implements BiometricProvider {
     film: Film,
   ): Promise<Enrolled> {
     const { path, pathOf } = pictures.field
-    const result = await this.judgeFilm(call, pictures, film, null)
-    const { fault, timingsMs } = result
-    const liveness = this.statement(result.liveness, { steps: film.steps, fault })
+    const { fault, timingsMs, ...judged } = await this.judge(call, pictures, film)
+    const liveness = this.statement(judged.liveness, { method: film.method, fault })
     if (!liveness.passed) throw livenessFailed(liveness, path)
-    const [first] = result.samples
-    const last = result.samples.at(-1)!
+    const [first] = judged.samples
+    const last = judged.samples.at(-1)!
     const samples = first === last ? [first!] : [first!, last]
     const assessed = samples.map((sample) => this.assess(sample))
     const faults = assessed.flatMap(({ findings, imageIndex }) => faultsOf(findings, imageIndex))
-    if (faults.length > 0)
-      translate(
-        new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults }),
-        pathOf,
-      )
+    if (faults.length > 0) translate(lowQuality(faults), pathOf)
     const references = this.engine.fuse(samples, { decideBy: this.model, alsoEmbed: call.alsoEmbed })
     return { ...references, assessed, liveness, samples, photoCount: samples.length, timingsMs }
   }
@@ -152,14 +125,13 @@ export class EngineProvider implements BiometricProvider {
     return { imageIndex, quality, findings: assessQuality(quality.components, 'enrol', bounds) }
   }
 
-  private judgeFilm(
+  private judge(
     call: ProviderCall<CaptureInput>,
     { images, field }: Pictures,
     film: Film,
-    reference: Float32Array | null,
-  ): Promise<ChallengeResult> {
+  ): Promise<JudgedFilm> {
     return this.engine
-      .challenge(images, film, reference, { ...call, decideBy: this.model })
+      .series(images, { ...call, decideBy: this.model }, (frames) => film.judge(frames))
       .catch((error) => translate(error, field.pathOf))
   }
 
@@ -190,7 +162,6 @@ export class EngineProvider implements BiometricProvider {
     return this.join(reference, samples.map(weightedEmbeddingOf), samples.length)
   }
 
-  /** Adds embeddings or references of this model to a reference without comparing them. @param photoCount number of photos that they were made of */
   join(reference: FusedReference, added: readonly WeightedEmbedding[], photoCount: number): FusedReference {
     const fused = fuseEmbeddings([reference, ...added], this.pack.manifest.embedder)
     return { ...fused, photoCount: reference.photoCount + photoCount }
@@ -204,7 +175,17 @@ export class EngineProvider implements BiometricProvider {
   ): Promise<Comparison> {
     if (reference === null) throw new DomainError('reference_not_found')
     const { images, field, film } = evidence
-    if (film) return this.verifyByFilm(call, evidence, film, reference(), threshold)
+    if (film) {
+      const { fault, liveness, samples, timingsMs } = await this.judge(call, evidence, film)
+      const [compared] = samples
+      const score = compared ? this.similarity(compared.embedding, reference()) : null
+      const sample = {
+        assessed: compared ? this.assess(compared) : null,
+        liveness: this.statement(liveness, { method: film.method, fault }),
+      }
+      const matches = score !== null && score >= threshold
+      return { score, matches, sample, others: this.followed(call, compared), samples, timingsMs }
+    }
     const result = await this.engine
       .verify(images, reference, { ...call, decideBy: this.model })
       .catch((error) => translate(error, field.pathOf))
@@ -225,27 +206,15 @@ export class EngineProvider implements BiometricProvider {
     return true
   }
 
-  async guide(call: ProviderCall<GuideInput>, frames: GuideFrames): Promise<FrameGuidance[]> {
+  glance(
+    call: ProviderCall<unknown>,
+    images: Buffer[],
+    limits: FrameLimits,
+    pathOf: PathOf,
+  ): Promise<Glance> {
     return this.engine
-      .guide(frames, { ...call, decideBy: this.model })
-      .catch((error) => translate(error, guidedPath))
-  }
-
-  private async verifyByFilm(
-    call: ProviderCall<CaptureInput>,
-    pictures: Pictures,
-    film: Film,
-    reference: Float32Array,
-    threshold: number,
-  ): Promise<Comparison> {
-    const result = await this.judgeFilm(call, pictures, film, reference)
-    const { fault, liveness, samples, score, timingsMs } = result
-    const sample = {
-      assessed: samples[0] ? this.assess(samples[0]) : null,
-      liveness: this.statement(liveness, { steps: film.steps, fault }),
-    }
-    const others = this.followed(call, samples[0])
-    return { score, matches: score !== null && score >= threshold, sample, others, samples, timingsMs }
+      .glance(images, { ...call, limits, decideBy: this.model })
+      .catch((error) => translate(error, pathOf))
   }
 
   /** The compared sample as the packs that follow see it. */
@@ -270,9 +239,6 @@ function detailsOf({ code, message, imageIndex, faults, guidance }: BiometricErr
   if (imageIndex === undefined || !advice) return {}
   return { details: [photoDetail(pathOf(imageIndex), message, advice)] }
 }
-
-/** Fields of guidance: one picture, and perhaps a second one. */
-export const guidedPath: PathOf = (index) => (index === 0 ? 'image' : 'frontal')
 
 /**
  * The refusal of an enrollment by its liveness. It advises the person and does not say what the capture looks like.

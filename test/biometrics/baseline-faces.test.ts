@@ -7,6 +7,7 @@ import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import {
   copyBaselinePack,
   faceCrop,
+  guidanceBy,
   people,
   removeTemporaryDirs,
   samplePhoto,
@@ -104,7 +105,7 @@ describe('a picture that is not upright', () => {
   it('has a guidance code of its own, even if other things are wrong with it', async () => {
     for (const { person, degrees } of turns) {
       const image = await (await faceCrop(person)).rotate(degrees).resize(320).jpeg().toBuffer()
-      expect(await engine.guide({ image, step: 'frontal' })).toEqual(['not_upright'])
+      expect(await guidanceBy(engine, image)).toEqual(['not_upright'])
     }
   })
 

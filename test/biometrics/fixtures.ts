@@ -1,4 +1,5 @@
 /** Packs, engines and faces for the engine's tests. Everything made here lives in temporary folders. */
+
 import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +9,9 @@ import sharp, { type Sharp } from 'sharp'
 import { inject } from 'vitest'
 import type { PackManifest } from '../../models/pack/pack-schema.js'
 import { Engine } from '../../src/biometrics/engine/engine.js'
-import type { EngineOptions, ImageLimits } from '../../src/biometrics/types.js'
+import type { CallOptions, EngineOptions, ImageLimits, PackChoice } from '../../src/biometrics/types.js'
+import { FRAME_LIMITS, guidanceOn } from '../../src/features/challenges/film/frame-guidance.js'
+import { type FilmedSteps, judgeFilm } from '../../src/features/challenges/film/judge-film.js'
 
 export const defaultLimits: ImageLimits = {
   maxPixels: 25_000_000,
@@ -167,4 +170,19 @@ export async function faceCrop(person: (typeof people)[number]): Promise<Sharp> 
 /** A plain picture without a face. */
 export function plainPicture(width = 320, height = 240): Sharp {
   return sharp({ create: { width, height, channels: 3, background: { r: 90, g: 130, b: 170 } } })
+}
+
+/** Judges the frames of a challenge as a service does. */
+export function judgeBy(
+  engine: Engine,
+  frames: readonly Uint8Array[],
+  film: FilmedSteps,
+  call: CallOptions & PackChoice = {},
+) {
+  return engine.series(frames, call, (series) => judgeFilm(series, film))
+}
+
+/** Guidance on a frame of a person who looks ahead, as a service gives it. */
+export async function guidanceBy(engine: Engine, frame: Uint8Array) {
+  return guidanceOn(await engine.glance([frame], { limits: FRAME_LIMITS }), 'frontal')
 }

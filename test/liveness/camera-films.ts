@@ -1,5 +1,5 @@
 /** Films for the camera of the capture component: they keep to the pace at which it shows the steps of a challenge. */
-import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
+import { modeOf, type Step } from '../../src/features/challenges/film/steps.js'
 import type { Random } from '../hostile/random.js'
 import { type FilmFormat, writeFilm } from '../support/film.js'
 import { type Cast, flat, headScene, PAPER, STILL } from './films.js'

@@ -1,9 +1,9 @@
 /** Films of the sample faces: a head that makes the movements passes, and objects that replace one do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { showsOneFace } from '../../src/biometrics/challenge/same-face.js'
-import type { Step } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
+import { showsOneFace } from '../../src/features/challenges/film/same-face.js'
+import type { Step } from '../../src/features/challenges/film/steps.js'
 import { Random } from '../hostile/random.js'
 import { face } from '../support/faces.js'
 import { type Cast, headFilm, SPECIES, type Species } from './films.js'

@@ -3,8 +3,8 @@
  * instead.
  */
 import sharp from 'sharp'
-import type { FrameNote } from '../../src/biometrics/challenge/active-geometry.js'
-import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
+import type { FrameNote } from '../../src/features/challenges/film/active-geometry.js'
+import { modeOf, type Step } from '../../src/features/challenges/film/steps.js'
 import type { Random } from '../hostile/random.js'
 import type { Portrait } from './portrait.js'
 import { addNoise, type Camera, type Pose, renderFrame, type Thing } from './scene.js'

@@ -1,17 +1,18 @@
 /** Judges a film: by each axis, by both axes, and as a whole with the faces compared. */
+
+import type { Look } from '../../src/biometrics/measurements.js'
+import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
+import { BiometricError } from '../../src/biometrics/types.js'
+import type { CaptureFault } from '../../src/contract/capture-fault.js'
 import {
-  type ChallengeFault,
   type FrameNote,
   judgeGeometry,
   type KeyFrames,
   keyIndices,
-  type Look,
-} from '../../src/biometrics/challenge/active-geometry.js'
-import { showsOneFace } from '../../src/biometrics/challenge/same-face.js'
-import { type Mode, modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
-import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
-import { BiometricError } from '../../src/biometrics/types.js'
+} from '../../src/features/challenges/film/active-geometry.js'
+import { showsOneFace } from '../../src/features/challenges/film/same-face.js'
+import { type Mode, modeOf, type Step } from '../../src/features/challenges/film/steps.js'
 import type { Film } from './films.js'
 import { lookAt } from './portrait.js'
 
@@ -58,7 +59,7 @@ export interface Judged {
   nod: boolean
   both: boolean
   /** Fault of the whole film. */
-  fault: ChallengeFault | null
+  fault: CaptureFault | null
 }
 
 export async function judge(pipeline: FacePipeline, film: Film, steps: readonly Step[]): Promise<Judged> {
@@ -79,11 +80,7 @@ export async function judge(pipeline: FacePipeline, film: Film, steps: readonly 
 }
 
 /** Compares the key frames as the engine does. */
-async function faceChange(
-  pipeline: FacePipeline,
-  film: Film,
-  keys: KeyFrames,
-): Promise<ChallengeFault | null> {
+async function faceChange(pipeline: FacePipeline, film: Film, keys: KeyFrames): Promise<CaptureFault | null> {
   const clock = new StageClock()
   const embeddings = new Map<number, Float32Array>()
   for (const imageIndex of keyIndices(keys)) {

@@ -4,11 +4,11 @@
  * alike than frames of one film.
  */
 import { calibrationPoints } from '../../models/pack/model-pack.js'
-import { MODES, type Mode } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
 import { BiometricError } from '../../src/biometrics/types.js'
+import { MODES, type Mode } from '../../src/features/challenges/film/steps.js'
 import { wilson } from '../../tools/evaluation/intervals.js'
 import type { Person } from './photos.js'
 

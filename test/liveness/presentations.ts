@@ -1,7 +1,7 @@
 /** Judges films of every species, and counts those that pass by each axis, and by both. */
 
-import { drawSteps, MODES, type Step } from '../../src/biometrics/challenge/steps.js'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
+import { drawSteps, MODES, type Step } from '../../src/features/challenges/film/steps.js'
 import { wilson } from '../../tools/evaluation/intervals.js'
 import { Random } from '../hostile/random.js'
 import { type Cast, type Film, headFilm, SPECIES, type Species } from './films.js'

@@ -1,5 +1,5 @@
 /** Attacks on the protocol with real calls: correct films, sent wrongly. Every one must be refused. */
-import type { Step } from '../../src/biometrics/challenge/steps.js'
+import type { Step } from '../../src/features/challenges/film/steps.js'
 import type { Random } from '../hostile/random.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { type Cast, type Film, headFilm } from './films.js'

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Step } from '../../src/biometrics/challenge/steps.js'
+import type { Step } from '../../src/features/challenges/film/steps.js'
 import { Random } from '../hostile/random.js'
 import { face } from '../support/faces.js'
 import { prepareBaseline } from '../support/prepare-baseline.js'

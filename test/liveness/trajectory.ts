@@ -2,9 +2,10 @@
  * Movement of an object in front of the camera that follows a challenge: from the middle out, and back, without a
  * jump.
  */
-import type { FrameNote } from '../../src/biometrics/challenge/active-geometry.js'
-import { modeOf, type Step } from '../../src/biometrics/challenge/steps.js'
+
 import { CAPTURE_LIMITS } from '../../src/contract/capture-limits.js'
+import type { FrameNote } from '../../src/features/challenges/film/active-geometry.js'
+import { modeOf, type Step } from '../../src/features/challenges/film/steps.js'
 import type { Random } from '../hostile/random.js'
 
 /** Pose at the time of a frame: degrees from the middle, and distances between the eyes. */

@@ -21,8 +21,8 @@ export const ROOMS = {
     ],
   },
   'active-liveness': {
-    mutate: ['src/biometrics/challenge/active-geometry.ts', 'src/biometrics/challenge/same-face.ts'],
-    tests: ['test/biometrics/challenge/*.test.ts', 'test/liveness/active-geometry.properties.test.ts'],
+    mutate: ['src/features/challenges/film/active-geometry.ts', 'src/features/challenges/film/same-face.ts'],
+    tests: ['test/features/challenges/film/*.test.ts', 'test/liveness/active-geometry.properties.test.ts'],
   },
   keys: {
     mutate: ['src/tenants/api-key.ts', 'src/tenants/signing-secrets.ts', 'src/tenants/rate-limiter.ts'],

@@ -1,6 +1,5 @@
 /** Evidence for tests that call a provider themselves. */
-import type { Film } from '../../src/biometrics/types.js'
-import type { Evidence } from '../../src/verification/biometric-provider.js'
+import type { Evidence, Film } from '../../src/verification/biometric-provider.js'
 
 /** Photos, or the frames of a film. */
 export function evidenceOf(images: Buffer[], film: Film | null = null): Evidence {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ACR_VALUES, ACTIVE_ACR, PASSKEY_ACR } from '../../clients/node/index.js'
-import { drawSteps, type Mode } from '../../src/biometrics/challenge/steps.js'
 import { acrOf } from '../../src/contract/acr.js'
+import { activeMethodOf, drawSteps, type Mode, modesOf } from '../../src/features/challenges/film/steps.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { livenessStatement } from '../../src/verification/liveness.js'
 
@@ -19,7 +19,7 @@ const PASSIVE = { checked: true, score: 0.99, passed: true }
 const NO_PASSIVE = { checked: false, score: null, passed: null }
 
 function nameOf(modes: readonly Mode[] | null, hasPassive: boolean, possession: 'hwk' | 'swk' | null = null) {
-  const challenge = modes ? { steps: drawSteps(modes, () => 0), fault: null } : undefined
+  const challenge = modes && { method: activeMethodOf(modesOf(drawSteps(modes, () => 0))), fault: null }
   const statement = livenessStatement(hasPassive ? PASSIVE : NO_PASSIVE, 'pack@1', challenge)
   return { methods: statement.methods, acr: acrOf(statement.methods, modes !== null, possession) }
 }

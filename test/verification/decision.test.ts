@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Engine } from '../../src/biometrics/engine/engine.js'
+import { filmOf } from '../../src/features/challenges/parts.js'
 import type { ProviderCall } from '../../src/verification/biometric-provider.js'
 import type { CaptureInput } from '../../src/verification/call.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
@@ -153,7 +154,9 @@ describe('a score that is exactly the threshold', () => {
       const { reference } = await engine.enrol([enrolled])
       const isPhoto = what === 'a photo'
       const notes = frames.map((_, index) => ({ step: 0, tMs: 200 * index }))
-      const evidence = isPhoto ? evidenceOf([presented]) : evidenceOf(frames, { notes, steps: ['frontal'] })
+      const evidence = isPhoto
+        ? evidenceOf([presented])
+        : evidenceOf(frames, filmOf({ notes, steps: ['frontal'] }))
       const compare = (threshold: number) => provider.verify(call(), evidence, () => reference, threshold)
       const { score } = await compare(0)
       const matchesAt = async (threshold: number) => (await compare(threshold)).matches

@@ -27,10 +27,8 @@ describe('a requirement', () => {
     for (const requirement of ALL)
       for (const offered of ALL) {
         const missing = CHECKS[requirement].filter((check) => !CHECKS[offered].includes(check))
-        const modes = CHECKS[offered].includes('active') ? (['turn'] as const) : []
-        expect(missingLiveness(requirement, { passive: CHECKS[offered].includes('passive'), modes })).toBe(
-          missing[0] ?? null,
-        )
+        const [passive, active] = [CHECKS[offered].includes('passive'), CHECKS[offered].includes('active')]
+        expect(missingLiveness(requirement, { passive, active })).toBe(missing[0] ?? null)
       }
   })
 

@@ -6,7 +6,9 @@ import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js
 import { IMAGE_ERROR_CODES } from '../../src/biometrics/biometric-error.js'
 import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/dispatcher.js'
 import { Engine } from '../../src/biometrics/engine/engine.js'
+import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { BiometricError, type EngineOptions } from '../../src/biometrics/types.js'
+import { judgeFilm } from '../../src/features/challenges/film/exports.js'
 import type { EmbedProgress } from './embed-photos.js'
 import { type PadData, PadDataError, type Presentation } from './pad-data.js'
 
@@ -116,14 +118,18 @@ class PresentationJudge {
     challenge: NonNullable<Presentation['challenge']>,
     claimed: Float32Array | null,
   ): Promise<Judgement> {
-    const { fault, liveness, score } = await this.engine.challenge(frames, challenge, claimed)
+    const { fault, liveness, samples } = await this.engine.series(frames, {}, (series) =>
+      judgeFilm(series, challenge),
+    )
+    const [compared] = samples
     const { guidance = liveness.guidance, finding } = fault ?? {}
     const isUnusable = guidance !== undefined && !finding && UNUSABLE.has(guidance)
     const passed = fault === null && liveness.passed !== false
     return {
       response: isUnusable ? 'none' : passed ? 'bona_fide' : 'attack',
       score: liveness.score,
-      matches: claimed && score !== null ? score >= this.threshold : null,
+      matches:
+        claimed && compared ? scoreOf(this.engine.pack, compared.embedding, claimed) >= this.threshold : null,
       reason: finding ?? guidance ?? null,
     }
   }

@@ -1,7 +1,6 @@
 /** Presentations to a camera, of people and of attacks, as a table lists them (after ISO/IEC 30107-3). */
 import { basename, dirname, resolve } from 'node:path'
-import type { FrameNote } from '../../src/biometrics/challenge/active-geometry.js'
-import { STEPS, type Step } from '../../src/biometrics/challenge/steps.js'
+import { type FrameNote, STEPS, type Step } from '../../src/features/challenges/film/exports.js'
 import { CodedError } from '../../src/lib/errors.js'
 import { parseCsv } from './csv.js'
 

@@ -22,7 +22,7 @@ import type { ModelPack } from '../../../models/pack/model-pack.js'
 import type { ModelPackErrorCode } from '../../../models/pack/model-pack-error.js'
 import type { LaneFault } from '../accelerator/lane-messages.js'
 import type { Alignment, Box } from '../measurements.js'
-import type { ImageLimits, OtherBounds } from '../types.js'
+import type { FrameLimits, ImageLimits, OtherBounds } from '../types.js'
 
 /** The engine process's first and only frame on standard input. */
 export interface HostSetup {
@@ -76,7 +76,7 @@ interface Followed {
 }
 
 /**
- * All tasks. `look` and `embed` are the tasks of a challenge, each for one of its frames: a worker keeps nothing of a
+ * All tasks. `look` and `embed` are the tasks of a series, each for one of its frames: a worker keeps nothing of a
  * frame between two tasks. `embed` decodes its frame again and cuts out the face that `look` aligned; packs that follow
  * look for the face at `box`, in pixels of the frame.
  */
@@ -86,7 +86,7 @@ export type WorkerTask =
   | { type: 'compare'; images: readonly [Uint8Array, Uint8Array] }
   | ({ type: 'look'; checkLiveness: boolean } & OnePicture & Decided)
   | ({ type: 'embed'; alignment: Alignment; box?: Box } & OnePicture & Decided & Followed)
-  | ({ type: 'guide'; images: readonly Uint8Array[] } & Decided)
+  | ({ type: 'glance'; images: readonly Uint8Array[]; limits: FrameLimits } & Decided)
   | ({ type: 'inspect'; maxPixels?: number } & OnePicture)
   | { type: 'fault'; fault: InjectedFault }
 

@@ -61,7 +61,7 @@ export class FrameError extends Error {
 export const MAX_TASK_BYTES = 256 * 1024 * 1024
 
 /**
- * Maximum number of parts of a frame. A task has at most 40 pictures, those of a challenge, and one vector; a reply
+ * Maximum number of parts of a frame. A task has at most 40 pictures and one vector; a reply
  * has one vector a picture and one for all of them.
  */
 const MAX_PARTS = 64

@@ -11,11 +11,10 @@ import { IMAGE_ERROR_CODES } from '../biometric-error.js'
 import {
   AlignmentSchema,
   embeddingsSchema,
-  FrameFaceSchema,
-  FrameRefusalSchema,
   faceSampleSchema,
   InspectedImageSchema,
   LivenessSchema,
+  LookSchema,
   type OtherDimensions,
   ProviderStatusSchema,
   QualityFaultSchema,
@@ -51,21 +50,20 @@ const FailureSchema = Type.Object({
 function valueSchemas(dimensions: number, others: OtherDimensions) {
   const sample = faceSampleSchema(dimensions, others)
   const samples = Type.Object({ samples: Type.Array(sample, { minItems: 1 }) })
-  const look = Type.Union([FrameFaceSchema, FrameRefusalSchema])
   return {
     enrol: samples,
     verify: samples,
     compare: Type.Object({ samples: Type.Tuple([sample, sample]) }),
     look: Type.Object({
-      look,
+      look: LookSchema,
       /** Null where the frame shows no usable face. */
       alignment: Type.Union([AlignmentSchema, Type.Null()]),
       liveness: LivenessSchema,
     }),
     embed: embeddingsSchema(dimensions, others),
     /** Mean gray level of the first frame, 0 to 255, or null where it shows a face. */
-    guide: Type.Object({
-      looks: Type.Array(look, { minItems: 1 }),
+    glance: Type.Object({
+      looks: Type.Array(LookSchema, { minItems: 1 }),
       luminance: Type.Union([Type.Number(), Type.Null()]),
     }),
     inspect: InspectedImageSchema,

@@ -470,7 +470,7 @@ function checksOf(packs: readonly ModelPack[]): Map<string, MessageCheck> {
   return new Map([...lengths].map(([modelId, length]) => [modelId, messageCheck(length, lengths)]))
 }
 
-/** Number of pictures of all tasks that a worker runs: a challenge is as much work as two dozen photos. */
+/** Number of pictures of all tasks that a worker runs: a series is as much work as two dozen photos. */
 function picturesOf({ running }: Worker): number {
   return [...running.values()].reduce((sum, { pictures }) => sum + pictures, 0)
 }

@@ -4,29 +4,22 @@
  * queue.
  */
 
-import type { FrameGuidance } from '../../../clients/capture/guidance-codes.js'
-import type { ModelPack } from '../../../models/pack/model-pack.js'
-import { IMAGE_ERROR_CODES } from '../biometric-error.js'
-import { judgeGeometry, keyIndices } from '../challenge/active-geometry.js'
-import { livenessFrames, meanLiveness } from '../challenge/film-liveness.js'
-import { guidanceOn, leastFaceShare } from '../challenge/frame-guidance.js'
-import { showsOneFace } from '../challenge/same-face.js'
+import { loadModelPack, type ModelPack, verifyModelPack } from '../../../models/pack/model-pack.js'
+import { ModelPackError } from '../../../models/pack/model-pack-error.js'
 import type { InjectedFault, WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerValues } from '../channel/worker-messages.js'
-import type { FrameFace } from '../measurements.js'
 import { faultsOf } from '../pipeline/judge/component-finding.js'
-import { adviceOn, assessQuality } from '../pipeline/judge/quality-bounds.js'
+import { assessQuality, lowQuality } from '../pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
   type CallOptions,
-  type ChallengeResult,
   type CompareResult,
   type EngineHealth,
   type EngineOptions,
   type EnrolOptions,
   type EnrolResult,
-  type Film,
-  type GuideFrames,
+  type FrameLimits,
+  type Glance,
   type InspectResult,
   type OtherBounds,
   type PackChoice,
@@ -35,9 +28,9 @@ import {
   type VerifyResult,
 } from '../types.js'
 import { Decider, type FusedSample } from './decider.js'
-import { addTimings, Dispatcher } from './dispatcher.js'
+import { Dispatcher } from './dispatcher.js'
 import { EngineProcess } from './engine-process.js'
-import { loadPacks } from './load-packs.js'
+import { FrameSeries, type TaskPacks } from './frame-series.js'
 import { assertAny, assertOneOfEach, bestOf, garbled, timed, weakestLiveness } from './samples.js'
 
 export class Engine {
@@ -104,8 +97,7 @@ export class Engine {
       const faults = samples.flatMap(({ quality, imageIndex }) =>
         faultsOf(assessQuality(quality.components, 'enrol', spec), imageIndex),
       )
-      if (faults.length > 0 && !call.assessOnly)
-        throw new BiometricError('low_quality', adviceOn(faults), faults[0]!.imageIndex, { faults })
+      if (faults.length > 0 && !call.assessOnly) throw lowQuality(faults)
       decider.assertOnePerson(samples)
       const { quality } = bestOf(samples)
       const liveness = weakestLiveness(samples)
@@ -147,126 +139,37 @@ export class Engine {
   }
 
   /**
-   * Judges a series of frames: first whether they show one head that did what the steps ask, then whether the person
-   * is the one of the reference, if there is one. A pack without `activeLiveness` has no challenges.
-   * @param notes one note a frame, in order
-   * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
-   * cancelled or engine_unavailable
+   * Lets `judge` have frames measured and embedded as one request: a drain waits for it once it is accepted, and a full queue refuses
+   * only its first tasks.
+   * @throws BiometricError engine_unavailable while draining; what `judge` throws
    */
-  async challenge(
+  async series<Outcome>(
     images: readonly Uint8Array[],
-    { notes, steps }: Film,
-    reference: Float32Array | null,
-    call: CallOptions & PackChoice = {},
-  ): Promise<ChallengeResult> {
-    const decider = this.deciderOf(call)
-    const { activeLiveness, quality } = decider.pack.manifest
-    if (!activeLiveness) throw new TypeError('the pack takes no challenge')
-    if (reference) decider.assertOwn(reference)
+    call: CallOptions & PackChoice,
+    judge: (frames: FrameSeries) => Promise<Outcome>,
+  ): Promise<Outcome> {
     assertAny(images)
-    return this.dispatcher.accept(async () => {
-      const { looks, alignments, liveness, timingsMs } = await this.lookAtAll(images, { notes, steps }, call)
-      const verdict = timed(timingsMs, () => judgeGeometry(looks, notes, steps, { activeLiveness, quality }))
-      if (!verdict.keys) {
-        await this.assertUpright(images[0]!, call)
-        // A film that the network takes for an attack has no honest cause.
-        const isAttack = verdict.fault.finding === 'mirrored' && liveness.passed === false
-        const fault = isAttack ? { guidance: 'wrong_direction' as const } : verdict.fault
-        return { fault, liveness, samples: [], score: null, timingsMs }
-      }
-      const { keys } = verdict
-      const indices = keyIndices(keys)
-      const { alsoEmbed, ...decided } = this.packsOf(call)
-      const tasks = indices.map((imageIndex) => {
-        const [look, alignment] = [looks[imageIndex], alignments[imageIndex]]
-        if (!alignment || !look || 'code' in look) throw garbled()
-        const isAhead = imageIndex === keys.frontal || imageIndex === keys.last
-        const followed = alsoEmbed && isAhead ? { alsoEmbed, box: look.box } : {}
-        const frame = { images: [images[imageIndex]!] as const, imageIndex, alignment }
-        return { type: 'embed' as const, ...frame, ...decided, ...followed }
-      })
-      const embedded = await this.dispatcher.performMore(tasks, call)
-      addTimings(timingsMs, embedded.timingsMs)
-      return timed(timingsMs, () => {
-        const samples = indices.map((imageIndex, i) => {
-          const { quality, faces } = looks[imageIndex] as FrameFace
-          return { imageIndex, ...embedded.values[i]!, quality, faces }
-        })
-        const embeddingOf = (imageIndex: number) => embedded.values[indices.indexOf(imageIndex)]!.embedding
-        const isOnePerson = showsOneFace(decider.pack, keys, embeddingOf)
-        return {
-          fault: isOnePerson ? null : { guidance: 'try_again' as const, finding: 'face_changed' as const },
-          liveness,
-          samples,
-          score: reference && decider.scoreOf(samples[0]!.embedding, reference),
-          timingsMs,
-        }
-      })
-    })
-  }
-
-  /**
-   * Refuses a failed challenge that was filmed by a camera that is not upright, in which every movement looks wrong. Its first frame is
-   * judged like a photo for that.
-   * @throws BiometricError face_not_upright
-   */
-  private async assertUpright(first: Uint8Array, call: CallOptions & PackChoice): Promise<void> {
-    const task = { type: 'verify' as const, images: [first], ...this.decided(call) }
-    await this.dispatcher.performMore([task], call).catch((error) => {
-      if (error.code === 'face_not_upright' || !IMAGE_ERROR_CODES.includes(error.code)) throw error
-    })
-  }
-
-  /**
-   * Measures each frame of a challenge in a task of its own. Only the measurements of a frame are kept, and none of
-   * its pixels.
-   */
-  private async lookAtAll(images: readonly Uint8Array[], frames: Film, call: CallOptions & PackChoice) {
-    const judged = livenessFrames(frames.notes, frames.steps)
     const { pack } = this.deciderOf(call)
-    const tasks = images.map((image, imageIndex) => ({
-      type: 'look' as const,
-      images: [image] as const,
-      imageIndex,
-      checkLiveness: judged.has(imageIndex),
-      ...this.decided(call),
-    }))
-    const { values, timingsMs } = await this.dispatcher.perform(tasks, call)
-    if (values.some(({ look }, i) => look.imageIndex !== i)) throw garbled()
-    const { threshold = 0 } = pack.manifest.liveness ?? {}
-    return {
-      looks: values.map(({ look }) => look),
-      alignments: values.map(({ alignment }) => alignment),
-      liveness: meanLiveness(
-        values.map(({ liveness }) => liveness),
-        threshold,
-      ),
-      timingsMs,
-    }
+    const frames = new FrameSeries(pack, images, this.packsOf(call), this.dispatcher, call)
+    return this.dispatcher.accept(() => judge(frames))
   }
 
   /**
-   * Returns guidance for the person from a small frame, the most urgent code first, or none when nothing is left to
-   * correct. Guidance identifies nobody and never delays a verdict: if no worker has a free place, the call is
-   * refused.
+   * Measures a small frame, and perhaps a second one that it is compared with. It identifies nobody and never delays a verdict: if no
+   * worker has a free place, the call is refused.
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
    * cancelled or engine_unavailable
    */
-  async guide(
-    { image, step, frontal }: GuideFrames,
-    call: CallOptions & Pick<PackChoice, 'decideBy'> = {},
-  ): Promise<FrameGuidance[]> {
+  async glance(
+    images: readonly Uint8Array[],
+    { limits, ...call }: CallOptions & Pick<PackChoice, 'decideBy'> & { limits: FrameLimits },
+  ): Promise<Glance> {
     const { pack } = this.deciderOf(call)
     if (!this.dispatcher.hasPlaceFor(call.schedulingClass))
       throw new BiometricError('overloaded', 'The workers are busy with verdicts; try again shortly.')
-    const images = frontal ? [image, frontal] : [image]
-    const { value } = await this.submit({ type: 'guide', images, ...this.decided(call) }, call)
-    const { looks, luminance } = value
-    if (looks.length !== images.length) throw garbled()
-    const [look, ahead = null] = looks
-    const minFaceShare = leastFaceShare(this.options.limits)
-    const seen = { look: look!, luminance, step, frontal: ahead }
-    return guidanceOn(seen, { ...pack.manifest, minFaceShare })
+    const { value } = await this.submit({ type: 'glance', images, limits, decideBy: pack.modelId }, call)
+    if (value.looks.length !== images.length) throw garbled()
+    return { ...value, pack, minFacePx: this.options.limits.minFacePx }
   }
 
   /** Makes the reference of one person's samples by the pack that decides, and those by the packs that follow. */
@@ -294,7 +197,7 @@ export class Engine {
   /**
    * Decodes images without looking for faces.
    * @param call `maxPixels`: a lower limit than the engine's own, in pixels; `areFrames`: use the engine's limit for
-   * frames of a challenge
+   * frames
    * @throws BiometricError image_unreadable, image_too_large, image_too_small, overloaded, deadline_exceeded,
    * cancelled or engine_unavailable
    */
@@ -366,16 +269,10 @@ export class Engine {
     return decider
   }
 
-  /** The pack that decides in a task; left out where it is the primary one, so that a single pack costs nothing. */
-  private decided({ decideBy = this.pack.modelId }: PackChoice): { decideBy?: string } {
-    return decideBy === this.pack.modelId ? {} : { decideBy }
-  }
-
   /** The packs of a task: those that follow are left out where there are none. */
-  private packsOf(call: PackChoice): { decideBy?: string; alsoEmbed?: readonly string[] } {
-    const { decideBy = this.pack.modelId, alsoEmbed = [] } = call
+  private packsOf({ decideBy = this.pack.modelId, alsoEmbed = [] }: PackChoice): TaskPacks {
     const following = [...new Set(alsoEmbed)].filter((id) => id !== decideBy && this.packs.has(id))
-    return { ...this.decided(call), ...(following.length === 0 ? {} : { alsoEmbed: following }) }
+    return { decideBy, ...(following.length === 0 ? {} : { alsoEmbed: following }) }
   }
 
   private async submit<T extends WorkerTask>(
@@ -395,4 +292,25 @@ async function opened(
   const known = typeof reference === 'function' ? reference() : reference
   decider.assertOwn(known)
   return known
+}
+
+/**
+ * Reads and checks the packs of an engine.
+ * @param dirs folders of the packs, the primary one first
+ * @throws ModelPackError when a pack is unusable, or two have the same model id
+ */
+async function loadPacks(dirs: readonly string[]): Promise<ModelPack[]> {
+  const packs: ModelPack[] = []
+  for (const dir of dirs) {
+    const pack = await loadModelPack(dir)
+    const twin = packs.find(({ modelId }) => modelId === pack.modelId)
+    if (twin)
+      throw new ModelPackError(
+        'pack_invalid',
+        `${twin.dir} and ${dir} are both ${pack.modelId}: packs that are active together need different model ids`,
+      )
+    await verifyModelPack(pack)
+    packs.push(pack)
+  }
+  return packs
 }

@@ -19,41 +19,16 @@ export interface Kernels {
   releaseFreePages: typeof releaseFreePages
 }
 
+/** Numbers of a kernel with regions, as `withRegions` in `kernels.ts` lists them. */
+type Unpacked = (...numbers: Array<Uint8Array | Float32Array | Float64Array | number | boolean>) => void
+
 /**
  * Exports of the addon. The two kernels with regions take numbers: reading as many properties from C++ was measured
  * to take 3 µs a call, unpacking them here nothing.
  */
 export interface NativeAddon extends Omit<Kernels, 'resizeToPlanar' | 'warpToPlanar'> {
-  resizeToPlanar(
-    source: Uint8Array,
-    sourceWidth: number,
-    left: number,
-    top: number,
-    width: number,
-    height: number,
-    out: Float32Array,
-    outWidth: number,
-    outHeight: number,
-    toLeft: number,
-    toTop: number,
-    toWidth: number,
-    toHeight: number,
-    swap: boolean,
-    mean: Float64Array,
-    scale: Float64Array,
-  ): void
-  warpToPlanar(
-    source: Uint8Array,
-    width: number,
-    height: number,
-    chipToSource: Float64Array,
-    out: Float32Array,
-    outWidth: number,
-    outHeight: number,
-    swap: boolean,
-    mean: Float64Array,
-    scale: Float64Array,
-  ): void
+  resizeToPlanar: Unpacked
+  warpToPlanar: Unpacked
 }
 
 /** The addon, or null with the reason where it was not built or does not load. Safe to load in several threads. */

@@ -24,17 +24,12 @@ export const typescriptKernels: Kernels = {
   releaseFreePages,
 }
 
-/** The addon, or null with the reason where it was not built or does not load. Safe to load in several threads. */
-export const nativeKernels: { kernels: Kernels; reason: null } | { kernels: null; reason: string } =
-  loadNative()
+/** The kernels of the addon, or null with the reason where it was not built or does not load. Safe to load in several threads. */
+export const nativeKernels = nativeAddon.addon
+  ? { kernels: withRegions(nativeAddon.addon), reason: null }
+  : { kernels: null, reason: nativeAddon.reason }
 
 export const kernels: Kernels = nativeKernels.kernels ?? typescriptKernels
-
-function loadNative(): typeof nativeKernels {
-  return nativeAddon.addon === null
-    ? { kernels: null, reason: nativeAddon.reason }
-    : { kernels: withRegions(nativeAddon.addon), reason: null }
-}
 
 function withRegions(addon: NativeAddon): Kernels {
   return {

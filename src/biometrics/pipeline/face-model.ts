@@ -14,7 +14,7 @@ import { FaceEmbedder } from './networks/embed.js'
 import { fivePointsOf68, type LandmarkFinder } from './networks/landmarks.js'
 import { LivenessChecker } from './networks/liveness.js'
 import type { Network } from './networks/network.js'
-import { assertUpright, notUpright, type UprightRule, uprightRuleOf } from './networks/upright.js'
+import { likenessToTurned, notUpright, type UprightRule, uprightRuleOf } from './networks/upright.js'
 import type { StageClock } from './stage-clock.js'
 import type { StageShelf } from './stage-shelf.js'
 
@@ -159,7 +159,8 @@ export class FaceModel {
 
   /** @param embedding of this pack @throws BiometricError face_not_upright */
   assertUpright(embedding: Float32Array, imageIndex: number): void {
-    if (this.upright) assertUpright(this.upright, embedding, imageIndex)
+    const { upright } = this
+    if (upright && likenessToTurned(upright.axis, embedding) >= upright.bound) throw notUpright(imageIndex)
   }
 
   /** Embeds a face in a run of its own to refuse it if it is not upright. @throws BiometricError face_not_upright */

@@ -59,7 +59,7 @@ export interface AnalyseOptions {
   bounds?: OtherBounds | undefined
 }
 
-/** Options for one frame of a challenge. */
+/** Options for one frame of a series. */
 interface LookOptions {
   /** Index among the frames. */
   imageIndex: number
@@ -78,7 +78,7 @@ interface EmbedOptions extends Omit<LookOptions, 'checkLiveness' | 'isUncertain'
   following?: (Following & { box: Box }) | undefined
 }
 
-/** Measurements of one frame of a challenge. */
+/** Measurements of one frame of a series. */
 interface FrameLook {
   face: FrameFace
   /** Transform that cuts the embedder's chip out of the frame. */
@@ -185,7 +185,7 @@ export class FacePipeline {
   }
 
   /**
-   * Measures the face of a challenge's frame, refusing nothing for its quality. `embed` needs the result.
+   * Measures the face of a frame, refusing nothing for its quality. `embed` needs the result.
    * @throws BiometricError with `imageIndex`, when the frame shows no usable face
    */
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {

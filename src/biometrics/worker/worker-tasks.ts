@@ -1,7 +1,6 @@
 /** Runs each type of task. Called in a worker thread. */
 
-import { BiometricError, IMAGE_ERROR_CODES, type ImageErrorCode } from '../biometric-error.js'
-import { FRAME_LIMITS } from '../challenge/frame-guidance.js'
+import { BiometricError, IMAGE_ERROR_CODES } from '../biometric-error.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { Pixels } from '../kernels/planes.js'
@@ -56,8 +55,8 @@ function execute(
       return look(task, pipeline, clock)
     case 'embed':
       return embed(task, pipeline, run)
-    case 'guide':
-      return guide(task, pipeline, clock)
+    case 'glance':
+      return glance(task, pipeline, clock)
     case 'inspect':
       return inspect(task, pipeline, clock)
   }
@@ -117,7 +116,7 @@ async function compare(
   return { samples: [first, second] }
 }
 
-/** Measures the face of one frame of a challenge, without embedding it. */
+/** Measures the face of one frame of a series, without embedding it. */
 async function look(
   { images, imageIndex, checkLiveness, decideBy }: Extract<WorkerTask, { type: 'look' }>,
   pipeline: FacePipeline,
@@ -161,19 +160,19 @@ async function embed(
   })
 }
 
-/** Limits of a frame: it is smaller than a photo, and a challenge has up to forty. */
+/** Limits of a frame: it is smaller than a photo, and a series has up to forty. */
 function frameLimits({ limits }: FacePipeline): ImageLimits {
   return { ...limits, maxPixels: Math.min(limits.maxPixels, limits.maxFramePixels ?? limits.maxPixels) }
 }
 
 /** Measures the faces of small frames. The first one is embedded, only to see whether it is upright. */
-async function guide(
-  { images, decideBy }: Extract<WorkerTask, { type: 'guide' }>,
+async function glance(
+  { images, decideBy, ...task }: Extract<WorkerTask, { type: 'glance' }>,
   pipeline: FacePipeline,
   clock: StageClock,
-): Promise<WorkerValues['guide']> {
-  const limits = { ...pipeline.limits, ...FRAME_LIMITS }
-  const looks: WorkerValues['guide']['looks'] = []
+): Promise<WorkerValues['glance']> {
+  const limits = { ...pipeline.limits, ...task.limits }
+  const looks: WorkerValues['glance']['looks'] = []
   for (const [imageIndex, bytes] of images.entries()) {
     const options = {
       imageIndex,
@@ -211,13 +210,11 @@ async function inspect(
   return { format, width, height }
 }
 
+/** The refusal of an image or of a task that nobody waits for; anything else is described for the log only. */
 function describeFailure(error: unknown): WorkerFailure {
-  if (error instanceof BiometricError && error.code === 'cancelled') {
-    const { code, message } = error
-    return { ok: false, code, message }
-  }
-  if (error instanceof BiometricError && isImageError(error.code)) {
-    const { code, message, imageIndex, faults, guidance } = error
+  const code = error instanceof BiometricError && REPORTED.find((known) => known === error.code)
+  if (code) {
+    const { message, imageIndex, faults, guidance } = error
     return {
       ok: false,
       code,
@@ -235,10 +232,8 @@ function describeFailure(error: unknown): WorkerFailure {
   }
 }
 
+const REPORTED = [...IMAGE_ERROR_CODES, 'cancelled'] as const
+
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function isImageError(code: string): code is ImageErrorCode {
-  return IMAGE_ERROR_CODES.some((known) => known === code)
 }

@@ -3,13 +3,13 @@
  * the secret of the session's link, so that neither the database nor a copy of it says who is to confirm which action.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Mode } from '../../biometrics/challenge/steps.js'
 import type { LivenessRequirement } from '../../config/liveness-requirement.js'
 import type { DisplayLocale } from '../../contract/locales.js'
 import { prefixedId } from '../../crypto/identifiers.js'
 import { open, seal } from '../../crypto/sealed-box.js'
 import type { Clock } from '../../lib/clock.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { Mode } from '../challenges/film/exports.js'
 import type { ShownDisplay } from '../displayed-actions/exports.js'
 import type { CaptureSessionResult } from './capture-session-events.js'
 import { type CaptureSessionRecord, captureSessionReader, captureSessionWriter } from './capture-tables.js'

@@ -9,7 +9,6 @@ import { assertPlainUserId, assertReplaceVerdict } from '../../api/enrolment-che
 import { assertActionScope, assertOneOf } from '../../api/key-scope.js'
 import { nullable, requireLiveness, time, userId } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
-import { MODES } from '../../biometrics/challenge/steps.js'
 import { isReadableLine, isReadableText, READABLE } from '../../contract/actions/readable-text.js'
 import { DISPLAY_LOCALES } from '../../contract/locales.js'
 import { isoTime } from '../../lib/clock.js'
@@ -235,7 +234,7 @@ export function createCaptureSession(
       assertReturnAllowed(tenant, input.return_url, services.origin('openid'))
       const provider = decidingProvider(services.provider, tenant)
       if (!provider.takesFilms) throw new DomainError('liveness_unavailable')
-      assertLivenessOffered(services, call, input.modes ?? MODES)
+      assertLivenessOffered(services, call, input.modes?.length !== 0)
       if (purpose === 'verify') {
         if (!call.isDiscreet) await assertVerifiable(services, call)
         await assertCaptureMeets(policies, call, input.browser ?? 'same')

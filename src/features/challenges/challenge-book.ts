@@ -30,7 +30,6 @@
  */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import type { GoodOnce } from '../../api/good-once.js'
-import { drawSteps, type Mode, type Step } from '../../biometrics/challenge/steps.js'
 import type { Environment } from '../../config/config.js'
 import type { ErrorCode } from '../../contract/error-codes.js'
 import { prefixedId } from '../../crypto/identifiers.js'
@@ -39,6 +38,7 @@ import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { Note } from '../../verification/call.js'
+import { drawSteps, type Mode, type Step } from './film/steps.js'
 import { type ChallengeRecord, challengeReader, challengeWriter } from './table/exports.js'
 
 /** Error codes of an endpoint that uses a challenge up. */

@@ -1,9 +1,9 @@
 /** A part that another feature adds to challenges. */
 import type { Acting, Fields, Refusing } from '../../api/call-parts.js'
 import type { Services } from '../../api/services.js'
-import type { Mode } from '../../biometrics/challenge/steps.js'
 import type { Note, UserCall } from '../../verification/call.js'
 import type { Purpose } from './challenge-book.js'
+import type { Mode } from './film/steps.js'
 
 type ChallengeCall = UserCall<{ user_id: string; action?: unknown; modes?: Mode[] }>
 

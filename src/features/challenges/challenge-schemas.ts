@@ -1,9 +1,9 @@
 /** Schemas of challenges and of their frames, which the hosted page takes as well. */
 import Type from 'typebox'
 import { image, NONCE_LENGTH } from '../../api/schemas.js'
-import { MODES } from '../../biometrics/challenge/steps.js'
 import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
 import { PURPOSES } from './challenge-book.js'
+import { MODES } from './film/steps.js'
 
 /** Steps of a challenge: a look ahead, three movements, a look ahead. */
 const MAX_STEPS = 5

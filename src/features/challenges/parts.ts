@@ -1,9 +1,13 @@
 /** The parts of verifies and enrollments that are about challenges: frames instead of photos, and the challenge that a verdict names. */
 import type { CapturePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
+import { sandboxOutcome, scriptedFault } from '../../contract/sandbox-rules.js'
 import { DomainError } from '../../lib/domain-error.js'
+import type { Film } from '../../verification/biometric-provider.js'
 import type { Base64 } from '../../verification/capture/images.js'
 import { CHALLENGE_ERRORS, ChallengeBook } from './challenge-book.js'
 import { challengeAnswer } from './challenge-schemas.js'
+import { type FilmedSteps, judgeFilm } from './film/judge-film.js'
+import { activeMethodOf, modesOf } from './film/steps.js'
 
 interface Answering {
   challenge?: {
@@ -16,6 +20,18 @@ interface Answering {
 /** The answer to a challenge that a request brings; undefined for photos. */
 export function answerIn(input: object): Answering['challenge'] {
   return (input as Answering).challenge
+}
+
+/** The film that a provider has judged. */
+export function filmOf(film: FilmedSteps): Film {
+  return {
+    method: activeMethodOf(modesOf(film.steps)),
+    judge: (frames) => judgeFilm(frames, film),
+    script(userId) {
+      if (sandboxOutcome(userId) === '+challenge_expired') throw new DomainError('challenge_expired')
+      return scriptedFault(userId) ?? null
+    },
+  }
 }
 
 export const capturePart: CapturePart = {
@@ -35,7 +51,7 @@ export const capturePart: CapturePart = {
       const subject = { tenantId: tenant.id, environment, blindIndex, ...asked }
       const opened = await challenges.open(store.read, { id, nonce }, subject)
       const notes = frames.map(({ step, t_ms: tMs }) => ({ step, tMs }))
-      return { ...opened, film: { notes, steps: opened.steps } }
+      return { ...opened, film: filmOf({ notes, steps: opened.steps }) }
     }
   },
 }

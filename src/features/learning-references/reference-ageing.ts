@@ -2,6 +2,7 @@
  * Lets a reference take in a capture that was approved well above the bound, so that it follows a face that ages. The reference itself
  * stays: an aged template stands next to it, is compared instead of it, and may be thrown away at any time.
  */
+import { ageingBounds } from '../../../models/pack/ageing-bounds.js'
 import type { Config } from '../../config/config.js'
 import { DAY_MS } from '../../lib/clock.js'
 import type { StoreTransaction } from '../../storage/store.js'
@@ -13,6 +14,7 @@ import type { UserCall } from '../../verification/call.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import type { VerdictTerms } from '../../verification/verdict.js'
 import { agedReferenceWriter } from './aged-references.js'
+import { agedTemplate } from './aged-template.js'
 import { strongMatch } from './strong-match.js'
 
 interface ReferenceAgeingParts {
@@ -56,8 +58,9 @@ export class ReferenceAgeing {
     const capture = strongMatch(deciding, comparison, terms, () => first)
     if (!capture) return null
     const present = vault.openReference(subject, comparedTemplate(subject, reference)).embedding
-    const embedding = deciding.age(first, present, capture)
-    if (!embedding) return null
+    const bounds = deciding.pack && ageingBounds(deciding.pack)
+    if (!bounds) return null
+    const embedding = agedTemplate(deciding.pack, bounds, { first, present, capture })
     const template = vault.sealBeside(subject, reference, { ...enrolled, embedding })
     const isWritten = await tx.statements(agedReferenceWriter).put(template, aged?.id ?? null)
     return isWritten ? { similarity: deciding.similarity(first, embedding) } : null

@@ -1,4 +1,5 @@
 /** Decides whether an approved capture matches the first template so well that a template may be made of it. */
+import { strictThreshold } from '../../../models/pack/strict-threshold.js'
 import { faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
 import type { BiometricProvider, Comparison } from '../../verification/biometric-provider.js'
 import type { VerdictTerms } from '../../verification/verdict.js'
@@ -20,9 +21,10 @@ export function strongMatch(
   first: () => Float32Array,
   strictFmr = 1,
 ): Float32Array | null {
-  const bound = deciding.strictThreshold(Math.min(terms.point.fmr / STRICTER, strictFmr))
-  if (bound === null || score === null || assessed === null || liveness.passed === false) return null
+  const strict =
+    deciding.pack && strictThreshold(deciding.pack, Math.min(terms.point.fmr / STRICTER, strictFmr))
+  if (!strict || score === null || assessed === null || liveness.passed === false) return null
   if (faultsOf(assessed.findings, assessed.imageIndex).length > 0) return null
   const capture = samples.find(({ imageIndex }) => imageIndex === assessed.imageIndex)?.embedding
-  return capture && deciding.similarity(first(), capture) >= bound ? capture : null
+  return capture && deciding.similarity(first(), capture) >= strict.threshold ? capture : null
 }

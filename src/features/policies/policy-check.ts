@@ -1,5 +1,5 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
-import { MODES, type Mode } from '../../biometrics/challenge/steps.js'
+
 import { acrOf, type Possession } from '../../contract/acr.js'
 import { unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
@@ -8,9 +8,9 @@ import { templateOf } from '../../users/templates.js'
 import type { BiometricProvider } from '../../verification/biometric-provider.js'
 import type { CaptureBinding, UserCall } from '../../verification/call.js'
 import type { CaptureIntegrity } from '../../verification/capture/capture-integrity.js'
-import { activeMethodOf } from '../../verification/liveness.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
 import type { VerdictTerms } from '../../verification/verdict.js'
+import { activeMethodOf, MODES, type Mode } from '../challenges/film/exports.js'
 import { policyHashIn, type RuleInForce } from './policy-book.js'
 import type { PolicyServices } from './policy-services.js'
 
@@ -32,17 +32,19 @@ export interface Offered {
 
 /**
  * The `acr` that an approval would have, if the capture passes everything that is asked of it.
- * @param modes movements of the challenge; null for photos
+ * @param film the method of the movements of a challenge, null for none; null for photos
  * @param possession proof that a passkey has given; null for none
  */
 export function offeredAcr(
   { passiveLiveness }: Pick<BiometricProvider, 'passiveLiveness'>,
-  modes: readonly Mode[] | null,
+  film: { method: string | null } | null,
   possession: Possession | null = null,
 ): string {
-  const active = modes && activeMethodOf(modes)
-  const methods = [...(active ? [active] : []), ...(passiveLiveness ? [`passive:${passiveLiveness}`] : [])]
-  return acrOf(methods, modes !== null, possession)
+  const methods = [
+    ...(film?.method ? [film.method] : []),
+    ...(passiveLiveness ? [`passive:${passiveLiveness}`] : []),
+  ]
+  return acrOf(methods, film !== null, possession)
 }
 
 /** @returns a detail for each requirement of the rule that is not met; none where the approval may be given */
@@ -97,7 +99,7 @@ export function assertMovementsMeet(
   provider: Pick<BiometricProvider, 'passiveLiveness'>,
   modes: readonly Mode[],
 ): void {
-  const unmet = unmetMovements(inForce.rule.require, offeredAcr(provider, modes))
+  const unmet = unmetMovements(inForce.rule.require, offeredAcr(provider, { method: activeMethodOf(modes) }))
   if (unmet.length > 0) throw policyNotMet(inForce, unmet)
 }
 

@@ -1,5 +1,4 @@
 /** Holds an approval to the rule of the tenant's policy: before the engine works for the request, and in the transaction of the verdict. */
-import { modesOf } from '../../biometrics/challenge/steps.js'
 import { acrOf } from '../../contract/acr.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
@@ -47,7 +46,7 @@ export class PolicyCondition implements Condition {
     const { vault, store, clock, secondApproval } = this.parts
     const { call, inForce } = this
     const at = clock.now()
-    const acr = offeredAcr(this.provider, film && modesOf(film.steps), possession)
+    const acr = offeredAcr(this.provider, film, possession)
     const isReported = integrity !== null
     const offered = { acr, images: images.length, isReported, binding: this.binding, subject, at }
     const unmet = [

@@ -3,18 +3,19 @@ import { BiometricError } from '../../biometrics/biometric-error.js'
 import {
   busyRefusal,
   RETRY_AFTER_SECONDS,
+  SANDBOX_OUTCOMES,
   type SandboxOutcome,
   SLOW_MS,
   sandboxOutcome,
+  scriptedGuidanceOf,
 } from '../../contract/sandbox-rules.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 
 const FRAMES_FAIL = 'where a challenge is sent: its frames fail for this, as `liveness` then says'
-const FRAMES_AND_GUIDANCE = `${FRAMES_FAIL}; guidance says it too`
 
-/** Effect of each ending of a user id, as the API's documentation words it. */
-export const SANDBOX_EFFECTS: Readonly<Record<SandboxOutcome, string>> = {
+/** Effects of the endings that do more than to have frames fail. */
+const OWN_EFFECTS: Readonly<Partial<Record<SandboxOutcome, string>>> = {
   '+match': 'verify approves',
   '+no_match': 'verify rejects with reason no_match',
   '+spoof': 'enroll gets liveness_failed, verify rejects with reason liveness_failed',
@@ -31,24 +32,15 @@ export const SANDBOX_EFFECTS: Readonly<Record<SandboxOutcome, string>> = {
   '+slow': 'enroll and verify answer after 5 s',
   '+expired': 'verify approves with a JWT that has expired',
   '+challenge_expired': 'challenge_expired, where a challenge is sent',
-  '+too_far': FRAMES_AND_GUIDANCE,
-  '+too_close': FRAMES_AND_GUIDANCE,
-  '+cut_off': FRAMES_AND_GUIDANCE,
-  '+too_dark': FRAMES_AND_GUIDANCE,
-  '+too_bright': FRAMES_AND_GUIDANCE,
-  '+blurred': FRAMES_AND_GUIDANCE,
-  '+not_frontal': FRAMES_AND_GUIDANCE,
-  '+not_upright': FRAMES_AND_GUIDANCE,
-  '+wrong_direction': FRAMES_AND_GUIDANCE,
-  '+mirrored': FRAMES_FAIL,
-  '+turn_more': FRAMES_AND_GUIDANCE,
-  '+nod_more': FRAMES_AND_GUIDANCE,
-  '+slower': FRAMES_FAIL,
-  '+flat': FRAMES_FAIL,
-  '+face_changed': FRAMES_FAIL,
-  '+discontinuous': FRAMES_FAIL,
-  '+out_of_order': FRAMES_FAIL,
 }
+
+/** Effect of each ending of a user id, as the API's documentation words it. */
+export const SANDBOX_EFFECTS: Readonly<Record<string, string>> = Object.fromEntries(
+  SANDBOX_OUTCOMES.map((ending) => {
+    const isGuided = scriptedGuidanceOf(ending) !== undefined
+    return [ending, OWN_EFFECTS[ending] ?? (isGuided ? `${FRAMES_FAIL}; guidance says it too` : FRAMES_FAIL)]
+  }),
+)
 
 /**
  * Waits 5 s where the user id ends in `+slow`.

@@ -1,17 +1,14 @@
 /** The sandbox's biometric provider. The caller chooses each outcome by the end of the user id; no model runs. */
 import { createHash } from 'node:crypto'
-import type { FrameGuidance } from '../../../clients/capture/guidance-codes.js'
-import { FRAME_LIMITS } from '../../biometrics/challenge/frame-guidance.js'
 import type { Engine } from '../../biometrics/engine/engine.js'
 import type { QualityComponents } from '../../biometrics/measurements.js'
 import { faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
-import { adviceOn, assessQuality, type Purpose } from '../../biometrics/pipeline/judge/quality-bounds.js'
+import { assessQuality, lowQuality, type Purpose } from '../../biometrics/pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
   type BiometricErrorCode,
-  type GuideFrames,
+  type FrameLimits,
   type Quality,
-  type StageTimings,
 } from '../../biometrics/types.js'
 import { ERRORS } from '../../contract/error-codes.js'
 import {
@@ -23,8 +20,6 @@ import {
   SANDBOX_MODEL,
   sandboxOutcome,
   sandboxScript,
-  scriptedFault,
-  scriptedGuidance,
   scriptedLiveness,
 } from '../../contract/sandbox-rules.js'
 import type { Clock } from '../../lib/clock.js'
@@ -34,17 +29,15 @@ import type {
   BiometricProvider,
   Comparison,
   Enrolled,
-  EnrolOptions,
   Evidence,
   FusedReference,
-  GuideInput,
   OperatingPoint,
   ProviderCall,
 } from '../biometric-provider.js'
 import type { CaptureInput } from '../call.js'
 import type { PathOf, Pictures } from '../capture/images.js'
-import { type EngineProvider, guidedPath, livenessFailed, translate } from '../engine-provider.js'
-import { type LivenessStatement, livenessStatement } from '../liveness.js'
+import { type EngineProvider, livenessFailed, translate } from '../engine-provider.js'
+import { livenessStatement } from '../liveness.js'
 import { refuseScripted, waitAsScripted } from './sandbox-outcomes.js'
 
 /** Embedding of every sandbox user: no model makes one. */
@@ -53,6 +46,7 @@ const NO_EMBEDDING = new Float32Array(0)
 export class SandboxProvider implements BiometricProvider {
   /** A fixed name, so that references of the sandbox outlive a change of the model pack. */
   readonly model = SANDBOX_MODEL
+  readonly pack = null
   readonly takesFilms = true
 
   constructor(
@@ -78,13 +72,12 @@ export class SandboxProvider implements BiometricProvider {
   async enrol(
     call: ProviderCall<CaptureInput>,
     evidence: Evidence,
-    { assessOnly }: EnrolOptions,
+    { assessOnly }: { assessOnly: boolean },
   ): Promise<Enrolled> {
-    const timingsMs = await this.screen(call, evidence)
+    const { timingsMs, liveness } = await this.screen(call, evidence)
     const { user_id: userId } = call.input
     const { field, film } = evidence
     if (!assessOnly && !film) refusePoorImage(userId, 'enrol', field.pathOf)
-    const liveness = this.liveness(userId, evidence)
     if (liveness.passed === false) {
       if (film) throw livenessFailed(liveness, field.path)
       refuseImage('liveness_failed', evidence)
@@ -106,16 +99,8 @@ export class SandboxProvider implements BiometricProvider {
     return this
   }
 
-  strictThreshold(): null {
-    return null
-  }
-
   similarity(): number {
     return 0
-  }
-
-  age(): null {
-    return null
   }
 
   join(reference: FusedReference, _added: unknown, photoCount: number): FusedReference {
@@ -135,9 +120,8 @@ export class SandboxProvider implements BiometricProvider {
     const { user_id: userId } = call.input
     const outcome = sandboxOutcome(userId)
     if (reference === null && this.needsReference(userId)) throw new DomainError('reference_not_found')
-    const timingsMs = await this.screen(call, evidence)
+    const { timingsMs, liveness } = await this.screen(call, evidence)
     if (!evidence.film) refusePoorImage(userId, 'verify', evidence.field.pathOf)
-    const liveness = this.liveness(userId, evidence)
     const matches = outcome !== '+no_match'
     // The score lies about half-way between the threshold and the end of the scale, a little different for each user.
     const margin = (1 - threshold) * (0.4 + 0.2 * fraction(userId, 'score'))
@@ -151,49 +135,45 @@ export class SandboxProvider implements BiometricProvider {
     }
   }
 
-  async guide(
-    call: ProviderCall<GuideInput>,
-    { image, step, frontal }: GuideFrames,
-  ): Promise<FrameGuidance[]> {
-    const { user_id: userId = '' } = call.input
-    refuseScripted(userId)
-    const images = frontal ? [image, frontal] : [image]
-    const { maxPixels } = FRAME_LIMITS
-    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, guidedPath))
-    return scriptedGuidance(userId, step)
+  async glance(
+    call: ProviderCall<{ user_id?: string }>,
+    images: Buffer[],
+    { maxPixels }: FrameLimits,
+    pathOf: PathOf,
+  ): Promise<null> {
+    refuseScripted(call.input.user_id ?? '')
+    await this.engine.inspect(images, { ...call, maxPixels }).catch((error) => translate(error, pathOf))
+    return null
   }
 
-  /** Liveness statement that the production pack of this installation would make about a live face. */
-  private liveness(userId: string, { film }: Evidence): LivenessStatement {
-    const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
-    const fault = (film && scriptedFault(userId)) ?? null
-    return livenessStatement(
-      passive,
-      this.passiveLiveness ?? this.model,
-      film ? { steps: film.steps, fault } : undefined,
-    )
-  }
-
-  /** Refuses what the user id asks for, then what production would refuse without looking for a face. */
-  private async screen(call: ProviderCall<CaptureInput>, evidence: Evidence): Promise<StageTimings> {
+  /**
+   * Refuses what the user id asks for, then what production would refuse without looking for a face.
+   * @returns the liveness statement that the production pack of this installation would make about a live face
+   */
+  private async screen(
+    call: ProviderCall<CaptureInput>,
+    evidence: Evidence,
+  ): Promise<Pick<Enrolled, 'timingsMs' | 'liveness'>> {
     const { images, field, film } = evidence
     const { user_id: userId } = call.input
     refuseScripted(userId)
-    if (film && sandboxOutcome(userId) === '+challenge_expired') throw new DomainError('challenge_expired')
+    const fault = film?.script(userId) ?? null
     await waitAsScripted(userId, this.clock, call.signal)
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: film !== null })
       .catch((error) => translate(error, field.pathOf))
     const refusal = photoRefusal(userId)
     if (refusal && !film) refuseImage(refusal, evidence)
-    return timingsMs
+    const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
+    const judged = film && { method: film.method, fault }
+    return { timingsMs, liveness: livenessStatement(passive, this.passiveLiveness ?? this.model, judged) }
   }
 }
 
 /** Refuses the first image for its quality, where the user id asks for that. @throws DomainError low_quality */
 function refusePoorImage(userId: string, purpose: Purpose, pathOf: PathOf): void {
   const faults = faultsOf(assessQuality(syntheticComponents(userId, 0), purpose), 0)
-  if (faults.length > 0) translate(new BiometricError('low_quality', adviceOn(faults), 0, { faults }), pathOf)
+  if (faults.length > 0) translate(lowQuality(faults), pathOf)
 }
 
 /** Refuses an image as production would: the first one, or the last one for people who differ. */

@@ -1,18 +1,27 @@
 /** Challenges in the engine: each frame is a task of its own, and the result is the same as that of a single worker. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { judgeGeometry, keyIndices } from '../../../src/biometrics/challenge/active-geometry.js'
-import type { Step } from '../../../src/biometrics/challenge/steps.js'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { EngineProcess } from '../../../src/biometrics/engine/engine-process.js'
 import type { FrameFace } from '../../../src/biometrics/measurements.js'
 import { StageClock } from '../../../src/biometrics/pipeline/stage-clock.js'
-import type { ChallengeResult, EngineOptions } from '../../../src/biometrics/types.js'
+import type { CallOptions, EngineOptions } from '../../../src/biometrics/types.js'
+import { judgeGeometry, keyIndices } from '../../../src/features/challenges/film/active-geometry.js'
+import type { Step } from '../../../src/features/challenges/film/steps.js'
+import type { JudgedFilm } from '../../../src/verification/biometric-provider.js'
 import { Random } from '../../hostile/random.js'
 import { type Film, headFilm } from '../../liveness/films.js'
 import { loadPipeline } from '../../liveness/pipeline.js'
 import { lookAt, portraitOf } from '../../liveness/portrait.js'
 import { face } from '../../support/faces.js'
-import { codeOf, copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import {
+  codeOf,
+  copyBaselinePack,
+  guidanceBy,
+  judgeBy,
+  plainPicture,
+  removeTemporaryDirs,
+  startEngine,
+} from '../fixtures.js'
 
 const STEPS: readonly Step[] = ['frontal', 'turn_left', 'nod_down', 'frontal']
 const packDir = copyBaselinePack()
@@ -65,12 +74,12 @@ afterAll(async () => {
   removeTemporaryDirs()
 })
 
-const challenge = (engine: Engine, { frames, notes }: Film = film) =>
-  engine.challenge(frames, { notes, steps: STEPS }, null)
+const challenge = (engine: Engine, { frames, notes }: Film = film, call: CallOptions = {}) =>
+  judgeBy(engine, frames, { notes, steps: STEPS }, call)
 /** Frames without a face, which cost little to measure. */
 const blankFilm = (): Film => ({ frames: notes.map(() => nobody), notes })
 
-function expectSame({ fault, samples }: ChallengeResult): void {
+function expectSame({ fault, samples }: JudgedFilm): void {
   expect(fault).toBeNull()
   expect(samples.map(({ imageIndex }) => imageIndex)).toEqual(expected.indices)
   expect(samples.map(({ embedding }) => embedding)).toEqual(expected.embeddings)
@@ -134,7 +143,7 @@ describe('a challenge', () => {
     const engine = await running({ workers: 2, tasksPerWorker: 4 })
     const film = challenge(engine, blankFilm())
     expect(engine.health().queue).toMatchObject({ waiting: 1, running: 4 })
-    expect(await engine.guide({ image: nobody, step: 'frontal' })).toEqual(['no_face'])
+    expect(await guidanceBy(engine, nobody)).toEqual(['no_face'])
     await film
   })
 
@@ -169,9 +178,7 @@ describe('a challenge', () => {
     const given = watchTasks(engine)
     const controller = new AbortController()
     const { signal } = controller
-    const aborted = codeOf(
-      engine.challenge(film.frames, { notes: film.notes, steps: STEPS }, null, { signal }),
-    )
+    const aborted = codeOf(challenge(engine, film, { signal }))
     await expect.poll(() => given.length, { interval: 1 }).toBeGreaterThan(1)
     controller.abort()
     const count = given.length
@@ -185,7 +192,7 @@ describe('a challenge', () => {
     const engine = await running()
     const given = watchTasks(engine)
     const deadlineMs = performance.now() + 30
-    const late = engine.challenge(film.frames, { notes: film.notes, steps: STEPS }, null, { deadlineMs })
+    const late = challenge(engine, film, { deadlineMs })
     expect(await codeOf(late)).toBe('deadline_exceeded')
     expect(engine.health().queue.waiting).toBe(0)
     expect(given.length).toBeLessThan(film.frames.length)

@@ -16,6 +16,8 @@ import {
   codeOf,
   copyBaselinePack,
   faceCrop,
+  guidanceBy,
+  judgeBy,
   people,
   plainPicture,
   removeTemporaryDirs,
@@ -213,11 +215,11 @@ describe('the queue', () => {
     const engine = await running()
     const stalled = engine.injectFault({ kind: 'stall', durationMs: 200 })
     const verdict = codeOf(engine.inspect([nobody]))
-    expect(await codeOf(engine.guide({ image: nobody, step: 'frontal' }))).toBe('overloaded')
+    expect(await codeOf(guidanceBy(engine, nobody))).toBe('overloaded')
     expect(engine.health().queue).toMatchObject({ waiting: 1, running: 1 })
     expect(await verdict).toBe('resolved')
     await stalled
-    expect(await engine.guide({ image: nobody, step: 'frontal' })).toEqual(['no_face'])
+    expect(await guidanceBy(engine, nobody)).toEqual(['no_face'])
   })
 
   it('serves a call that finds a free worker even with a limit of 0', async () => {
@@ -448,7 +450,7 @@ describe('an engine without faults, in an environment of its own', () => {
     const notes = frames.map((_, i) => ({ step: Math.floor(i / 6), tMs: 200 * i }))
     const steps = ['frontal', 'turn_left', 'frontal'] as const
     for (let i = 0; i < 4; i++)
-      expect(await codeOf(engine.challenge(frames, { notes, steps }, null))).toBe('image_unreadable')
+      expect(await codeOf(judgeBy(engine, frames, { notes, steps }))).toBe('image_unreadable')
     expect(incidents).toEqual([])
     expect(engine.health().status).toBe('ok')
   })

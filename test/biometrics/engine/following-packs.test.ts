@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
-import type { Step } from '../../../src/biometrics/challenge/steps.js'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { EngineProcess } from '../../../src/biometrics/engine/engine-process.js'
 import type { Box } from '../../../src/biometrics/measurements.js'
@@ -13,6 +12,7 @@ import { scoreOf } from '../../../src/biometrics/pipeline/judge/match.js'
 import { FaceDetector } from '../../../src/biometrics/pipeline/networks/detect.js'
 import { LandmarkFinder } from '../../../src/biometrics/pipeline/networks/landmarks.js'
 import { StageClock } from '../../../src/biometrics/pipeline/stage-clock.js'
+import type { Step } from '../../../src/features/challenges/film/steps.js'
 import { OnnxGraph } from '../../../tools/pack-builders/onnx/onnx-writer.js'
 import { Random } from '../../hostile/random.js'
 import { headFilm } from '../../liveness/films.js'
@@ -23,6 +23,7 @@ import { writeBroughtPack, writeShiftedPack } from '../../support/packs.js'
 import {
   copyBaselinePack,
   evaluationDataMissing,
+  judgeBy,
   plainPicture,
   removeTemporaryDirs,
   startEngine,
@@ -212,13 +213,11 @@ describe('a pack that follows', () => {
     const portrait = await portraitOf(pipeline, 'ada', adaElsewhere)
     const film = await headFilm({ portrait }, STEPS, new Random(3))
     await pipeline.release()
-    const { samples, fault } = await together.challenge(
+    const { samples, fault } = await judgeBy(
+      together,
       film.frames,
       { notes: film.notes, steps: STEPS },
-      null,
-      {
-        alsoEmbed: [SHIFTED, WIDE],
-      },
+      { alsoEmbed: [SHIFTED, WIDE] },
     )
     expect(fault).toBeNull()
     const ahead = [samples[0]!, samples.at(-1)!]

@@ -4,7 +4,7 @@ import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { livenessStatement } from '../../../src/verification/liveness.js'
 import { face } from '../../support/faces.js'
 import { writeLivenessPack } from '../../support/liveness-pack.js'
-import { removeTemporaryDirs, startEngine, temporaryDir } from '../fixtures.js'
+import { guidanceBy, removeTemporaryDirs, startEngine, temporaryDir } from '../fixtures.js'
 
 const anyone = new Float32Array(128).fill(1)
 const TOO_CLOSE = { checked: true, score: null, passed: false, guidance: 'too_close' }
@@ -70,7 +70,7 @@ describe('a face with little around it', () => {
 
   it('guidance asks the person to move away before a verify would refuse to judge', async () => {
     const image = await face('grace')
-    expect(await (await requiring()).guide({ image, step: 'frontal' })).toEqual([])
-    expect(await (await requiring(0.9)).guide({ image, step: 'frontal' })).toEqual(['too_close'])
+    expect(await guidanceBy(await requiring(), image)).toEqual([])
+    expect(await guidanceBy(await requiring(0.9), image)).toEqual(['too_close'])
   })
 })

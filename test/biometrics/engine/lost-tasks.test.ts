@@ -12,6 +12,7 @@ import {
   codeOf,
   copyBaselinePack,
   defaultLimits,
+  judgeBy,
   plainPicture,
   removeTemporaryDirs,
   startEngine,
@@ -179,8 +180,8 @@ describe('a frame of a challenge', () => {
       Promise.all(Array.from({ length: 16 }, () => plainPicture(width, 480).jpeg().toBuffer()))
     const notes = Array.from({ length: 16 }, (_, i) => ({ step: i < 8 ? 0 : 1, tMs: 200 * i }))
     const steps = ['frontal', 'turn_left'] as const
-    expect(await codeOf(other.challenge(await frames(641), { notes, steps }, null))).toBe('image_too_large')
-    expect(await codeOf(other.challenge(await frames(640), { notes, steps }, null))).toBe('resolved')
+    expect(await codeOf(judgeBy(other, await frames(641), { notes, steps }))).toBe('image_too_large')
+    expect(await codeOf(judgeBy(other, await frames(640), { notes, steps }))).toBe('resolved')
     expect(await codeOf(other.inspect(await frames(641), { areFrames: true }))).toBe('image_too_large')
     expect(await codeOf(other.inspect(await frames(641)))).toBe('resolved')
     await other.close()

@@ -4,7 +4,7 @@ import { QUALITY_COMPONENTS } from '../../../models/pack/quality-components.js'
 import type { QualityComponents } from '../../../src/biometrics/measurements.js'
 import { guidanceOfFault } from '../../../src/biometrics/picture-guidance.js'
 import { faultsOf } from '../../../src/biometrics/pipeline/judge/component-finding.js'
-import { adviceOn, assessQuality } from '../../../src/biometrics/pipeline/judge/quality-bounds.js'
+import { assessQuality, lowQuality } from '../../../src/biometrics/pipeline/judge/quality-bounds.js'
 
 const good: Required<QualityComponents> = {
   inter_eye_distance: 90,
@@ -83,7 +83,7 @@ it('advice says each thing once', () => {
   const findings = assessQuality({ ...good, luminance_mean: 29, under_exposure_prevention: 0.4 }, 'enrol')
   const faults = [...faultsOf(findings, 0), ...faultsOf(findings, 1)]
   expect(faults).toHaveLength(4)
-  expect(adviceOn(faults)).toBe('The photo is not good enough. It is too dark. Turn to the light.')
+  expect(lowQuality(faults).message).toBe('The photo is not good enough. It is too dark. Turn to the light.')
 })
 
 it('gives the text of the guidance code as advice, or says which way to go', () => {

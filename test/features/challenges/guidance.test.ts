@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { FRAME_GUIDANCE } from '../../../clients/capture/guidance-codes.js'
-import { STEPS, type Step } from '../../../src/biometrics/challenge/steps.js'
+import { STEPS, type Step } from '../../../src/features/challenges/film/steps.js'
 import { Random } from '../../hostile/random.js'
 import { headFilm } from '../../liveness/films.js'
 import { loadPipeline } from '../../liveness/pipeline.js'

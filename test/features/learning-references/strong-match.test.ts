@@ -1,5 +1,6 @@
 /** Which captures a template is made of. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { strictThreshold } from '../../../models/pack/strict-threshold.js'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { strongMatch } from '../../../src/features/learning-references/strong-match.js'
 import type { Comparison } from '../../../src/verification/biometric-provider.js'
@@ -40,7 +41,7 @@ it('a capture counts by its match with the first template, not with the template
   expect(strongMatch(provider, comparison, terms, () => enrolled)).toBe(samples[0]!.embedding)
   const grace = evidenceOf([await face('grace')])
   const { reference: other } = await provider.enrol(call, grace, { assessOnly: false })
-  expect(comparison.score).toBeGreaterThan(provider.strictThreshold(1e-4)!)
+  expect(comparison.score).toBeGreaterThan(strictThreshold(provider.pack, 1e-4)!.threshold)
   expect(strongMatch(provider, comparison, terms, () => other)).toBeNull()
 })
 

@@ -25,9 +25,11 @@ const notMet = (requirement: string, issue: string) =>
 it('the acr of an approval names the challenge, the liveness network and the passkey', () => {
   expect(offeredAcr(NONE, null)).toBe(acr('face'))
   expect(offeredAcr({ passiveLiveness: 'net' }, null, 'swk')).toBe(acr('face-pad-swk'))
-  expect(offeredAcr(NONE, ['turn', 'nod'])).toBe(acr('face-active'))
-  expect(offeredAcr({ passiveLiveness: 'net' }, ['nod'], 'hwk')).toBe(acr('face-active-nod-pad-hwk'))
-  expect(offeredAcr(NONE, [])).toBe(acr('face-no-motion'))
+  expect(offeredAcr(NONE, { method: 'active-geometry@1' })).toBe(acr('face-active'))
+  expect(offeredAcr({ passiveLiveness: 'net' }, { method: 'active-nod@1' }, 'hwk')).toBe(
+    acr('face-active-nod-pad-hwk'),
+  )
+  expect(offeredAcr(NONE, { method: null })).toBe(acr('face-no-motion'))
 })
 
 it('a challenge whose movements the rule does not accept is refused before it is made', () => {

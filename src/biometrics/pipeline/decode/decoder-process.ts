@@ -108,22 +108,16 @@ export class DecoderProcess {
     task: DecoderTask,
     signal?: AbortSignal,
   ): Promise<DecodedImage | EncodedImage> {
-    return new Promise((resolve, reject) => {
+    if (signal?.aborted) return Promise.reject(cancelled())
+    let onAbort = () => {}
+    const settled = new Promise<DecodedImage | EncodedImage>((resolve, reject) => {
       const job: Job = { bytes, task, resolve, reject }
-      const onAbort = () => this.cancel(job)
-      const settled =
-        <T>(settle: (value: T) => void) =>
-        (value: T) => {
-          signal?.removeEventListener('abort', onAbort)
-          settle(value)
-        }
-      job.resolve = settled(resolve)
-      job.reject = settled(reject)
-      if (signal?.aborted) return reject(cancelled())
+      onAbort = () => this.cancel(job)
       signal?.addEventListener('abort', onAbort, { once: true })
       this.waiting.push(job)
       this.next()
     })
+    return settled.finally(() => signal?.removeEventListener('abort', onAbort))
   }
 
   /** Ends the process; the picture that it decodes fails. */

@@ -22,8 +22,6 @@ export interface DecodingWork {
   excess: string | null
 }
 
-const NO_EXCESS = { excess: null } as const
-
 export function foreseeWork(
   format: InspectedImage['format'],
   bytes: Uint8Array,
@@ -48,26 +46,26 @@ function jpegWork(bytes: Uint8Array, budget: DecodingBudget): DecodingWork {
   if (scannedPixels > budget.maxScannedPixels)
     return { size, isLight: false, excess: `${scans} scans of ${size!.width}×${size!.height} pixels` }
   const isLight = size !== null && !isArithmetic && (isSingle || scannedPixels <= budget.lightScannedPixels)
-  return { size, isLight: isLight && !hasProgrammableProfile(bytes.subarray(0, headerBytes)), ...NO_EXCESS }
+  return { size, isLight: isLight && !hasProgrammableProfile(bytes.subarray(0, headerBytes)), excess: null }
 }
 
 function pngWork(bytes: Uint8Array, budget: DecodingBudget): DecodingWork {
   const shape = pngShape(bytes)
-  if (!shape) return { size: null, isLight: false, ...NO_EXCESS }
+  if (!shape) return { size: null, isLight: false, excess: null }
   const { width, height, unpackedBytes, rawBytes, hasProfile } = shape
   const size = { width, height }
   if (unpackedBytes > budget.maxUnpackedBytes)
     return { size, isLight: false, excess: 'more compressed text than a picture needs' }
   const isLight =
     rawBytes <= budget.lightPngBytes && unpackedBytes <= budget.lightUnpackedBytes && !hasProfile
-  return { size, isLight, ...NO_EXCESS }
+  return { size, isLight, excess: null }
 }
 
 /** A lossless picture is never light: the work for a pixel depends on the file. */
 function webpWork(bytes: Uint8Array, budget: DecodingBudget): DecodingWork {
   const size = webpSize(bytes)
   const isSmall = size !== null && pixelsOf(size) <= budget.lightWebpPixels
-  return { size, isLight: isSmall && isLossy(bytes) && !hasProgrammableProfile(bytes), ...NO_EXCESS }
+  return { size, isLight: isSmall && isLossy(bytes) && !hasProgrammableProfile(bytes), excess: null }
 }
 
 function pixelsOf({ width, height }: { width: number; height: number }): number {

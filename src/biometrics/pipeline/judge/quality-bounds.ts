@@ -3,6 +3,7 @@
 import { GUIDANCE_TEXTS } from '../../../../clients/capture/guidance-texts.js'
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../../../models/pack/quality-components.js'
 import type { QualityBound, QualityBounds, QualitySpec } from '../../../../models/pack/quality-schema.js'
+import { BiometricError } from '../../biometric-error.js'
 import type { QualityComponents, QualityFault } from '../../measurements.js'
 import type { ComponentFinding } from './component-finding.js'
 
@@ -93,7 +94,8 @@ function judge(component: QualityComponent, value: number, bound: QualityBound |
   return { component, value, bound, passed: hint === null, hint }
 }
 
-/** Joins the advice into a sentence for the person, each piece once. */
-export function adviceOn(faults: readonly QualityFault[]): string {
-  return ['The photo is not good enough.', ...new Set(faults.map(({ hint }) => hint))].join(' ')
+/** The refusal of the first photo with a fault, with the advice on all faults as a sentence for the person, each piece once. @param faults at least one */
+export function lowQuality(faults: readonly QualityFault[]): BiometricError {
+  const advice = ['The photo is not good enough.', ...new Set(faults.map(({ hint }) => hint))].join(' ')
+  return new BiometricError('low_quality', advice, faults[0]!.imageIndex, { faults })
 }

@@ -2,7 +2,7 @@
 import type { QualitySpec } from '../../../../models/pack/quality-schema.js'
 import { BiometricError, type FaceSample, type Liveness } from '../../types.js'
 import { faultsOf } from './component-finding.js'
-import { adviceOn, assessQuality } from './quality-bounds.js'
+import { assessQuality, lowQuality } from './quality-bounds.js'
 
 /** @throws BiometricError low_quality */
 export function assertQuality(
@@ -10,7 +10,7 @@ export function assertQuality(
   spec: QualitySpec | undefined,
 ): void {
   const faults = faultsOf(assessQuality(quality.components, 'verify', spec), imageIndex)
-  if (faults.length > 0) throw new BiometricError('low_quality', adviceOn(faults), imageIndex, { faults })
+  if (faults.length > 0) throw lowQuality(faults)
 }
 
 /**

@@ -36,8 +36,3 @@ export function notUpright(imageIndex: number): BiometricError {
     imageIndex,
   )
 }
-
-/** @throws BiometricError face_not_upright */
-export function assertUpright(rule: UprightRule, embedding: Float32Array, imageIndex: number): void {
-  if (likenessToTurned(rule.axis, embedding) >= rule.bound) throw notUpright(imageIndex)
-}

@@ -1,9 +1,9 @@
 /** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
 import Type, { type Static } from 'typebox'
 import { captureReport, image as imageField } from '../../../api/schemas.js'
-import { STEPS } from '../../../biometrics/challenge/steps.js'
 import { inputParser } from '../../../http/bodies/json-body.js'
 import { framesField } from '../../challenges/exports.js'
+import { STEPS } from '../../challenges/film/exports.js'
 import { authenticationResponse, registrationResponse } from '../../passkeys/exports.js'
 import { MAX_VERSION_CHARACTERS } from '../capture-page-settings.js'
 

@@ -8,16 +8,15 @@ import { assertPlainUserId } from '../../../api/enrolment-checks.js'
 import { assertActionScope, assertOneOf } from '../../../api/key-scope.js'
 import { NONCE_LENGTH, nullable, time, userId } from '../../../api/schemas.js'
 import type { Services } from '../../../api/services.js'
-import { MODES, STEPS } from '../../../biometrics/challenge/steps.js'
 import { CAPTURE_LIMITS } from '../../../contract/capture-limits.js'
 import { isoTime, SECOND_MS } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
-import { activeMethod } from '../../../verification/liveness.js'
 import { decidingProvider } from '../../../verification/references/deciding-model.js'
 import { ChallengeBook, type Purpose } from '../challenge-book.js'
 import type { ChallengePart } from '../challenge-part.js'
 import { modesField, purposeField } from '../challenge-schemas.js'
 import { challengeSeconds } from '../challenge-settings.js'
+import { activeMethodOf, MODES, modesOf, STEPS } from '../film/steps.js'
 import { actionFor, assertVerifiable } from '../verifiable.js'
 import { LIVENESS } from './liveness-topic.js'
 
@@ -154,7 +153,7 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
             nonce,
             user_id: input.user_id,
             purpose,
-            method: activeMethod(steps),
+            method: activeMethodOf(modesOf(steps)),
             steps,
             capture: CAPTURE_LIMITS,
             expires_in: ttlSeconds,

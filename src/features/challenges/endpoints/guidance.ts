@@ -5,9 +5,11 @@ import { FRAME_GUIDANCE } from '../../../../clients/capture/guidance-codes.js'
 import type { Endpoint, EndpointDescription } from '../../../api/endpoint.js'
 import { EXAMPLE_IMAGE, image, userIdBounds } from '../../../api/schemas.js'
 import type { Services } from '../../../api/services.js'
-import { STEPS } from '../../../biometrics/challenge/steps.js'
+import { scriptedGuidance } from '../../../contract/sandbox-rules.js'
 import { DomainError } from '../../../lib/domain-error.js'
 import { decodeImage } from '../../../verification/capture/images.js'
+import { FRAME_LIMITS, guidanceOn } from '../film/frame-guidance.js'
+import { STEPS } from '../film/steps.js'
 import { LIVENESS } from './liveness-topic.js'
 
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
@@ -80,6 +82,9 @@ export const guideDescription: EndpointDescription = {
 
 type Input = Static<typeof body>
 
+/** The fields of the frames. */
+const pathOf = (index: number) => (index === 0 ? 'image' : 'frontal')
+
 export function guide({ provider }: Pick<Services, 'provider'>): Endpoint<Input> {
   return {
     ...guideDescription,
@@ -90,11 +95,10 @@ export function guide({ provider }: Pick<Services, 'provider'>): Endpoint<Input>
       const { input } = call
       const { step = 'frontal' } = input
       if (step !== 'frontal' && !provider.takesFilms) throw new DomainError('liveness_unavailable')
-      const guidance = await provider.guide(call, {
-        image: await decodeImage(input.image, 'image'),
-        frontal: input.frontal === undefined ? undefined : await decodeImage(input.frontal, 'frontal'),
-        step,
-      })
+      const images = [await decodeImage(input.image, 'image')]
+      if (input.frontal !== undefined) images.push(await decodeImage(input.frontal, 'frontal'))
+      const glance = await provider.glance(call, images, FRAME_LIMITS, pathOf)
+      const guidance = glance ? guidanceOn(glance, step) : scriptedGuidance(input.user_id ?? '', step)
       return { status: 200, body: { step, guidance } }
     },
   }

@@ -44,7 +44,7 @@ export const attackDetection: Evidence = {
   settings: ['requireLiveness'],
   facts: ['pack', 'tenants'],
   tests:
-    'verification/liveness-requirement features/challenges/challenges biometrics/challenge/active-geometry',
+    'verification/liveness-requirement features/challenges/challenges features/challenges/film/active-geometry',
   documents: 'guides/liveness.md model-packs.md#liveness-of-the-recommended-pack',
 }
 

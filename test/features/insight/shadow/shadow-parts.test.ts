@@ -5,6 +5,7 @@ import { Shadow } from '../../../../src/features/insight/shadow/shadow.js'
 import { noShadowCounts, type ShadowCounts } from '../../../../src/features/insight/shadow/shadow-counts.js'
 import { ShadowRecorder } from '../../../../src/features/insight/shadow/shadow-recorder.js'
 import { tenantModelsJson } from '../../../../src/tenants/tenant-models.js'
+import type { Film } from '../../../../src/verification/biometric-provider.js'
 import type { AnsweredCall, CaptureInput, UserCall } from '../../../../src/verification/call.js'
 import { EngineProvider } from '../../../../src/verification/engine-provider.js'
 import type { Examination } from '../../../../src/verification/verdict.js'
@@ -72,7 +73,7 @@ async function show(shadow: Shadow, images: Buffer[], answer: AnsweredCall, fram
   const user = { id: 'ada', blindIndex: core.vault.blindIndex(tenant.id, 'production', 'ada') }
   const call = { tenant: record, user, afterAnswer: [] } as unknown as UserCall<CaptureInput>
   const point = new EngineProvider(running.service.engine).operatingPoint(1e-3)
-  const film = frame === undefined ? null : { notes: [], steps: [] }
+  const film = frame === undefined ? null : ({ method: null } as Film)
   const evidence = evidenceOf(images, film)
   const watched = shadow.watch(call, evidence, { model: MODEL, point, conditions: [] })
   const subject = await core.vault.find(core.store.read, user.blindIndex, user.id)

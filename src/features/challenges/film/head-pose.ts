@@ -1,5 +1,5 @@
 /** Head pose in degrees, and its distance from an earlier pose. */
-import type { FrameFace } from '../measurements.js'
+import type { FrameFace } from '../../../biometrics/measurements.js'
 import type { Movement } from './steps.js'
 
 export interface Pose {

@@ -4,15 +4,11 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ACTIVE_LIVENESS_68 } from '../../../models/pack/active-liveness.js'
-import {
-  type FrameNote,
-  judgeGeometry,
-  type Look,
-} from '../../../src/biometrics/challenge/active-geometry.js'
-import type { Step } from '../../../src/biometrics/challenge/steps.js'
-import type { FrameFace } from '../../../src/biometrics/measurements.js'
-import { CAPTURE_LIMITS } from '../../../src/contract/capture-limits.js'
+import { ACTIVE_LIVENESS_68 } from '../../../../models/pack/active-liveness.js'
+import type { FrameFace, Look } from '../../../../src/biometrics/measurements.js'
+import { CAPTURE_LIMITS } from '../../../../src/contract/capture-limits.js'
+import { type FrameNote, judgeGeometry } from '../../../../src/features/challenges/film/active-geometry.js'
+import type { Step } from '../../../../src/features/challenges/film/steps.js'
 
 interface Recording {
   steps: Step[]

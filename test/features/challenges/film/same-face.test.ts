@@ -1,7 +1,7 @@
 /** Which key frames of a challenge count as one person's, by thresholds of their own. */
 import { describe, expect, it } from 'vitest'
-import type { ModelPack } from '../../../models/pack/model-pack.js'
-import { showsOneFace } from '../../../src/biometrics/challenge/same-face.js'
+import type { ModelPack } from '../../../../models/pack/model-pack.js'
+import { showsOneFace } from '../../../../src/features/challenges/film/same-face.js'
 
 function packOf(movedFaceFmr?: number): ModelPack {
   const points = [

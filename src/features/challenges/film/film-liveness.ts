@@ -1,6 +1,6 @@
 /** Liveness of a series of frames: chooses the frames that the liveness network judges and combines its scores. */
-import type { Liveness } from '../measurements.js'
-import { LIVENESS_UNCHECKED } from '../pipeline/judge/liveness-room.js'
+import type { Liveness } from '../../../biometrics/measurements.js'
+import { LIVENESS_UNCHECKED } from '../../../biometrics/pipeline/judge/liveness-room.js'
 import type { FrameNote } from './active-geometry.js'
 import type { Step } from './steps.js'
 

@@ -1,15 +1,14 @@
 /** Tests of what the frames of each step must show, and of the guidance where they do not, on the recorded film of a head. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ACTIVE_LIVENESS_68 } from '../../../models/pack/active-liveness.js'
+import { ACTIVE_LIVENESS_68 } from '../../../../models/pack/active-liveness.js'
+import type { FrameFace, Look } from '../../../../src/biometrics/measurements.js'
 import {
   type FrameNote,
   judgeGeometry,
   keyIndices,
-  type Look,
-} from '../../../src/biometrics/challenge/active-geometry.js'
-import type { Step } from '../../../src/biometrics/challenge/steps.js'
-import type { FrameFace } from '../../../src/biometrics/measurements.js'
+} from '../../../../src/features/challenges/film/active-geometry.js'
+import type { Step } from '../../../../src/features/challenges/film/steps.js'
 
 interface Frame {
   note: FrameNote

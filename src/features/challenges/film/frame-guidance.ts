@@ -1,26 +1,31 @@
 /** Live guidance from one small frame: what the person should do before anything is sent to be judged. */
 
-import { FRAME_GUIDANCE, type FrameGuidance, type Guidance } from '../../../clients/capture/guidance-codes.js'
-import type { ActiveLivenessSpec, LivenessSpec } from '../../../models/pack/pack-schema.js'
-import type { QualityComponent } from '../../../models/pack/quality-components.js'
-import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import type { FrameFace } from '../measurements.js'
-import { hasRoomAround } from '../pipeline/judge/liveness-room.js'
-import type { Purpose } from '../pipeline/judge/quality-bounds.js'
-import type { Look } from './active-geometry.js'
+import {
+  FRAME_GUIDANCE,
+  type FrameGuidance,
+  type Guidance,
+} from '../../../../clients/capture/guidance-codes.js'
+import type { ModelPack } from '../../../../models/pack/model-pack.js'
+import type { QualityComponent } from '../../../../models/pack/quality-components.js'
+import type { FrameFace, Look } from '../../../biometrics/measurements.js'
+import { hasRoomAround } from '../../../biometrics/pipeline/judge/liveness-room.js'
+import type { Purpose } from '../../../biometrics/pipeline/judge/quality-bounds.js'
+import type { FrameLimits, Glance } from '../../../biometrics/types.js'
 import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, poseOf } from './head-pose.js'
 import { type Movement, modeOf, type Step } from './steps.js'
 
+type Bounds = ModelPack['manifest']
+
 /** Size and format of guidance frames: enough for every code, small enough to cost no more than one detection. */
-export const FRAME_LIMITS = {
+export const FRAME_LIMITS: FrameLimits = {
   maxPixels: 640 * 480,
   /**
    * Smallest face width in the small frame, in pixels; how large the face must be for the verdict is a separate
    * bound.
    */
   minFacePx: 24,
-} as const
+}
 
 /** Longest side, in pixels, that frames of a challenge are expected to have when they are sent to be judged. */
 const JUDGED_SIDE_PX = 640
@@ -28,38 +33,21 @@ const JUDGED_SIDE_PX = 640
 const MARGIN = 1.2
 
 /** Share of a frame's longer side that a face must take to be wide enough for the verdict. */
-export function leastFaceShare({ minFacePx }: { minFacePx: number }): number {
+function leastFaceShare(minFacePx: number): number {
   return (MARGIN * minFacePx) / JUDGED_SIDE_PX
 }
 
-/** Measurements of the frame, and the step of the challenge. */
-export interface GuidedFrame {
-  look: Look
-  /** Mean gray level of the whole frame, 0 to 255, or null where the frame shows a face. */
-  luminance: number | null
-  step: Step
-  /** An earlier frontal frame that was good, from which a movement is measured; null before there is one. */
-  frontal: Look | null
-}
-
-/** Bounds from the model pack and the installation. */
-export interface GuidanceBounds {
-  activeLiveness?: ActiveLivenessSpec | undefined
-  liveness?: LivenessSpec | undefined
-  quality?: QualitySpec | undefined
-  /** Smallest width of the face, as a share of the frame's longer side. */
-  minFaceShare: number
-}
-
-/** Guidance codes, the most urgent first; empty when the person has nothing left to correct. */
-export function guidanceOn(frame: GuidedFrame, bounds: GuidanceBounds): FrameGuidance[] {
-  const { look, step, frontal } = frame
-  if ('code' in look) return tellable([faultOfFrameLight(frame), REFUSED[look.code]])
-  const place = faultOfDistance(look, bounds) ?? faultOfPlace(look)
+/** Guidance codes, the most urgent first; empty when the person has nothing left to correct. @param glance of the frame, and perhaps of an earlier frontal one that was good */
+export function guidanceOn(glance: Glance, step: Step): FrameGuidance[] {
+  const { looks, luminance, pack } = glance
+  const look = looks[0]!
+  const bounds = pack.manifest
+  if ('code' in look) return tellable([faultOfFrameLight(luminance), REFUSED[look.code]])
+  const place = faultOfDistance(look, glance) ?? faultOfPlace(look)
   // Advice on light comes earlier than a verify would refuse the photo.
   const light = faultOf(look, LIGHT, 'enrol', bounds)
   // A moving head is blurred and not frontal, so neither counts here.
-  if (step !== 'frontal') return tellable([place, light, faultOfMovement(look, step, frontal, bounds)])
+  if (step !== 'frontal') return tellable([place, light, faultOfMovement(look, step, looks[1], bounds)])
   const focus = faultOf(look, ['sharpness'], 'verify', bounds)
   return tellable([place, light, focus, faultOfPose(look, bounds)])
 }
@@ -68,7 +56,7 @@ export function guidanceOn(frame: GuidedFrame, bounds: GuidanceBounds): FrameGui
 const DARK_FRAME = 45
 const BRIGHT_FRAME = 215
 
-function faultOfFrameLight({ luminance }: GuidedFrame): Guidance | null {
+function faultOfFrameLight(luminance: number | null): Guidance | null {
   if (luminance === null) return null
   if (luminance < DARK_FRAME) return 'too_dark'
   return luminance > BRIGHT_FRAME ? 'too_bright' : null
@@ -87,7 +75,7 @@ function faultOf(
   { quality }: FrameFace,
   names: readonly QualityComponent[],
   purpose: Purpose,
-  bounds: GuidanceBounds,
+  bounds: Bounds,
 ): Guidance | null {
   const measured = names.flatMap((name) => {
     const value = quality.components[name]
@@ -96,13 +84,13 @@ function faultOf(
   return faultOfQuality(Object.fromEntries(measured), purpose, bounds.quality)
 }
 
-function faultOfDistance({ box, width, height }: FrameFace, bounds: GuidanceBounds): Guidance | null {
-  if (box.width < bounds.minFaceShare * Math.max(width, height)) return 'too_far'
-  const { liveness } = bounds
+function faultOfDistance({ box, width, height }: FrameFace, { pack, minFacePx }: Glance): Guidance | null {
+  if (box.width < leastFaceShare(minFacePx) * Math.max(width, height)) return 'too_far'
+  const { liveness } = pack.manifest
   return liveness && !hasRoomAround(box, { width, height }, liveness) ? 'too_close' : null
 }
 
-function faultOfPose(look: FrameFace, bounds: GuidanceBounds): Guidance | null {
+function faultOfPose(look: FrameFace, bounds: Bounds): Guidance | null {
   const { activeLiveness } = bounds
   const isAhead = !activeLiveness || Math.abs(poseOf(look).yaw) <= activeLiveness.frontalDegrees
   return isAhead ? faultOf(look, POSE, 'enrol', bounds) : 'not_frontal'
@@ -112,8 +100,8 @@ function faultOfPose(look: FrameFace, bounds: GuidanceBounds): Guidance | null {
 function faultOfMovement(
   look: FrameFace,
   step: Movement,
-  frontal: Look | null,
-  { activeLiveness }: GuidanceBounds,
+  frontal: Look | undefined,
+  { activeLiveness }: Bounds,
 ): Guidance | null {
   const isTurn = modeOf(step) === 'turn'
   const middle = frontal && !('code' in frontal) ? poseOf(frontal) : isTurn ? { yaw: 0, pitch: 0 } : null

@@ -1,7 +1,7 @@
 /** Moves a template towards a later capture of the same person, within bounds. */
-import { type AgeingBounds, distanceOfScore } from '../../../../models/pack/ageing-bounds.js'
-import type { ModelPack } from '../../../../models/pack/model-pack.js'
-import { scoreOf } from './match.js'
+import { type AgeingBounds, distanceOfScore } from '../../../models/pack/ageing-bounds.js'
+import type { ModelPack } from '../../../models/pack/model-pack.js'
+import { scoreOf } from '../../biometrics/pipeline/judge/match.js'
 
 /** Embeddings of one pack, [dimensions] float32 each. */
 export interface Ageing {

@@ -7,21 +7,16 @@
  * challenge has two axes. A film of the person doing the same movements passes.
  */
 
-import type { Guidance } from '../../../clients/capture/guidance-codes.js'
-import type { ActiveLivenessSpec } from '../../../models/pack/pack-schema.js'
-import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
-import type { FrameFace, FrameRefusal } from '../measurements.js'
-import type { ChallengeFinding } from './findings.js'
+import type { Guidance } from '../../../../clients/capture/guidance-codes.js'
+import type { ActiveLivenessSpec } from '../../../../models/pack/pack-schema.js'
+import type { QualitySpec } from '../../../../models/pack/quality-schema.js'
+import type { FrameFace, Look } from '../../../biometrics/measurements.js'
+import { CAPTURE_LIMITS } from '../../../contract/capture-limits.js'
+import type { CaptureFault } from '../../../contract/capture-fault.js'
+import type { LivenessFinding } from '../../../contract/wire-types.js'
 import { faultOfPlace, faultOfQuality, REFUSED } from './frame-faults.js'
 import { movedBy, type Pose, poseOf } from './head-pose.js'
 import { type Movement, modeOf, reversedTurns, type Step } from './steps.js'
-
-/** The fault of a series: always guidance for the person, and a finding where that says more. */
-export interface ChallengeFault {
-  guidance: Guidance
-  finding?: ChallengeFinding
-}
 
 /** A frame as its sender describes it. */
 export interface FrameNote {
@@ -30,8 +25,6 @@ export interface FrameNote {
   /** Milliseconds since the capture began, by the sender's clock. */
   tMs: number
 }
-
-export type Look = FrameFace | FrameRefusal
 
 /** Indices of the key frames, which are embedded and represent the series. */
 export interface KeyFrames {
@@ -51,7 +44,7 @@ export function keyIndices({ frontal, movements, last }: KeyFrames): number[] {
   return [...new Set([frontal, ...movements, last])]
 }
 
-export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: ChallengeFault }
+export type GeometryVerdict = { keys: KeyFrames; fault: null } | { keys: null; fault: CaptureFault }
 
 /** A model pack's bounds for active liveness and quality. */
 export interface GeometryBounds {
@@ -91,9 +84,9 @@ function faultOfOrder(
   notes: readonly FrameNote[],
   steps: readonly Step[],
   maxLate: number,
-): ChallengeFault | null {
+): CaptureFault | null {
   let late = 0
-  const outOfOrder: ChallengeFault = { guidance: 'try_again', finding: 'out_of_order' }
+  const outOfOrder: CaptureFault = { guidance: 'try_again', finding: 'out_of_order' }
   const [first] = notes
   if (first?.step !== 0 || notes.at(-1)!.step !== steps.length - 1) return outOfOrder
   for (const [index, { step, tMs }] of notes.entries()) {
@@ -119,7 +112,7 @@ function faultOfOrder(
 const MAX_FACELESS = 3
 
 /** Every frame that shows a face must show exactly one, and all of it. */
-function faultOfAny(looks: readonly Look[]): ChallengeFault | null {
+function faultOfAny(looks: readonly Look[]): CaptureFault | null {
   const faceless = looks.filter((look) => 'code' in look && look.code === 'face_not_found')
   if (faceless.length > MAX_FACELESS) return { guidance: 'no_face' }
   for (const look of looks) {
@@ -206,7 +199,7 @@ class Series {
   }
 
   /** The first frame of each movement past its target; between two movements the head must return to the middle. */
-  private crossings(middle: PosedFrame): number[] | ChallengeFault {
+  private crossings(middle: PosedFrame): number[] | CaptureFault {
     const found: number[] = []
     for (const [number, step] of this.steps.entries()) {
       if (step === 'frontal') continue
@@ -220,7 +213,7 @@ class Series {
     return found
   }
 
-  private crossing(middle: PosedFrame, number: number, step: Movement): number | ChallengeFault {
+  private crossing(middle: PosedFrame, number: number, step: Movement): number | CaptureFault {
     const target = modeOf(step) === 'turn' ? this.spec.turnDegrees : this.spec.nodDegrees
     const candidates = this.framesOf(number)
     for (const index of candidates) {
@@ -285,7 +278,7 @@ class Series {
 const STRIDE_MS = 200
 const MAX_STRIDE_MS = 250
 
-function refused(guidance: Guidance, finding?: ChallengeFinding): GeometryVerdict {
+function refused(guidance: Guidance, finding?: LivenessFinding): GeometryVerdict {
   return { keys: null, fault: { guidance, ...(finding ? { finding } : {}) } }
 }
 

@@ -1,10 +1,10 @@
 /** Faults of a single frame, as guidance codes for the person. Nothing here knows of a series. */
 
-import type { Guidance } from '../../../clients/capture/guidance-codes.js'
-import type { QualitySpec } from '../../../models/pack/quality-schema.js'
-import type { FrameFace, FrameRefusal, QualityComponents } from '../measurements.js'
-import { BY_COMPONENT, isBelow } from '../picture-guidance.js'
-import { assessQuality, type Purpose } from '../pipeline/judge/quality-bounds.js'
+import type { Guidance } from '../../../../clients/capture/guidance-codes.js'
+import type { QualitySpec } from '../../../../models/pack/quality-schema.js'
+import type { FrameFace, FrameRefusal, QualityComponents } from '../../../biometrics/measurements.js'
+import { BY_COMPONENT, isBelow } from '../../../biometrics/picture-guidance.js'
+import { assessQuality, type Purpose } from '../../../biometrics/pipeline/judge/quality-bounds.js'
 
 /** Largest width of the face, as a share of the frame's width. */
 const MAX_FACE_SHARE = 0.8

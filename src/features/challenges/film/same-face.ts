@@ -1,6 +1,10 @@
 /** Checks whether the key frames of a series show one person's face. */
-import { type ModelPack, movedFaceThreshold, samePersonThreshold } from '../../../models/pack/model-pack.js'
-import { scoreOf } from '../pipeline/judge/match.js'
+import {
+  type ModelPack,
+  movedFaceThreshold,
+  samePersonThreshold,
+} from '../../../../models/pack/model-pack.js'
+import { scoreOf } from '../../../biometrics/pipeline/judge/match.js'
 import type { KeyFrames } from './active-geometry.js'
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ageingBounds, distanceOfScore } from '../../../models/pack/ageing-bounds.js'
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import { agedTemplate } from '../../../src/biometrics/pipeline/judge/aged-template.js'
 import { scoreOf } from '../../../src/biometrics/pipeline/judge/match.js'
+import { agedTemplate } from '../../../src/features/learning-references/aged-template.js'
 import { seededRandom } from '../../../tools/evaluation/random.js'
 
 const DIMENSIONS = 16

@@ -23,6 +23,14 @@ export function modesOf(steps: readonly Step[]): Mode[] {
   return MODES.filter((mode) => MOVEMENTS[mode].some((movement) => steps.includes(movement)))
 }
 
+const GEOMETRY_VERSION = 1
+
+/** Name of the liveness method that movements about these axes are; null without a movement. */
+export function activeMethodOf(modes: readonly Mode[]): string | null {
+  if (modes.length === 0) return null
+  return `active-${modes.length > 1 ? 'geometry' : modes[0]}@${GEOMETRY_VERSION}`
+}
+
 /**
  * Draws a challenge: both axes in either order (or the only axis twice), random directions, a third movement in half
  * of the cases, and a frontal look before and after. Without a mode the challenge is one frontal look.
