@@ -17,8 +17,8 @@ import {
 import { declare, subcommand } from '../lib/command.js'
 import { effectiveValue } from '../lib/effective-value.js'
 import { EXIT, fail } from '../lib/output.js'
+import { overdueBackup } from '../lib/overdue-backup.js'
 import { type Cell, listing, paint, table } from '../lib/style.js'
-import { tryBackups } from '../lib/try-backups.js'
 import { baselineWarning } from '../models/prepare-models.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import { openPack, openSettings } from './open-settings.js'
@@ -68,21 +68,18 @@ export function registerConfigCommands(config: Command): void {
     async answer() {
       const resolution = resolveConfig()
       const { config } = resolution
-      const trials = [
-        ...tlsReports(config),
-        await tryAddresses(config),
-        tryWriting(config),
-        await tryDatabase(config),
-        await tryMasterKey(config),
-        await tryPack(config),
-        await tryFollowingPacks(config),
-        await tryBackups(config, Date.now()),
-      ]
+      const certificates = tlsReports(config)
       // Setting and trial may report the same problem: print it once.
       const told = [
         ...resolution.problems,
         ...(await secretProblems(config)),
-        ...trials.flatMap((trial) => trial.problems),
+        ...certificates.flatMap((report) => report.problems),
+        ...(await tryAddresses(config)).problems,
+        ...tryWriting(config),
+        ...(await tryDatabase(config)),
+        ...(await tryMasterKey(config)),
+        ...(await tryPack(config)),
+        ...(await tryFollowingPacks(config)),
       ]
       const problems = [...new Set(told)]
       const open = [...openSettings(config), ...(await openPack(config))]
@@ -90,7 +87,8 @@ export function registerConfigCommands(config: Command): void {
         ...configWarnings(resolution).map(({ detail }) => detail),
         ...[baselineWarning(config) ?? []].flat(),
         ...open.map(({ detail, remedy }) => `${detail} To close it: ${remedy}.`),
-        ...trials.flatMap((trial) => trial.warnings),
+        ...certificates.flatMap((report) => report.warnings),
+        ...[(await overdueBackup(config, Date.now())) ?? []].flat(),
       ]
       if (problems.length > 0) process.exitCode = EXIT.failed
       return { ok: problems.length === 0, problems, warnings }

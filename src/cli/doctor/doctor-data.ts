@@ -23,71 +23,63 @@ import { DECIDE_ON_GRADE } from '../config/open-settings.js'
 import { counted } from '../lib/style.js'
 import { expectedPack } from '../models/expected-pack.js'
 import { assertNotEmpty, using } from '../with-core.js'
-import type { Finding } from './doctor-finding.js'
+import { type Finding, findingsOf } from './doctor-finding.js'
 import { followingObstacle, modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
   const dir = modelPackDir(config)
-  const check = 'model pack'
+  const { ok, warning, problem } = findingsOf('model pack')
   try {
     const pack = await loadModelPack(dir)
     await verifyModelPack(pack)
     const { threshold, fmr, basis } = thresholdForFmr(pack, config.fmr)
     const detail = `${pack.modelId} is whole; threshold ${threshold.toFixed(4)} for a ${basis} FMR of ${fmr}${describeUsers(pack)}`
-    const refused = refusedPack(check, pack, config)
+    const refused = refusedPack(pack, config)
     if (refused) return refused
     const { grade, reasons } = gradeOf(pack, config.fmr)
-    if (grade === 'production') return { check, status: 'ok', detail }
-    return {
-      check,
-      status: 'warning',
-      detail: `${detail}; ${summarizeGrade(pack, config.fmr)}. For callers: ${CONSEQUENCE}`,
-      items: reasons,
-      remedy: DECIDE_ON_GRADE,
-    }
+    if (grade === 'production') return ok(detail)
+    const shortcoming = `${detail}; ${summarizeGrade(pack, config.fmr)}. For callers: ${CONSEQUENCE}`
+    return warning(shortcoming, DECIDE_ON_GRADE, reasons)
   } catch (error) {
     const remedy = packRemedy(config.modelPack, dir)
     const isAbsent =
       error instanceof ModelPackError && error.code === 'pack_not_found' && isAbsentCause(error.cause)
     const expected = isAbsent ? await expectedPack(config.modelPack, dir) : null
-    if (expected)
-      return (
-        refusedPack(check, expected.pack, config) ?? {
-          check,
-          status: 'warning',
-          detail: `${dir} does not exist yet; the first countersign serve builds it. It is ${summarizeGrade(expected.pack, config.fmr)}`,
-          remedy: `to have it now, ${remedy}`,
-        }
+    if (!expected) return problem((error as Error).message, remedy)
+    return (
+      refusedPack(expected.pack, config) ??
+      warning(
+        `${dir} does not exist yet; the first countersign serve builds it. It is ${summarizeGrade(expected.pack, config.fmr)}`,
+        `to have it now, ${remedy}`,
       )
-    return { check, status: 'problem', detail: (error as Error).message, remedy }
+    )
   }
 }
 
+const ONLY_DEMO = 'only serve --demo accepts it as it is'
+
 /** The finding about a pack that `serve` would refuse, or null. */
-function refusedPack(check: string, pack: ModelPack, config: Config): Finding | null {
+function refusedPack(pack: ModelPack, config: Config): Finding | null {
   const obstacle = packObstacle(pack, config)
-  return obstacle === null
-    ? null
-    : {
-        check,
-        status: 'problem',
-        detail: `countersign serve refuses this pack: ${obstacle}`,
-        items: gradeOf(pack, config.fmr).reasons,
-        remedy: 'only serve --demo accepts it as it is',
-      }
+  if (obstacle === null) return null
+  const { problem } = findingsOf('model pack')
+  return problem(
+    `countersign serve refuses this pack: ${obstacle}`,
+    ONLY_DEMO,
+    gradeOf(pack, config.fmr).reasons,
+  )
 }
 
 /** Warns of a calibration that cannot show whether the networks compute here what was measured; a pack that cannot be read has its finding. */
 export async function checkVector(config: Config): Promise<Finding[]> {
   const pack = await loadModelPack(modelPackDir(config)).catch(() => null)
   if (!pack?.calibration || pack.calibration.check) return []
+  const { warning } = findingsOf('check vector')
   return [
-    {
-      check: 'check vector',
-      status: 'warning',
-      detail: `the calibration of ${pack.modelId} holds no check vector: a graph that computes something else on this machine would not be noticed`,
-      remedy: `measure it again with this version: countersign models calibrate ${pack.manifest.id} <photos>; see ${docPath('model-packs.md#what-a-network-must-be')}`,
-    },
+    warning(
+      `the calibration of ${pack.modelId} holds no check vector: a graph that computes something else on this machine would not be noticed`,
+      `measure it again with this version: countersign models calibrate ${pack.manifest.id} <photos>; see ${docPath('model-packs.md#what-a-network-must-be')}`,
+    ),
   ]
 }
 
@@ -100,28 +92,18 @@ function describeUsers({ calibration }: ModelPack): string {
 
 /** Checks the packs that are loaded next to the model pack. */
 export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
-  const check = 'following packs'
+  const { ok, warning, problem } = findingsOf('following packs')
   return Promise.all(
     followingPackDirs(config).map(async (dir, index): Promise<Finding> => {
       try {
         const pack = await loadModelPack(dir)
         await verifyModelPack(pack)
         const obstacle = followingObstacle(pack, config)
-        if (obstacle !== null)
-          return {
-            check,
-            status: 'problem',
-            detail: `countersign serve refuses this pack: ${obstacle}`,
-            remedy: 'only serve --demo accepts it as it is',
-          }
-        return {
-          check,
-          status: isProductionGrade(pack, config.fmr) ? 'ok' : 'warning',
-          detail: `${pack.modelId} is whole; ${summarizeGrade(pack, config.fmr)}`,
-        }
+        if (obstacle !== null) return problem(`countersign serve refuses this pack: ${obstacle}`, ONLY_DEMO)
+        const graded = isProductionGrade(pack, config.fmr) ? ok : warning
+        return graded(`${pack.modelId} is whole; ${summarizeGrade(pack, config.fmr)}`)
       } catch (error) {
-        const remedy = packRemedy(config.followingPacks[index]!, dir)
-        return { check, status: 'problem', detail: (error as Error).message, remedy }
+        return problem((error as Error).message, packRemedy(config.followingPacks[index]!, dir))
       }
     }),
   )
@@ -141,14 +123,8 @@ function packRemedy(pack: string, dir: string): string {
 
 /** Lists the services on a database that several can serve from. */
 export async function checkNodes(config: Config): Promise<Finding[]> {
-  const check = 'nodes'
-  if (
-    !isPostgres(config) ||
-    !(await databaseOf(config)
-      .exists()
-      .catch(() => false))
-  )
-    return []
+  if (!isPostgres(config) || !(await isDatabaseThere(config))) return []
+  const { ok, warning, problem } = findingsOf('nodes')
   try {
     const nodes = await using(config, async ({ store }) => store.services())
     const detail =
@@ -158,48 +134,45 @@ export async function checkNodes(config: Config): Promise<Finding[]> {
     const unready = nodes.filter(({ notReady }) => notReady.length > 0)
     if (unready.length > 0)
       return [
-        {
-          check,
-          status: 'problem',
-          detail: `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
-          remedy: `see ${docPath('operations/runbooks.md')}#${unready[0]!.notReady[0]}`,
-        },
+        problem(
+          `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
+          `see ${docPath('operations/runbooks.md')}#${unready[0]!.notReady[0]}`,
+        ),
       ]
     const differing = differingSettings(nodes)
-    return differing.length === 0
-      ? [{ check, status: 'ok', detail }]
-      : [
-          {
-            check,
-            status: 'warning',
-            detail: `${detail}; these settings differ between them: ${differing.join(', ')}`,
-            remedy: `give all services the same settings and restart them; see ${docPath('postgresql.md#several-nodes')}`,
-          },
-        ]
+    if (differing.length === 0) return [ok(detail)]
+    return [
+      warning(
+        `${detail}; these settings differ between them: ${differing.join(', ')}`,
+        `give all services the same settings and restart them; see ${docPath('postgresql.md#several-nodes')}`,
+      ),
+    ]
   } catch {
     // The finding about the database explains why it cannot be opened.
     return []
   }
 }
 
+/** Whether there is a database; false also where it cannot be reached, which has its own finding. */
+function isDatabaseThere(config: Config): Promise<boolean> {
+  return databaseOf(config)
+    .exists()
+    .catch(() => false)
+}
+
 export async function checkDatabase(config: Config): Promise<Finding> {
-  const check = 'database'
+  const { ok, warning, problem } = findingsOf('database')
   try {
     await assertNotEmpty(config)
     const { found, own } = await databaseOf(config).schemas()
+    const described = databaseOf(config).describe()
     if (found === 0)
-      return {
-        check,
-        status: 'warning',
-        detail: `${databaseOf(config).describe()} does not exist yet; the first countersign serve or tenant create makes it`,
-      }
+      return warning(`${described} does not exist yet; the first countersign serve or tenant create makes it`)
     if (found < own)
-      return {
-        check,
-        status: 'warning',
-        detail: `${databaseOf(config).describe()} has schema ${found}, made by an earlier version; countersign serve of this version migrates it to schema ${own}. Its content is not examined before that`,
-        remedy: 'make a backup with the version that serves it now, then restart',
-      }
+      return warning(
+        `${described} has schema ${found}, made by an earlier version; countersign serve of this version migrates it to schema ${own}. Its content is not examined before that`,
+        'make a backup with the version that serves it now, then restart',
+      )
     const served = await modelToServe(config)
     const { issues, tenants, references, foreign } = await using(config, async ({ store }) => ({
       issues: await store.check(),
@@ -208,14 +181,12 @@ export async function checkDatabase(config: Config): Promise<Finding> {
     }))
     if (issues.length > 0) return damaged(issues)
     const detail = `whole; ${counted(tenants, 'tenant')}, ${counted(references.production, 'production reference')}`
-    return foreign === null
-      ? { check, status: 'ok', detail }
-      : { check, status: 'warning', detail: `${detail}. ${foreign}` }
+    return foreign === null ? ok(detail) : warning(`${detail}. ${foreign}`)
   } catch (error) {
     const issues = await findDamage(config, error)
     if (issues.length > 0) return damaged(issues)
-    const remedy = `see ${docPath(isPostgres(config) ? 'postgresql.md#failures' : 'operations.md#when-something-is-wrong')}`
-    return { check, status: 'problem', detail: (error as Error).message, remedy }
+    const page = isPostgres(config) ? 'postgresql.md#failures' : 'operations.md#when-something-is-wrong'
+    return problem((error as Error).message, `see ${docPath(page)}`)
   }
 }
 
@@ -224,12 +195,10 @@ const MAX_ISSUES = 10
 
 function damaged(issues: string[]): Finding {
   const more = issues.length - MAX_ISSUES
-  return {
-    check: 'database',
-    status: 'problem',
-    detail: `damaged: ${issues.slice(0, MAX_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
-    remedy: `see ${docPath('operations/runbooks.md#database_corrupt')}`,
-  }
+  return findingsOf('database').problem(
+    `damaged: ${issues.slice(0, MAX_ISSUES).join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    `see ${docPath('operations/runbooks.md#database_corrupt')}`,
+  )
 }
 
 /** Runs the integrity check of SQLite, which names what is damaged even where the database's own keys cannot be read. */
@@ -248,13 +217,8 @@ async function findDamage(config: Config, error: unknown): Promise<string[]> {
 
 /** Compares the end of every audit log with its seal: one statement a tenant. (`audit verify` reads all entries.) */
 export async function checkAuditLogs(config: Config): Promise<Finding[]> {
-  const check = 'audit logs'
-  if (
-    !(await databaseOf(config)
-      .exists()
-      .catch(() => false))
-  )
-    return []
+  if (!(await isDatabaseThere(config))) return []
+  const { ok, problem } = findingsOf('audit logs')
   try {
     const { count, broken, walk } = await using(config, async ({ store, audit }) => {
       const tenants = await store.read.tenants()
@@ -269,20 +233,10 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
     })
     if (broken.length === 0)
       return [
-        {
-          check,
-          status: 'ok',
-          detail: `the ends of ${counted(count, 'log')} are as they were sealed; ${describeVerification(walk)}`,
-        },
+        ok(`the ends of ${counted(count, 'log')} are as they were sealed; ${describeVerification(walk)}`),
       ]
-    return [
-      {
-        check,
-        status: 'problem',
-        detail: `changed in the database: ${broken.join(', ')}`,
-        remedy: `run countersign audit verify to see where they break; see ${docPath('operations/audit-log.md')}`,
-      },
-    ]
+    const remedy = `run countersign audit verify to see where they break; see ${docPath('operations/audit-log.md')}`
+    return [problem(`changed in the database: ${broken.join(', ')}`, remedy)]
   } catch {
     // The finding about the database explains why it cannot be used.
     return []
@@ -293,14 +247,12 @@ export async function checkAuditLogs(config: Config): Promise<Finding[]> {
 export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
   const ids = await masterKeysOf(databaseOf(config)).catch(() => [])
   if (ids.length < 2) return []
+  const { warning } = findingsOf('master key')
   return [
-    {
-      check: 'master key',
-      status: 'warning',
-      detail: `a change is not finished: both ${ids.join(' and ')} open the database`,
-      remedy:
-        'finish it with countersign keys rotate-master --finish once every service has the new key, or cancel it with --cancel',
-    },
+    warning(
+      `a change is not finished: both ${ids.join(' and ')} open the database`,
+      'finish it with countersign keys rotate-master --finish once every service has the new key, or cancel it with --cancel',
+    ),
   ]
 }
 
@@ -309,15 +261,12 @@ const EPOCH_LOADED_MS = 10 * MINUTE_MS
 
 /** Checks the epoch keys of a PostgreSQL database that can be opened. */
 export async function checkEpochs(config: Config): Promise<Finding> {
-  const check = 'epoch keys'
+  const { ok, warning, problem } = findingsOf('epoch keys')
   if (config.epochKeys === undefined)
-    return {
-      check,
-      status: 'warning',
-      detail:
-        'none: anyone with the master key and an older archive or base backup can still open users who were erased since',
-      remedy: `set COUNTERSIGN_EPOCH_KEYS to a folder; see ${docPath('postgresql.md#epoch-keys')}`,
-    }
+    return warning(
+      'none: anyone with the master key and an older archive or base backup can still open users who were erased since',
+      `set COUNTERSIGN_EPOCH_KEYS to a folder; see ${docPath('postgresql.md#epoch-keys')}`,
+    )
   try {
     const now = Date.now()
     const { records, late, behind } = await using(config, async ({ store }) => {
@@ -329,37 +278,19 @@ export async function checkEpochs(config: Config): Promise<Finding> {
       return { records, late, behind: late ? await epochs.behind('loaded', late.number) : [] }
     })
     if (late)
-      return {
-        check,
-        status: 'problem',
-        detail:
-          `epoch ${late.number} was announced, and has not begun` +
-          (behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''),
-        remedy: 'run countersign keys rotate-epoch to see what delays it',
-      }
+      return problem(
+        `epoch ${late.number} was announced, and has not begun${behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''}`,
+        'run countersign keys rotate-epoch to see what delays it',
+      )
     const present = records.findLast(({ completedAt }) => completedAt !== null)
-    if (!present)
-      return { check, status: 'warning', detail: 'the first epoch has not begun; the service will begin it' }
+    if (!present) return warning('the first epoch has not begun; the service will begin it')
     const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
     const isOverdue =
       config.epochHours > 0 && present.announcedAt + config.epochHours * HOUR_MS < now - DAY_MS
-    return isOverdue
-      ? {
-          check,
-          status: 'problem',
-          detail: `${detail}: overdue`,
-          remedy: "look for the reason in the service's log",
-        }
-      : { check, status: 'ok', detail }
+    return isOverdue ? problem(`${detail}: overdue`, "look for the reason in the service's log") : ok(detail)
   } catch (error) {
     // The finding about the database already says so.
-    if (error instanceof SchemaOutdatedError)
-      return { check, status: 'warning', detail: 'not examined until the schema is migrated' }
-    return {
-      check,
-      status: 'problem',
-      detail: (error as Error).message,
-      remedy: `see ${docPath('postgresql.md#epoch-keys')}`,
-    }
+    if (error instanceof SchemaOutdatedError) return warning('not examined until the schema is migrated')
+    return problem((error as Error).message, `see ${docPath('postgresql.md#epoch-keys')}`)
   }
 }

@@ -4,7 +4,15 @@ export interface Finding {
   status: 'ok' | 'warning' | 'problem'
   detail: string
   /** Single facts behind the detail, a clause each. */
-  items?: string[]
+  items?: string[] | undefined
   /** How to mend the problem. */
-  remedy?: string
+  remedy?: string | undefined
+}
+
+/** The results that a check may have. */
+export function findingsOf(check: string) {
+  const as =
+    (status: Finding['status']) =>
+    (detail: string, remedy?: string, items?: string[]): Finding => ({ check, status, detail, items, remedy })
+  return { ok: as('ok'), warning: as('warning'), problem: as('problem') }
 }

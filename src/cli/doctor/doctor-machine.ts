@@ -11,7 +11,7 @@ import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.j
 import { docPath } from '../../lib/doc-path.js'
 import { packageFile } from '../../lib/package-root.js'
 import { OLDEST_NODE } from '../../lib/version.js'
-import type { Finding } from './doctor-finding.js'
+import { type Finding, findingsOf } from './doctor-finding.js'
 import {
   type AddonRecord,
   addonDifferences,
@@ -32,50 +32,41 @@ const EARLIEST_PLAUSIBLE = Date.parse('2026-01-01T00:00:00Z')
 export function checkNode(): Finding {
   const [major, minor] = process.versions.node.split('.').map(Number) as [number, number]
   const [oldestMajor, oldestMinor] = OLDEST_NODE.split('.').map(Number) as [number, number]
-  const check = 'Node.js'
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor))
-    return { check, status: 'ok', detail: process.version }
-  return { check, status: 'problem', detail: process.version, remedy: `use Node ${OLDEST_NODE} or later` }
+  const { ok, problem } = findingsOf('Node.js')
+  const isKnown = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
+  return isKnown ? ok(process.version) : problem(process.version, `use Node ${OLDEST_NODE} or later`)
 }
 
 /** @param failure error message of the addon, or null where it loads */
 export function checkAddon(check: string, failure: string | null): Finding {
-  if (failure === null) return { check, status: 'ok', detail: 'loads' }
-  return {
-    check,
-    status: 'problem',
-    detail: failure.trim().split('\n')[0]!,
-    remedy: isArchive
-      ? UNPACK_AGAIN
-      : 'run npm ci && npm run install with this Node; it needs g++, make and python3',
-  }
+  const { ok, problem } = findingsOf(check)
+  if (failure === null) return ok('loads')
+  const remedy = 'run npm ci && npm run install with this Node; it needs g++, make and python3'
+  return problem(failure.trim().split('\n')[0]!, isArchive ? UNPACK_AGAIN : remedy)
 }
 
 /** Names the HTTP server that would serve. The binary of uWebSockets.js is checked only where that one serves. */
 export async function checkHttp(config: Config, addonFailure: string | null): Promise<Finding[]> {
-  const check = 'HTTP server'
+  const { ok, warning, problem } = findingsOf('HTTP server')
   if (addonFailure !== null && config.http === 'auto')
     return [
-      {
-        check,
-        status: 'warning',
-        detail: `node:http of ${process.version} (uWebSockets.js does not load: ${uwsObstacleIn(addonFailure)})`,
-        remedy: `see ${docPath('reverse-proxies.md#which-http-server-serves')}`,
-      },
+      warning(
+        `node:http of ${process.version} (uWebSockets.js does not load: ${uwsObstacleIn(addonFailure)})`,
+        `see ${docPath('reverse-proxies.md#which-http-server-serves')}`,
+      ),
     ]
   try {
     const { name, description } = await chooseTransport(config.http)
-    const server: Finding = { check, status: 'ok', detail: description }
-    return name === 'uws' ? [server, checkHttpAddon()] : [server]
+    return name === 'uws' ? [ok(description), checkHttpAddon()] : [ok(description)]
   } catch (error) {
     const remedy = 'set COUNTERSIGN_HTTP to auto, or install a release for this Node'
-    return [{ check, status: 'problem', detail: (error as Error).message, remedy }]
+    return [problem((error as Error).message, remedy)]
   }
 }
 
 /** npm checks a package's sum when it installs it. This package came through a repacker, and its files may have been changed since. */
 function checkHttpAddon(): Finding {
-  const check = 'HTTP addon'
+  const { ok, warning, problem } = findingsOf('HTTP addon')
   const remedy = isArchive
     ? UNPACK_AGAIN
     : 'remove node_modules and run npm ci; after a change of release on purpose: npm run supply-chain -- --record'
@@ -83,17 +74,15 @@ function checkHttpAddon(): Finding {
     const recorded = ownBinary(recordedAddon())
     const installed = ownBinary(installedAddon(undefined, (name) => name === OWN_BINARY))
     if (installed.package !== recorded.package || installed.version !== recorded.version)
-      return {
-        check,
-        status: 'warning',
-        detail: `${installed.package} ${installed.version} is installed instead of ${recorded.package} ${recorded.version}`,
-        remedy: `its binary has no recorded checksum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
-      }
+      return warning(
+        `${installed.package} ${installed.version} is installed instead of ${recorded.package} ${recorded.version}`,
+        `its binary has no recorded checksum: compare SHA-256 ${installed.sha256[OWN_BINARY]} with its publisher's`,
+      )
     const differences = addonDifferences(recorded, installed)
-    if (differences.length > 0) return { check, status: 'problem', detail: differences.join(', '), remedy }
-    return { check, status: 'ok', detail: `${OWN_BINARY} of ${recorded.package} ${recorded.version}` }
+    if (differences.length > 0) return problem(differences.join(', '), remedy)
+    return ok(`${OWN_BINARY} of ${recorded.package} ${recorded.version}`)
   } catch (error) {
-    return { check, status: 'problem', detail: (error as Error).message, remedy }
+    return problem((error as Error).message, remedy)
   }
 }
 
@@ -103,27 +92,21 @@ function ownBinary(addon: AddonRecord): AddonRecord {
 }
 
 export function checkKernels(): Finding {
-  const check = 'native kernels'
-  if (nativeKernels.kernels) return { check, status: 'ok', detail: 'built' }
-  return {
-    check,
-    status: 'warning',
-    detail: `not built (${nativeKernels.reason})`,
-    remedy:
-      'the TypeScript versions are used instead, about 2 ms slower for each image; to compile the kernels (g++, make): npm run install',
-  }
+  const { ok, warning } = findingsOf('native kernels')
+  if (nativeKernels.kernels) return ok('built')
+  return warning(
+    `not built (${nativeKernels.reason})`,
+    'the TypeScript versions are used instead, about 2 ms slower for each image; to compile the kernels (g++, make): npm run install',
+  )
 }
 
 /** Reported only for packs that have quantized networks: without the instructions they are slower. */
 export function checkByteNetworks(): Finding {
-  const check = 'networks in 8 bits'
-  if (hasByteDotProducts) return { check, status: 'ok', detail: 'the processor multiplies bytes' }
-  return {
-    check,
-    status: 'ok',
-    detail:
-      'not on this processor, which lacks VNNI or dot products of bytes: float32 is used instead, about 7 ms slower',
-  }
+  return findingsOf('networks in 8 bits').ok(
+    hasByteDotProducts
+      ? 'the processor multiplies bytes'
+      : 'not on this processor, which lacks VNNI or dot products of bytes: float32 is used instead, about 7 ms slower',
+  )
 }
 
 /** Tries each configured accelerator, and says which provider would serve. */
@@ -138,40 +121,31 @@ export async function checkProviders(config: Config): Promise<Finding[]> {
     provider === STAND_IN_PROVIDER || (known.includes(provider) && !failures.has(provider))
   const serving = accelerators.find(isUsable) ?? 'cpu'
   return [...accelerators, 'cpu'].map((provider): Finding => {
-    const check = `provider ${provider}`
-    if (isUsable(provider))
-      return { check, status: 'ok', detail: provider === serving ? 'loads, and would serve' : 'loads' }
-    const remedy = `the engine uses ${serving} instead; see ${docPath('guides/gpu.md')}`
-    if (!known.includes(provider)) {
-      const detail = `not part of this ONNX Runtime, which has ${known.join(', ')}`
-      return { check, status: 'warning', detail, remedy }
-    }
-    return { check, status: 'warning', detail: failures.get(provider)!, remedy }
+    const { ok, warning } = findingsOf(`provider ${provider}`)
+    if (isUsable(provider)) return ok(provider === serving ? 'loads, and would serve' : 'loads')
+    const detail = known.includes(provider)
+      ? failures.get(provider)!
+      : `not part of this ONNX Runtime, which has ${known.join(', ')}`
+    return warning(detail, `the engine uses ${serving} instead; see ${docPath('guides/gpu.md')}`)
   })
 }
 
 export function checkClock(): Finding {
-  const now = Date.now()
-  return now < EARLIEST_PLAUSIBLE
-    ? {
-        check: 'clock',
-        status: 'problem',
-        detail: new Date(now).toISOString(),
-        remedy: 'set the clock; run an NTP client',
-      }
-    : { check: 'clock', status: 'ok', detail: new Date(now).toISOString() }
+  const { ok, problem } = findingsOf('clock')
+  const now = new Date()
+  return now.getTime() < EARLIEST_PLAUSIBLE
+    ? problem(now.toISOString(), 'set the clock; run an NTP client')
+    : ok(now.toISOString())
 }
 
 /** @param limits those of this machine; a test gives others */
 export function checkTopology(config: Config, limits = machineLimits()): Finding {
   const { workers, limit } = defaultWorkers(config, limits)
   const detail = `${config.workers} workers by ${config.workersLimit}, on ${limits.cores} cores, one inference thread each`
-  return config.workers > workers
-    ? {
-        check: 'topology',
-        status: 'warning',
-        detail,
-        remedy: `set COUNTERSIGN_WORKERS to at most ${workers}, by ${limit}: more workers wait for each other, run out of memory or cannot start`,
-      }
-    : { check: 'topology', status: 'ok', detail }
+  const { ok, warning } = findingsOf('topology')
+  if (config.workers <= workers) return ok(detail)
+  return warning(
+    detail,
+    `set COUNTERSIGN_WORKERS to at most ${workers}, by ${limit}: more workers wait for each other, run out of memory or cannot start`,
+  )
 }

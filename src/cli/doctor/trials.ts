@@ -1,7 +1,10 @@
-/** Tries that `config check` and `doctor` make of a configuration, as `serve` would use it: addresses, keys, packs, writing. */
+/**
+ * Tries that `config check` and `doctor` make of a configuration, as `serve` would use it: addresses, keys, packs, writing. Most return
+ * their problems, a sentence each.
+ */
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingHttpHeaders, request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -24,7 +27,6 @@ import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { masterKeysOf } from '../../storage/database.js'
 import type { ServedModel } from '../../users/foreign-references.js'
-import type { Trial } from '../lib/try-backups.js'
 import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 
 /** The answer of /readyz. */
@@ -34,10 +36,11 @@ interface Readiness {
 }
 
 const ANSWER_MS = 2000
+const MOST_CHARACTERS = 100_000
 
 /** @returns the problems, and whether a Countersign already listens at the addresses */
-export async function tryAddresses(config: Config): Promise<Trial & { isServing: boolean }> {
-  const trial = { problems: [] as string[], warnings: [], isServing: false }
+export async function tryAddresses(config: Config) {
+  const trial = { problems: [] as string[], isServing: false }
   const opened: Server[] = []
   const taken: Array<{ variable: string; address: ListenAddress; place: string }> = []
   try {
@@ -70,48 +73,38 @@ export async function tryAddresses(config: Config): Promise<Trial & { isServing:
 }
 
 /** Checks that the master key opens the database, as far as the database can be read. Creates nothing. */
-export async function tryMasterKey(config: Config): Promise<Trial> {
-  const trial: Trial = { problems: [], warnings: [] }
-  try {
+export function tryMasterKey(config: Config): Promise<string[]> {
+  return problemsIn(async () => {
     const wanted = await masterKeysOf(databaseOf(config))
-    if (wanted.length === 0) return trial
+    if (wanted.length === 0) return
     const { masterKeyOf, missingMasterKey } = await import('../../app/core.js')
     const { wrongMasterKey } = await import('../../keys/find-keys.js')
     if (isKeyFileUsed(config) && !isThere(config.masterKeyFile)) throw missingMasterKey(config, wanted)
     const id = masterKeyId(await masterKeyOf(config))
     if (!wanted.includes(id)) throw wrongMasterKey(wanted, id)
-  } catch (error) {
-    trial.problems.push(...problemsOf(error))
-  }
-  return trial
+  })
 }
 
 /** Checks that `serve` would accept the model pack. Other commands build a missing pack or report it. */
-export async function tryPack(config: Config): Promise<Trial> {
-  const dir = modelPackDir(config)
-  try {
-    const expected = await expectedPack(config.modelPack, dir)
+export function tryPack(config: Config): Promise<string[]> {
+  return problemsIn(async () => {
+    const expected = await expectedPack(config.modelPack, modelPackDir(config))
     const obstacle = expected && packObstacle(expected.pack, config)
-    if (obstacle === null) return { problems: [], warnings: [] }
-    return { problems: [`${expected!.isThere ? '' : NOT_BUILT}${obstacle}`], warnings: [] }
-  } catch (error) {
-    return { problems: [...problemsOf(error)], warnings: [] }
-  }
+    if (obstacle !== null) throw new Error(`${expected!.isThere ? '' : NOT_BUILT}${obstacle}`)
+  })
 }
 
 /** Checks that `serve` would accept the packs that follow. `serve` builds a missing one, as it does the model pack. */
-export async function tryFollowingPacks(config: Config): Promise<Trial> {
-  const trial: Trial = { problems: [], warnings: [] }
-  for (const [index, dir] of followingPackDirs(config).entries())
-    try {
+export async function tryFollowingPacks(config: Config): Promise<string[]> {
+  const tries = followingPackDirs(config).map((dir, index) =>
+    problemsIn(async () => {
       const isBuilt = findCataloguePack(config.followingPacks[index]!)?.kind === 'built'
-      if (isBuilt && !isThere(join(dir, 'pack.json'))) continue
+      if (isBuilt && !isThere(join(dir, 'pack.json'))) return
       const obstacle = followingObstacle(await loadModelPack(dir), config)
-      if (obstacle !== null) trial.problems.push(obstacle)
-    } catch (error) {
-      trial.problems.push(...problemsOf(error))
-    }
-  return trial
+      if (obstacle !== null) throw new Error(obstacle)
+    }),
+  )
+  return (await Promise.all(tries)).flat()
 }
 
 /** The model pack that `serve` would serve, or null where that is unknown, as for a pack that cannot be read. */
@@ -148,37 +141,24 @@ function obstacleOf(assertAccepted: typeof assertServable, pack: ModelPack, conf
   }
 }
 
-function problemsOf(error: unknown): readonly string[] {
-  return error instanceof ConfigError ? error.problems : [(error as Error).message]
+/** The problems for which some work throws. */
+async function problemsIn(work: () => Promise<unknown>): Promise<string[]> {
+  try {
+    await work()
+    return []
+  } catch (error) {
+    return error instanceof ConfigError ? [...error.problems] : [(error as Error).message]
+  }
 }
 
 /**
  * Asks the service at the configured admin address for its readiness.
  * @returns reasons and warnings of its /readyz, no reason where it is ready; null where no Countersign answers
  */
-export function askReadiness({ adminListen, adminTlsCert }: Config): Promise<Readiness | null> {
-  const { host, port } = adminListen
-  const options = {
-    host: reachable(host),
-    port,
-    path: '/readyz',
-    timeout: ANSWER_MS,
-    rejectUnauthorized: false,
-    // The certificate need not name this address.
-    headers: { Host: 'localhost' },
-  }
-  return new Promise((resolve) => {
-    const asked = (adminTlsCert === undefined ? request : secureRequest)(options, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-      })
-      response.on('close', () => resolve(readinessOf(text)))
-    })
-    asked.on('timeout', () => asked.destroy())
-    asked.on('error', () => resolve(null))
-    asked.end()
-  })
+export async function askReadiness({ adminListen, adminTlsCert }: Config): Promise<Readiness | null> {
+  // The certificate need not name this address.
+  const answer = await ask(adminListen, adminTlsCert !== undefined, '/readyz', { Host: 'localhost' })
+  return answer && readinessOf(answer.text)
 }
 
 function readinessOf(text: string): Readiness | null {
@@ -195,7 +175,7 @@ function readinessOf(text: string): Readiness | null {
 }
 
 /** Checks the folders that `serve` writes to, and the database. */
-export function tryWriting(config: Config): Trial {
+export function tryWriting(config: Config): string[] {
   const problems: string[] = []
   const attempt = (path: string, work: () => void) => {
     try {
@@ -212,48 +192,29 @@ export function tryWriting(config: Config): Trial {
     if (folder !== nearestFolder(config.dataDir)) attempt(dirname(database), () => writeIn(folder))
     if (existsSync(database)) attempt(database, () => accessSync(database, constants.W_OK))
   }
-  return { problems, warnings: [] }
+  return problems
 }
 
 /** Opens a PostgreSQL database, which must exist. `serve` creates a SQLite file. */
-export async function tryDatabase(config: Config): Promise<Trial> {
-  const trial: Trial = { problems: [], warnings: [] }
-  try {
-    await databaseOf(config).exists()
-  } catch (error) {
-    trial.problems.push(...problemsOf(error))
-  }
-  return trial
+export function tryDatabase(config: Config): Promise<string[]> {
+  return problemsIn(() => databaseOf(config).exists())
 }
 
+/** The settings of addresses, each with that of the certificate which is served there. */
+const LISTENERS = [
+  ['productionListen', 'tlsCert'],
+  ['sandboxListen', 'tlsCert'],
+  ['adminListen', 'adminTlsCert'],
+  ['metricsListen', 'adminTlsCert'],
+  ['captureListen', 'captureTlsCert'],
+  ['openidListen', 'openidTlsCert'],
+] as const
+
 function addressesOf(config: Config) {
-  const [api, admin] = [config.tlsCert !== undefined, config.adminTlsCert !== undefined]
-  return [
-    { name: 'productionListen', address: config.productionListen, isEncrypted: api },
-    { name: 'sandboxListen', address: config.sandboxListen, isEncrypted: api },
-    { name: 'adminListen', address: config.adminListen, isEncrypted: admin },
-    ...(config.metricsListen
-      ? [{ name: 'metricsListen', address: config.metricsListen, isEncrypted: admin } as const]
-      : []),
-    ...(config.captureListen
-      ? [
-          {
-            name: 'captureListen',
-            address: config.captureListen,
-            isEncrypted: config.captureTlsCert !== undefined,
-          } as const,
-        ]
-      : []),
-    ...(config.openidListen
-      ? [
-          {
-            name: 'openidListen',
-            address: config.openidListen,
-            isEncrypted: config.openidTlsCert !== undefined,
-          } as const,
-        ]
-      : []),
-  ] as const
+  return LISTENERS.flatMap(([name, certificate]) => {
+    const address = config[name]
+    return address ? [{ name, address, isEncrypted: config[certificate] !== undefined }] : []
+  })
 }
 
 /** Whether the second of two addresses could not be opened together with the first. Node's `::` takes the port for IPv4 too. */
@@ -274,20 +235,34 @@ function open(address: ListenAddress): Promise<Server> {
 }
 
 /** Recognizes a Countersign by its answer to an unknown path, in the API's words or in those of dashboard, metrics and capture page. */
-function isCountersign({ host, port }: ListenAddress, isEncrypted: boolean): Promise<boolean> {
-  const options = { host: reachable(host), port, path: '/v1', timeout: ANSWER_MS, rejectUnauthorized: false }
+async function isCountersign(address: ListenAddress, isEncrypted: boolean): Promise<boolean> {
+  const answer = await ask(address, isEncrypted, '/v1')
+  return (
+    answer !== null &&
+    (answer.headers['x-svc-signature'] !== undefined || answer.text === 'There is no such page.\n')
+  )
+}
+
+/** Gets a path from the program that listens at an address. @returns null where nothing answers in time */
+function ask(
+  { host, port }: ListenAddress,
+  isEncrypted: boolean,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ headers: IncomingHttpHeaders; text: string } | null> {
+  const where = { host: reachable(host), port, path, headers }
+  const options = { ...where, timeout: ANSWER_MS, rejectUnauthorized: false }
   return new Promise((resolve) => {
     const asked = (isEncrypted ? secureRequest : request)(options, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk.slice(0, 200)
+        // Another program may answer without end.
+        if (text.length < MOST_CHARACTERS) text += chunk
       })
-      response.on('close', () =>
-        resolve(response.headers['x-svc-signature'] !== undefined || text === 'There is no such page.\n'),
-      )
+      response.on('close', () => resolve({ headers: response.headers, text }))
     })
     asked.on('timeout', () => asked.destroy())
-    asked.on('error', () => resolve(false))
+    asked.on('error', () => resolve(null))
     asked.end()
   })
 }

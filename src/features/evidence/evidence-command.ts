@@ -6,8 +6,8 @@ import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.j
 import { effectiveValue } from '../../cli/lib/effective-value.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { action, note, type OutputOptions, print } from '../../cli/lib/output.js'
+import { overdueBackup } from '../../cli/lib/overdue-backup.js'
 import { printable } from '../../cli/lib/style.js'
-import { tryBackups } from '../../cli/lib/try-backups.js'
 import { type Config, isPostgres, modelPackDir, SETTINGS } from '../../config/config.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Database } from '../../storage/database.js'
@@ -85,5 +85,5 @@ async function tenantsOf(database: Database) {
 }
 
 async function backupsOf(config: Config): Promise<Installation['backups']> {
-  return (await tryBackups(config, Date.now())).warnings.length > 0 ? 'overdue' : 'current'
+  return (await overdueBackup(config, Date.now())) === null ? 'current' : 'overdue'
 }
