@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../admin/core.js'
 import type { AuditAnchor } from '../audit/audit-log.js'
-import { subcommand } from './lib/command.js'
+import { declare } from './lib/command.js'
 import { CommandError, EXIT } from './lib/output.js'
 import { progressBar } from './lib/progress.js'
 import { type Cell, listing } from './lib/style.js'
-import { withCore } from './with-core.js'
+import { coreCommand, withCore } from './with-core.js'
 
 export function registerAuditCommands(audit: Command): void {
-  subcommand(audit, 'verify', {
+  declare(audit, 'verify', {
     does: 'check the hash chain of every tenant',
     options: {
       '--anchor <file>': 'file with the output of `audit anchor`, which the logs must still contain',
@@ -29,24 +29,23 @@ export function registerAuditCommands(audit: Command): void {
       ),
   })
 
-  subcommand(audit, 'anchor', {
+  coreCommand(audit, 'anchor', {
     does: 'print the end of every log; keep it away from the database',
-    answer: () =>
-      withCore(async ({ store, audit: log }) => {
-        const views: Array<{ tenant_id: string; sequence: number; hash: string }> = []
-        for (const { id, name } of await store.read.tenants()) {
-          // Verify before making an anchor: an anchor of a changed log would vouch for the change.
-          if (!(await log.endsAsSealed(store.read, id)))
-            throw new CommandError(
-              'audit_log_broken',
-              `The log of ${name} does not end as it was sealed, so no anchor is made. Run countersign audit verify to see where it breaks.`,
-            )
-          const anchor = await log.anchor(store.read, id)
-          if (anchor)
-            views.push({ tenant_id: id, sequence: anchor.sequence, hash: anchor.hash.toString('hex') })
-        }
-        return views
-      }),
+    async answer({ store, audit: log }) {
+      const views: Array<{ tenant_id: string; sequence: number; hash: string }> = []
+      for (const { id, name } of await store.read.tenants()) {
+        // Verify before making an anchor: an anchor of a changed log would vouch for the change.
+        if (!(await log.endsAsSealed(store.read, id)))
+          throw new CommandError(
+            'audit_log_broken',
+            `The log of ${name} does not end as it was sealed, so no anchor is made. Run countersign audit verify to see where it breaks.`,
+          )
+        const anchor = await log.anchor(store.read, id)
+        if (anchor)
+          views.push({ tenant_id: id, sequence: anchor.sequence, hash: anchor.hash.toString('hex') })
+      }
+      return views
+    },
     text: (views) =>
       views.map(({ tenant_id, sequence, hash }) => `${tenant_id}:${sequence}:${hash}`).join('\n'),
   })

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig } from '../app/configuration.js'
-import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
 import { type Config, isPostgres, modelPackDir, sqliteFile } from '../config/config.js'
 import { tablesOf } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
@@ -116,8 +115,8 @@ export async function restoreDatabase(
   try {
     const joined = await joinKeys(copy, keysFile, partial, tablesOf())
     // Opening it proves that the master key fits. Every audit log then records the restore.
-    await using({ ...config, database: `sqlite:${partial}` }, ({ operations }) =>
-      operations.tenants.noteRestored(COMMAND_LINE),
+    await using({ ...config, database: `sqlite:${partial}` }, ({ operations, actor }) =>
+      operations.tenants.noteRestored(actor),
     )
     giveToOwnerOf(dirname(database), partial)
     moveIntoPlace(partial, database)

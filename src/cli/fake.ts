@@ -3,63 +3,67 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
 import { FakeCountersign } from '../../clients/node/testing.js'
-import { action, UsageError } from './lib/output.js'
+import type { Environment } from '../config/config.js'
+import { declare, expected, oneOf } from './lib/command.js'
 
 /** How often the clock of the service follows that of the system. */
 const TICK_MS = 50
 const STEPS = ['open', 'capture', 'cancel'] as const
 
+const OPTIONS = {
+  '--port <port>': { does: 'port on 127.0.0.1 (default: a free one)', parse: parsePort },
+  '--environment <name>': {
+    does: 'production or sandbox (default: sandbox)',
+    default: 'sandbox',
+    parse: oneOf<Environment>(['production', 'sandbox'], 'production or sandbox'),
+  },
+} as const
+
 export function registerFakeCommand(command: Command): void {
-  command
-    .option('--port <port>', 'port on 127.0.0.1 (default: a free one)')
-    .option('--environment <name>', 'production or sandbox (default: sandbox)', 'sandbox')
-    .addHelpText(
-      'after',
-      `
+  declare(command, '', {
+    options: OPTIONS,
+    json: null,
+    help: `
 The end of a user_id chooses the outcome, as in the sandbox. Next to /v1 it answers, without a key:
   POST /fake/clock {"advance_ms": 360000}              moves the clock forward
   GET  /fake/requests                                  lists the requests so far
   POST /fake/capture-sessions/<id>/open|capture|cancel plays the person on the hosted page`,
-    )
-    .action(
-      action(async ({ port = '0', environment }: { port?: string; environment: string }) => {
-        if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-          throw new UsageError('invalid_option', `--port is "${port}"; expected a number up to 65535.`)
-        if (environment !== 'production' && environment !== 'sandbox')
-          throw new UsageError(
-            'invalid_option',
-            `--environment is "${environment}"; expected production or sandbox.`,
-          )
-        const server = createServer()
-        await new Promise<void>((resolve, reject) =>
-          server.once('error', reject).listen(Number(port), '127.0.0.1', resolve),
-        )
-        const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-        const modelGrade = environment === 'production' ? 'production' : 'evaluation'
-        const fake = new FakeCountersign({ baseUrl: `${origin}/v1`, environment, modelGrade })
-        let followedMs = Date.now()
-        setInterval(() => {
-          const nowMs = Date.now()
-          fake.clock.advance(nowMs - followedMs)
-          followedMs = nowMs
-        }, TICK_MS)
-        server.on('request', (request, response) => {
-          answer(fake, origin, request, response).catch((error) => {
-            const isSyntax = error instanceof SyntaxError
-            send(response, isSyntax ? 400 : 500, { code: isSyntax ? 'malformed_json' : 'internal_error' })
-          })
+    async answer({ port = 0, environment }) {
+      const server = createServer()
+      await new Promise<void>((resolve, reject) =>
+        server.once('error', reject).listen(port, '127.0.0.1', resolve),
+      )
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const modelGrade = environment === 'production' ? 'production' : 'evaluation'
+      const fake = new FakeCountersign({ baseUrl: `${origin}/v1`, environment, modelGrade })
+      let followedMs = Date.now()
+      setInterval(() => {
+        const nowMs = Date.now()
+        fake.clock.advance(nowMs - followedMs)
+        followedMs = nowMs
+      }, TICK_MS)
+      server.on('request', (request, response) => {
+        answer(fake, origin, request, response).catch((error) => {
+          const isSyntax = error instanceof SyntaxError
+          send(response, isSyntax ? 400 : 500, { code: isSyntax ? 'malformed_json' : 'internal_error' })
         })
-        const { id, secret } = fake.signingSecret
-        console.log(
-          [
-            `export CS_BASE_URL=${fake.baseUrl}`,
-            `export CS_API_KEY=${fake.apiKey}`,
-            `export CS_SIGNING_SECRETS=${id}:${secret}`,
-            `export CS_TENANT_ID=${fake.tenantId}`,
-          ].join('\n'),
-        )
-      }),
-    )
+      })
+      const { id, secret } = fake.signingSecret
+      console.log(
+        [
+          `export CS_BASE_URL=${fake.baseUrl}`,
+          `export CS_API_KEY=${fake.apiKey}`,
+          `export CS_SIGNING_SECRETS=${id}:${secret}`,
+          `export CS_TENANT_ID=${fake.tenantId}`,
+        ].join('\n'),
+      )
+    },
+  })
+}
+
+function parsePort(text: string, option: string): number {
+  const isPort = /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+  return expected(text, option, isPort ? Number(text) : undefined, 'a number up to 65535')
 }
 
 async function answer(

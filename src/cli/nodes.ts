@@ -1,14 +1,13 @@
 /** `countersign nodes`: lists the services that serve from the database, and the master keys that each can read. */
 import type { Command } from 'commander'
 import { membershipView } from '../cluster/membership.js'
-import { declare } from './lib/command.js'
 import { listing } from './lib/style.js'
-import { withCore } from './with-core.js'
+import { coreCommand } from './with-core.js'
 
 export function registerNodesCommand(command: Command): void {
-  declare(command, '', {
-    async answer() {
-      const services = await withCore(({ store }) => store.services())
+  coreCommand(command, '', {
+    async answer({ store }) {
+      const services = await store.services()
       const membership = membershipView(services)
       return {
         ...membership,

@@ -1,36 +1,31 @@
 /** `countersign user`: a tenant's users. Commands change the database, and a running service sees it at once. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../audit/audited-unit-of-work.js'
-import { subcommand } from './lib/command.js'
 import { CommandError } from './lib/output.js'
 import { environmentOf } from './lib/sandbox-option.js'
 import { counted, fields } from './lib/style.js'
-import { onTenant } from './with-core.js'
+import { tenantCommand } from './with-core.js'
 
 const SANDBOX = { '--sandbox': 'look in the sandbox' } as const
 
 export function registerUserCommands(user: Command): void {
-  subcommand(user, 'export <tenant> <user>', {
+  tenantCommand(user, 'export <tenant> <user>', {
     does: 'print all that is kept about a user as JSON, except templates; the audit log records it',
     options: SANDBOX,
     json: 'print JSON in one line',
-    answer: ({ tenant, user: userId, ...options }) =>
-      onTenant(tenant, ({ operations }, found) =>
-        operations.exports.run(found, COMMAND_LINE, { environment: environmentOf(options), userId }),
-      ),
+    answer: ({ operations, tenant, actor }, { user: userId, ...options }) =>
+      operations.exports.run(tenant, actor, { environment: environmentOf(options), userId }),
     text: (facts) => JSON.stringify(facts, null, 2),
   })
 
-  subcommand(user, 'show <tenant> <user>', {
+  tenantCommand(user, 'show <tenant> <user>', {
     does: 'show whether a user is enrolled, and locked out',
     options: SANDBOX,
-    answer: ({ tenant, user: userId, ...options }) =>
-      onTenant(tenant, async ({ operations }, of) => {
-        const environment = environmentOf(options)
-        const found = await operations.users.find(of, { environment, userId })
-        if (found) return found
-        throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)
-      }),
+    async answer({ operations, tenant }, { user: userId, ...options }) {
+      const environment = environmentOf(options)
+      const found = await operations.users.find(tenant, { environment, userId })
+      if (found) return found
+      throw new CommandError('user_not_found', `No user ${userId} is enrolled in ${environment}.`)
+    },
     text: ({ user_id, status: _status, enrolled_at, reference, lockout, ...credentials }) =>
       fields([
         ['User', user_id],
@@ -51,14 +46,13 @@ export function registerUserCommands(user: Command): void {
       ]),
   })
 
-  subcommand(user, 'unlock <tenant> <user>', {
+  tenantCommand(user, 'unlock <tenant> <user>', {
     does: 'end the lockout of a user; a disabled reference needs a new enrollment',
-    answer: ({ tenant, user: user_id }) =>
-      onTenant(tenant, async ({ operations }, found) => ({
-        user_id,
-        status: 'unlocked',
-        rejections: await operations.users.unlock(found, COMMAND_LINE, user_id),
-      })),
+    answer: async ({ operations, tenant, actor }, { user: user_id }) => ({
+      user_id,
+      status: 'unlocked',
+      rejections: await operations.users.unlock(tenant, actor, user_id),
+    }),
     text: ({ user_id, rejections }, { tenant }) =>
       `Unlocked ${user_id} of ${tenant}: ${counted(rejections, 'rejection')} in a row forgotten.`,
   })

@@ -2,7 +2,6 @@
 
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AdministeredCore } from '../admin/administration.js'
 import { loadConfig } from '../app/configuration.js'
 import type { CoreOptions } from '../app/core.js'
 import { databaseOf } from '../app/database.js'
@@ -11,7 +10,8 @@ import { isThere } from '../config/is-there.js'
 import type { ListedFeature } from '../features/feature.js'
 import { FEATURES } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
-import { onTenants } from './lib/feature-command.js'
+import { commandsOn } from './lib/command.js'
+import { type CommandCore, onTenants } from './lib/feature-command.js'
 import { CommandError } from './lib/output.js'
 import { assertMasterKey, closeFilesToOthers } from './lib/own-files.js'
 
@@ -19,7 +19,7 @@ import { assertMasterKey, closeFilesToOthers } from './lib/own-files.js'
 const CREATION_MS = 1000
 const CREATION_POLL_MS = 20
 
-type Work<T> = (core: AdministeredCore, config: Config) => Promise<T>
+type Work<T> = (core: CommandCore, config: Config) => Promise<T>
 
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
 export async function withCore<T>(
@@ -33,7 +33,12 @@ export async function withCore<T>(
   return using(config, work, { features, ...options })
 }
 
-export const { onTenant, onLiveTenant } = onTenants((work, options) => withCore(work, FEATURES, options))
+const host = {
+  withCore: <T>(work: Work<T>) => withCore(work),
+  ...onTenants((work, options) => withCore(work, FEATURES, options)),
+}
+export const { onTenant, onLiveTenant } = host
+export const { coreCommand, tenantCommand, liveTenantCommand } = commandsOn(host)
 
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(
@@ -72,7 +77,9 @@ export async function using<T>(config: Config, work: Work<T>, options: CoreOptio
   // Imported here: help needs no database, and works where SQLite is broken.
   const { openCore } = await import('../app/core.js')
   const { administered } = await import('../admin/administration.js')
-  const core = administered(await openCore(config, systemClock, options), systemClock)
+  const { COMMAND_LINE } = await import('../audit/audited-unit-of-work.js')
+  const opened = administered(await openCore(config, systemClock, options), systemClock)
+  const core = { ...opened, actor: COMMAND_LINE }
   try {
     return await work(core, config)
   } finally {

@@ -14,7 +14,7 @@ import {
   tryPack,
   tryWriting,
 } from '../doctor/trials.js'
-import { declare, subcommand } from '../lib/command.js'
+import { declare } from '../lib/command.js'
 import { effectiveValue } from '../lib/effective-value.js'
 import { EXIT, fail } from '../lib/output.js'
 import { overdueBackup } from '../lib/overdue-backup.js'
@@ -57,13 +57,13 @@ export function registerConfigCommands(config: Command): void {
             )
           : listing(['VARIABLE', 'VALUE', 'SOURCE'], settings.map(cellsOf)),
       remark({ problems }) {
-        if (problems.length > 0) fail(new ConfigError(problems), {})
+        if (problems.length > 0) fail(new ConfigError(problems))
         return null
       },
     },
   )
 
-  subcommand(config, 'check', {
+  declare(config, 'check', {
     does: 'report all that is wrong with the configuration; tries certificates, addresses, the key command and write access',
     async answer() {
       const resolution = resolveConfig()

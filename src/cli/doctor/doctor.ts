@@ -4,7 +4,8 @@ import { resolveConfig } from '../../app/configuration.js'
 import { ConfigError, isPostgres, unreadable } from '../../config/config.js'
 import { configWarnings } from '../config/config-warnings.js'
 import { openSettings } from '../config/open-settings.js'
-import { action, EXIT, type OutputOptions, print } from '../lib/output.js'
+import { declare } from '../lib/command.js'
+import { EXIT } from '../lib/output.js'
 import { type Cell, counted, paint, table } from '../lib/style.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import {
@@ -38,8 +39,8 @@ import {
 } from './doctor-trials.js'
 
 export function registerDoctorCommand(command: Command): void {
-  command.option('--json', 'print JSON').action(
-    action(async (options: OutputOptions) => {
+  declare(command, '', {
+    async answer() {
       const resolution = resolveConfig()
       const { config } = resolution
       // Without the settings of the file, the findings would be about another installation.
@@ -83,24 +84,28 @@ export function registerDoctorCommand(command: Command): void {
           (warning): Finding => ({ check: 'configuration', status: 'warning', ...warning }),
         ),
       ]
-      const problems = findings.filter(({ status }) => status === 'problem').length
-      if (problems > 0) process.exitCode = EXIT.failed
-      print(options, { ok: problems === 0, findings }, () =>
-        [
-          table(
-            findings.flatMap(({ check, status, detail, remedy, items = [] }) => [
-              [MARKS[status], check, remedy ? `${detail.replace(/\.$/, '')}; ${remedy}` : detail],
-              ...items.map((item) => ['', '', `- ${item}`]),
-            ]),
-          ),
-          problems === 0
-            ? `\n${paint('green', 'Everything that is needed is in place.')}`
-            : `\n${paint('red', `${counted(problems, 'problem')} found.`)}`,
-        ].join('\n'),
-      )
-    }),
-  )
+      const ok = problemsIn(findings) === 0
+      if (!ok) process.exitCode = EXIT.failed
+      return { ok, findings }
+    },
+    text: ({ ok, findings }) =>
+      [
+        table(
+          findings.flatMap(({ check, status, detail, remedy, items = [] }) => [
+            [MARKS[status], check, remedy ? `${detail.replace(/\.$/, '')}; ${remedy}` : detail],
+            ...items.map((item) => ['', '', `- ${item}`]),
+          ]),
+        ),
+        '',
+        ok
+          ? paint('green', 'Everything that is needed is in place.')
+          : paint('red', `${counted(problemsIn(findings), 'problem')} found.`),
+      ].join('\n'),
+  })
 }
+
+const problemsIn = (findings: readonly Finding[]) =>
+  findings.filter(({ status }) => status === 'problem').length
 
 const MARKS: Record<Finding['status'], Cell> = {
   ok: { text: 'ok', style: 'green' },

@@ -16,24 +16,23 @@ import {
   replaceKeyFile,
   withdrawKeyFile,
 } from '../../crypto/master-key.js'
-import { subcommand, TOLD, type Told } from '../lib/command.js'
+import { declare, TOLD, type Told } from '../lib/command.js'
 import { CommandError, UsageError } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
-import { withCore } from '../with-core.js'
+import { coreCommand, withCore } from '../with-core.js'
 import { assertServicesRead } from './key-followers.js'
 
 /** Opens the database. Imported late, so that help does without it. */
 const rotation = () => import('../../keys/master-key-rotation.js')
 
 export function registerKeysCommands(keys: Command): void {
-  subcommand(keys, 'instance-secret', {
+  coreCommand(keys, 'instance-secret', {
     does: 'print the secret that signs responses for which no tenant is known (kid=instance)',
-    answer: () =>
-      withCore(async ({ keys: { instance } }) => ({ id: 'instance', secret: instance.toString('hex') })),
+    answer: async ({ keys: { instance } }) => ({ id: 'instance', secret: instance.toString('hex') }),
     text: ({ secret }) => secret,
   })
 
-  subcommand(keys, 'rotate-master', {
+  declare(keys, 'rotate-master', {
     does: 'replace the master key and all working keys; the service may be running',
     options: {
       '--new-key-file <file>':
@@ -60,21 +59,20 @@ export function registerKeysCommands(keys: Command): void {
     ...TOLD,
   })
 
-  subcommand(keys, 'discard-master <id>', {
+  coreCommand(keys, 'discard-master <id>', {
     does: 'destroy an old master key next to the key file; backups made under it cannot be opened any more',
-    answer: ({ id }) =>
-      withCore(async ({ masterKey }, config) => {
-        if (id === masterKeyId(masterKey))
-          throw new CommandError('key_in_use', `${id} is the master key in use and cannot be discarded.`)
-        const file = keptKeyFile(config.masterKeyFile, id)
-        if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
-          throw new CommandError(
-            'key_not_found',
-            `There is no master key ${id} in the folder of ${config.masterKeyFile}.`,
-          )
-        await unlink(file)
-        return { discarded: id, file }
-      }),
+    async answer({ masterKey, config: { masterKeyFile } }, { id }) {
+      if (id === masterKeyId(masterKey))
+        throw new CommandError('key_in_use', `${id} is the master key in use and cannot be discarded.`)
+      const file = keptKeyFile(masterKeyFile, id)
+      if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(file))
+        throw new CommandError(
+          'key_not_found',
+          `There is no master key ${id} in the folder of ${masterKeyFile}.`,
+        )
+      await unlink(file)
+      return { discarded: id, file }
+    },
     text: ({ file }) => `${file} is destroyed: backups made under it can no longer be opened.`,
   })
 }

@@ -1,6 +1,9 @@
 /** A command as one declaration: what it takes, what it does, and what it says. */
 import { type Command, Option } from 'commander'
-import { action, note, print, UsageError } from './output.js'
+import type { Config } from '../../config/config.js'
+import type { TenantRecord } from '../../storage/records.js'
+import type { CommandCore, CommandHost } from './feature-command.js'
+import { fail, note, UsageError } from './output.js'
 
 interface OptionDetails {
   does: string
@@ -48,19 +51,26 @@ export type Asked<Usage, Taken> = ArgumentsOf<Usage> & {
   [Flags in keyof Taken as NameOf<Flags>]: GivenOf<Flags, Taken[Flags]>
 } & { json: boolean }
 
-export interface Declaration<Usage extends string, Taken extends Options, Answer> {
+export interface Words<Usage extends string, Taken extends Options, Answer> {
+  /** Makes it a command below the one that is given. */
+  does?: string
   options?: Taken
-  /** Describes `--json`. */
-  json?: string
+  /** Describes `--json`; null where the command has no such option. */
+  json?: string | null
   /** Follows the options in the help. */
   help?: string
-  /** The work, whose answer is printed: as text for people, or as JSON. */
-  answer(asked: Asked<Usage, Taken>): Promise<Answer>
   /** The part of the answer that is printed as JSON; by default all of it. */
   view?(answer: NoInfer<Answer>): unknown
-  text(answer: NoInfer<Answer>, asked: Asked<Usage, Taken>): string
+  /** Missing where the work itself prints, as it goes on. */
+  text?(answer: NoInfer<Answer>, asked: Asked<Usage, Taken>): string
   /** A sentence that only people see, on stderr; null for none. */
   remark?(answer: NoInfer<Answer>, asked: Asked<Usage, Taken>): string | null
+}
+
+interface Declaration<Usage extends string, Taken extends Options, Answer>
+  extends Words<Usage, Taken, Answer> {
+  /** The work, whose answer is printed: as text for people, or as JSON. */
+  answer(asked: Asked<Usage, Taken>): Promise<Answer>
 }
 
 /** The answer of a command with several kinds of work: what programs and what people read of it. */
@@ -70,43 +80,89 @@ export interface Told {
 }
 export const TOLD = { view: ({ view }: Told) => view, text: ({ text }: Told) => text }
 
-/** Adds a command below another. @param usage its name and its arguments, in the syntax of commander */
-export function subcommand<Usage extends string, const Taken extends Options, Answer>(
+/**
+ * Gives a command its options and its work, or adds one below it.
+ * @param usage its arguments, in the syntax of commander; after the name, for a command below
+ */
+export function declare<Usage extends string, const Taken extends Options, Answer>(
   parent: Command,
   usage: Usage,
-  declaration: Declaration<Usage, Taken, Answer> & { does: string },
+  { does, options, json: ofJson, help, answer, view, text, remark }: Declaration<Usage, Taken, Answer>,
 ): void {
-  declare(parent.command(usage).description(declaration.does), usage, declaration)
-}
-
-/** Gives a command its options and its work. @param usage its arguments, in the syntax of commander */
-export function declare<Usage extends string, const Taken extends Options, Answer>(
-  command: Command,
-  usage: Usage,
-  { options, json, help, answer, view, text, remark }: Declaration<Usage, Taken, Answer>,
-): void {
+  const command = does === undefined ? parent : parent.command(usage).description(does)
   const names = [...usage.matchAll(/[<[]([^>\]]+)/g)].map(([, name]) => name!)
   const taken = Object.entries<string | OptionDetails>(options ?? {}).map(([flags, given]) => {
     const details = typeof given === 'string' ? { does: given } : given
     return { option: optionOf(flags, details), parse: details.parse }
   })
   for (const { option } of taken) command.addOption(option)
-  command.option('--json', json ?? 'print JSON')
+  if (ofJson !== null) command.option('--json', ofJson ?? 'print JSON')
   if (help !== undefined) command.addHelpText('after', help)
-  command.action(
-    action(async (...given: unknown[]) => {
-      const values = given.at(-2) as Record<string, unknown>
+  command.action(async (...given: unknown[]) => {
+    // Commander passes the options before the command.
+    const values = given.at(-2) as Record<string, unknown>
+    const json = values.json === true
+    try {
       const asked = {
-        json: values.json === true,
+        json,
         ...Object.fromEntries(names.map((name, index) => [name, given[index]])),
         ...Object.fromEntries(taken.map(({ option, parse }) => valueIn(values, option, parse))),
       } as Asked<Usage, Taken>
       const answered = await answer(asked)
-      print(asked, view ? view(answered) : answered, () => text(answered, asked))
-      const remarks = asked.json ? null : remark?.(answered, asked)
+      if (json && text) process.stdout.write(`${JSON.stringify(view ? view(answered) : answered)}\n`)
+      if (json) return
+      if (text) process.stdout.write(`${text(answered, asked)}\n`)
+      const remarks = remark?.(answered, asked)
       if (remarks) note(remarks)
-    }),
-  )
+    } catch (error) {
+      fail(error, { json })
+    }
+  })
+}
+
+/** The work of a command on the database gets this, in the form of a call of a route of the dashboard. */
+export interface CoreCall extends CommandCore {
+  config: Config
+}
+export interface TenantCall extends CoreCall {
+  tenant: TenantRecord
+}
+
+/** The ways to declare a command that works on the database: on all of it, or on the tenant that its argument `<tenant>` names. */
+export function commandsOn({
+  withCore,
+  onTenant,
+  onLiveTenant,
+}: Pick<CommandHost, 'withCore' | 'onTenant' | 'onLiveTenant'>) {
+  return {
+    coreCommand: declaring<CoreCall>((_name, work) => withCore((core, config) => work({ ...core, config }))),
+    tenantCommand: declaring<TenantCall>((name, work) =>
+      onTenant(name, (core, tenant, config) => work({ ...core, config, tenant })),
+    ),
+    /** Refuses a deleted tenant. */
+    liveTenantCommand: declaring<TenantCall>((name, work) =>
+      onLiveTenant(name, (core, tenant, config) => work({ ...core, config, tenant })),
+    ),
+  }
+}
+
+export interface OpenedDeclaration<Call, Usage extends string, Taken extends Options, Answer>
+  extends Words<Usage, Taken, Answer> {
+  answer(call: Call, asked: Asked<Usage, Taken>): Promise<Answer>
+}
+
+/** @param open opens the database for the work, and gets the tenant that was named, if any */
+function declaring<Call>(open: <T>(name: string, work: (call: Call) => Promise<T>) => Promise<T>) {
+  return <Usage extends string, const Taken extends Options, Answer>(
+    command: Command,
+    usage: Usage,
+    declaration: OpenedDeclaration<Call, Usage, Taken, Answer>,
+  ): void =>
+    declare(command, usage, {
+      ...declaration,
+      answer: (asked: Asked<Usage, Taken>) =>
+        open((asked as { tenant?: string }).tenant ?? '', (call) => declaration.answer(call, asked)),
+    })
 }
 
 /** @param value what the text of the option means, if anything @throws UsageError invalid_option */

@@ -1,6 +1,7 @@
 /** A command that a feature adds to the command line. */
 import type { Command } from 'commander'
 import type { AdministeredCore } from '../../admin/administration.js'
+import type { Actor } from '../../audit/audited-unit-of-work.js'
 import type { Config } from '../../config/config.js'
 import type { Database } from '../../storage/database.js'
 import type { TenantRecord } from '../../storage/records.js'
@@ -19,7 +20,12 @@ export interface FeatureCommand {
   load(): Promise<(command: Command, host: CommandHost) => void>
 }
 
-type TenantWork<T> = (core: AdministeredCore, tenant: TenantRecord, config: Config) => Promise<T>
+export interface CommandCore extends AdministeredCore {
+  /** The operator: anyone who can run the command line has the machine. */
+  actor: Actor
+}
+
+type TenantWork<T> = (core: CommandCore, tenant: TenantRecord, config: Config) => Promise<T>
 
 /** The parts of the command line that a feature cannot import. */
 export interface CommandHost {
@@ -27,7 +33,7 @@ export interface CommandHost {
   loadConfig(): Promise<Config>
   /** Opens the database for one command and closes it again. @throws CommandError database_missing, master_key_missing */
   withCore<T>(
-    work: (core: AdministeredCore, config: Config) => Promise<T>,
+    work: (core: CommandCore, config: Config) => Promise<T>,
     /** Whether data keys stay wrapped as they are, and no epoch key is needed. Default false. */
     options?: { withoutEpochs?: boolean },
   ): Promise<T>

@@ -1,5 +1,4 @@
 /** Output of all commands: JSON for programs on stdout, text for people, notes and errors on stderr, and one exit for every failure. */
-import type { Command } from 'commander'
 import { ConfigError } from '../../config/config-error.js'
 import { ERRORS, type ErrorCode } from '../../contract/error-codes.js'
 import { docPath } from '../../lib/doc-path.js'
@@ -11,10 +10,6 @@ import { paint, printable } from './style.js'
 /** 0 done; 1 refused or failed; 2 wrong usage; 3 done, and the two faces are of different people. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, different: 3 } as const
 
-export interface OutputOptions {
-  json?: boolean
-}
-
 /** A failure whose message is written for the operator. */
 export class CommandError extends CodedError {
   override readonly name = 'CommandError'
@@ -23,17 +18,13 @@ export class CommandError extends CodedError {
 /** Wrong usage: no such command line makes sense. */
 export class UsageError extends CommandError {}
 
-export function print(options: OutputOptions, data: unknown, text: () => string): void {
-  process.stdout.write(options.json ? `${JSON.stringify(data)}\n` : `${text()}\n`)
-}
-
 /** Prints for people only, on stderr, so that it never mixes with what a program reads. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
 /** Prints the failure with its next step and sets the exit code. The process ends when its handles are closed. */
-export function fail(error: unknown, options: OutputOptions): void {
+export function fail(error: unknown, options: { json?: boolean } = {}): void {
   const code = codeOf(error)
   const message = problemsOf(error).join('\n')
   const { remedy, doc } = adviceOn(error)
@@ -45,41 +36,6 @@ export function fail(error: unknown, options: OutputOptions): void {
     note(`What to do: ${printable(remedy)}\nMore about it: ${doc}`)
   }
   if (code === 'internal_error' && error instanceof Error && !options.json) note(error.stack ?? '')
-}
-
-/** Wraps the action of a command, so that every failure is printed by `fail`. Commander passes the options before the command. */
-export function action<A extends unknown[]>(
-  work: (...args: A) => Promise<void>,
-): (...args: A) => Promise<void> {
-  return async (...args) => {
-    try {
-      await work(...args)
-    } catch (error) {
-      fail(error, (args.at(-2) ?? {}) as OutputOptions)
-    }
-  }
-}
-
-/**
- * Gives a command its work, whose answer it prints: as text for people, or as JSON with `--json`. It adds this option where it is missing.
- * @param work gets the arguments of the command and then its options. So do `text` and `remark`, after the answer
- * @param remark makes a sentence that only people see, on stderr; null for none
- */
-export function answers<Arguments extends unknown[], Answer>(
-  command: Command,
-  work: (...args: Arguments) => Promise<Answer>,
-  text: (answer: Answer, ...args: Arguments) => string,
-  remark?: (answer: Answer, ...args: Arguments) => string | null,
-): void {
-  const run = async (...args: Arguments) => {
-    const options = args.at(-2) as OutputOptions
-    const answer = await work(...args)
-    print(options, answer, () => text(answer, ...args))
-    const remarks = options.json ? null : remark?.(answer, ...args)
-    if (remarks) note(remarks)
-  }
-  if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON')
-  command.action(action(run))
 }
 
 function problemsOf(error: unknown): readonly string[] {

@@ -1,10 +1,6 @@
 /** The option `--sandbox` of commands that otherwise mean production. */
 import type { Environment } from '../../config/config.js'
 
-export interface SandboxOption {
-  sandbox?: boolean
-}
-
-export function environmentOf({ sandbox }: SandboxOption): Environment {
+export function environmentOf({ sandbox }: { sandbox: boolean }): Environment {
   return sandbox ? 'sandbox' : 'production'
 }

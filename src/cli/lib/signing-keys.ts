@@ -1,7 +1,7 @@
 /** The commands `list` and `rotate` of keys that are published before they sign, and that checkers read. */
 import type { Command } from 'commander'
 import type { Environment } from '../../config/config.js'
-import { subcommand } from './command.js'
+import { declare } from './command.js'
 import { listing } from './style.js'
 
 const BOTH: readonly Environment[] = ['production', 'sandbox']
@@ -28,13 +28,13 @@ export interface SigningKeys {
 }
 
 export function registerSigningKeys(keys: Command, { lead, cost, list, rotate }: SigningKeys): void {
-  subcommand(keys, 'list', {
+  declare(keys, 'list', {
     does: 'list the published keys of both environments and what each does now',
     answer: list,
     text: keyTable,
   })
 
-  subcommand(keys, 'rotate', {
+  declare(keys, 'rotate', {
     does: `publish the next key, which signs ${lead} later; the service may be running`,
     options: {
       '--environment <name>': { does: 'only this environment; default: both', choices: BOTH },

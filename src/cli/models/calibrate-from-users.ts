@@ -4,7 +4,6 @@ import { loadModelPack, thresholdForFmr } from '../../../models/pack/model-pack.
 import type { UsersCalibration } from '../../../tools/evaluation/calibrate-from-users.js'
 import { people } from '../../../tools/evaluation/format.js'
 import { loadConfig } from '../../app/configuration.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Config, modelPackDir } from '../../config/config.js'
 import { systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
@@ -36,7 +35,7 @@ export async function calibrateFromUsers(name: string, options: FromUsersOptions
   const config = loadConfig({ ...process.env, COUNTERSIGN_MODEL_PACK: name })
   const dir = modelPackDir(config)
   const pack = await loadModelPack(dir)
-  const found = await withCore(async ({ store, operations }) => {
+  const found = await withCore(async ({ store, operations, actor }) => {
     const tenants = allowedTenants(config, await store.read.tenants())
     const progress = progressBar('Opening references')
     const order = {
@@ -48,7 +47,7 @@ export async function calibrateFromUsers(name: string, options: FromUsersOptions
     }
     const names = tenants.map((tenant) => tenant.name)
     return operations.samples
-      .use(order, COMMAND_LINE, (sample) => ({
+      .use(order, actor, (sample) => ({
         ...calibrate({ ...sample, pack, tenants: names, seed: SEED, now: systemClock.now() }),
         dropped: sample.dropped,
       }))

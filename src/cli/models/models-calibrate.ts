@@ -1,7 +1,7 @@
 /** `countersign models calibrate`: applies measured thresholds to a pack. */
 import type { Command } from 'commander'
 import { MEASURING, measure } from '../evaluate/measuring.js'
-import { subcommand, TOLD, type Told, wholeNumberTo } from '../lib/command.js'
+import { declare, TOLD, type Told, wholeNumberTo } from '../lib/command.js'
 import { UsageError } from '../lib/output.js'
 import { type Field, fields } from '../lib/style.js'
 
@@ -14,7 +14,7 @@ const PER_SECOND = 200
 const MAX_PER_SECOND = 100_000
 
 export function registerCalibrateCommand(models: Command): void {
-  subcommand(models, 'calibrate <pack> [data]', {
+  declare(models, 'calibrate <pack> [data]', {
     does: 'set the thresholds of a pack: measured on a folder of people or a CSV of pairs, from a calibration.json that evaluate wrote, or between your own users',
     options: {
       ...MEASURING,

@@ -12,7 +12,7 @@ import { engineOptions } from '../../app/engine-options.js'
 import { Engine } from '../../biometrics/engine/engine.js'
 import type { Config } from '../../config/config.js'
 import { CodedError } from '../../lib/errors.js'
-import { subcommand } from '../lib/command.js'
+import { declare } from '../lib/command.js'
 import { CommandError, UsageError } from '../lib/output.js'
 import { progressBar } from '../lib/progress.js'
 import { type Field, fields } from '../lib/style.js'
@@ -23,7 +23,7 @@ const REPLACE = {
 } as const
 
 export function registerImportCommand(models: Command): void {
-  subcommand(models, 'import <pack>', {
+  declare(models, 'import <pack>', {
     does: 'check a pack (a folder, .tar.gz or .zip) and copy it into the models folder',
     options: REPLACE,
     async answer({ pack, replace }) {
@@ -41,7 +41,7 @@ export function registerImportCommand(models: Command): void {
 }
 
 export function registerPullCommand(models: Command): void {
-  subcommand(models, 'pull <name>', {
+  declare(models, 'pull <name>', {
     does: `download a pack known by name (${pullable().join(', ')}), check it and put it into the models folder`,
     options: { '--mirror <url>': 'URL of a server with the files of the repository', ...REPLACE },
     async answer({ name, mirror: given, replace }) {

@@ -4,10 +4,9 @@ import { loadModelPack } from '../../../models/pack/model-pack.js'
 import type { MigrationConditions } from '../../admin/model-operations.js'
 import { type MigrationView, migrationView, statusView } from '../../admin/model-views.js'
 import { loadConfig } from '../../app/configuration.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { modelPackDir } from '../../config/config.js'
 import type { ModelMigrationRecord } from '../../storage/records.js'
-import { type Asked, expected, subcommand, TOLD, type Told } from '../lib/command.js'
+import { type Asked, declare, expected, TOLD, type Told } from '../lib/command.js'
 import { UsageError } from '../lib/output.js'
 import { type Cell, fields, listing } from '../lib/style.js'
 import { parseFmr } from '../tenant/tenant-options.js'
@@ -40,7 +39,7 @@ const OPTIONS = {
 type MigrateOptions = Asked<'', typeof OPTIONS>
 
 export function registerMigrateCommand(models: Command): void {
-  subcommand(models, 'migrate', {
+  declare(models, 'migrate', {
     does: 'change the model pack without new photos: begin, see how far it is, move the decision, finish',
     options: OPTIONS,
     async answer(options): Promise<Told> {
@@ -58,8 +57,8 @@ export function registerMigrateCommand(models: Command): void {
       if (options.decide) return decide(options, 'to')
       if (options.back) return decide(options, 'from')
       if (options.finish) return finish()
-      return withCore(async ({ operations: { models } }) => {
-        if (!options.status) await models.setConditions(COMMAND_LINE, conditions)
+      return withCore(async ({ operations: { models }, actor }) => {
+        if (!options.status) await models.setConditions(actor, conditions)
         const status = statusView(await models.status())
         return { view: status, text: statusText(status) }
       })
@@ -79,8 +78,8 @@ async function begin(
   )
   if (from === to)
     throw new UsageError('invalid_option', `--to is ${to}, which is the pack that decides now.`)
-  const migration = await withCore(({ operations }) =>
-    operations.models.begin(COMMAND_LINE, { from: from!, to: to!, ...plan }),
+  const migration = await withCore(({ operations, actor }) =>
+    operations.models.begin(actor, { from: from!, to: to!, ...plan }),
   )
   return {
     view: migrationView(migration),
@@ -89,9 +88,9 @@ async function begin(
 }
 
 function decide({ tenant: name, force: isForced }: MigrateOptions, by: 'from' | 'to'): Promise<Told> {
-  return withCore(async ({ operations, tenancy }) => {
+  return withCore(async ({ operations, tenancy, actor }) => {
     const tenant = name === undefined ? null : await tenancy.findLive(name)
-    const records = await operations.models.decide(tenant, COMMAND_LINE, by, { isForced })
+    const records = await operations.models.decide(tenant, actor, by, { isForced })
     const moved = records.map(({ name }) => name)
     const text =
       moved.length > 0 ? `The decision has moved for ${moved.join(', ')}.` : 'The decision was there already.'
@@ -100,8 +99,8 @@ function decide({ tenant: name, force: isForced }: MigrateOptions, by: 'from' | 
 }
 
 function finish(): Promise<Told> {
-  return withCore(async ({ operations, store }) => {
-    const { from: dropped, to: kept, ...migration } = await operations.models.finish(COMMAND_LINE)
+  return withCore(async ({ operations, store, actor }) => {
+    const { from: dropped, to: kept, ...migration } = await operations.models.finish(actor)
     const swept = await operations.modelSweep.sweep({ from: dropped, to: kept, ...migration })
     const { moved, emptied, deleted } = swept
     const finished = (await store.read.modelMigration()) === undefined

@@ -10,13 +10,13 @@ import { networkFiles } from '../../../models/pack/network-files.js'
 import type { AgreementReport, GraphAgreement } from '../../../tools/evaluation/graph-agreement.js'
 import { loadConfig } from '../../app/configuration.js'
 import { type Config, modelPackDir } from '../../config/config.js'
-import { subcommand } from '../lib/command.js'
+import { declare } from '../lib/command.js'
 import { CommandError, EXIT } from '../lib/output.js'
 import { readInput } from '../lib/read-input.js'
 import { type Cell, listing } from '../lib/style.js'
 
 export function registerVerifyCommand(models: Command): void {
-  subcommand(models, 'verify [pack]', {
+  declare(models, 'verify [pack]', {
     does: 'check every file of a pack against its SHA-256, and run its networks (default: the configured pack)',
     options: {
       '--agree': 'compare the scores of its 8-bit, float32 and accelerator graphs as well',

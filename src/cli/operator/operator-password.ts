@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { generatePassword, hashPassword, passwordWeakness } from '../../admin/accounts/password-hash.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { resetOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import { declare } from '../lib/command.js'
 import { CommandError, UsageError } from '../lib/output.js'
@@ -35,9 +34,9 @@ export function registerOperatorPasswordCommand(command: Command): void {
 
 /** Sets another password. A running service uses it from the next sign-in on and ends the sessions of the old one. */
 function resetPassword(): Promise<string> {
-  return withCore(async ({ operations, store }, config) => {
+  return withCore(async ({ operations, store, actor }, config) => {
     const made = await resetOperatorPassword(config, store.shared)
-    await operations.operators.recordPasswordReset(COMMAND_LINE)
+    await operations.operators.recordPasswordReset(actor)
     return made
   })
 }

@@ -4,12 +4,11 @@ import type { PersonRole } from '../../admin/accounts/account-tables.js'
 import { type NewPassword, SIGN_IN_LINK_MS } from '../../admin/people-operations.js'
 import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
 import { operatorView } from '../../admin/views.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../lib/clock.js'
-import { oneOf, subcommand } from '../lib/command.js'
+import { oneOf } from '../lib/command.js'
 import { listing } from '../lib/style.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
-import { withCore } from '../with-core.js'
+import { coreCommand } from '../with-core.js'
 import { registerOperatorSessions } from './sessions.js'
 
 const ROLES = 'admin, who may do everything, or viewer, who may only read'
@@ -18,9 +17,9 @@ export const ROLE = {
 } as const
 
 export function registerOperatorCommands(operator: Command): void {
-  subcommand(operator, 'list', {
+  coreCommand(operator, 'list', {
     does: 'list the named operators',
-    answer: async () => (await withCore(({ operations }) => operations.operators.list())).map(operatorView),
+    answer: async ({ operations }) => (await operations.operators.list()).map(operatorView),
     text: (views) =>
       views.length === 0
         ? 'There are no named operators yet: anyone who has the operator password is the operator. Add one with: countersign operator add <name> --role admin'
@@ -30,59 +29,54 @@ export function registerOperatorCommands(operator: Command): void {
           ),
   })
 
-  subcommand(operator, 'add <name>', {
+  coreCommand(operator, 'add <name>', {
     does: 'add an operator, who signs in with this name; prints the password, once',
     options: ROLE,
-    answer: async ({ name, role }) =>
-      passwordView(await withCore(({ operations }) => operations.operators.add(name, role, COMMAND_LINE))),
+    answer: async ({ operations, actor }, { name, role }) =>
+      passwordView(await operations.operators.add(name, role, actor)),
     text: passwordOf,
     remark: remarkOnPassword,
   })
 
-  subcommand(operator, 'set-role <name>', {
+  coreCommand(operator, 'set-role <name>', {
     does: 'change the role of an operator, effective at once',
     options: ROLE,
-    answer: async ({ name, role }) =>
-      operatorView(
-        await withCore(({ operations }) => operations.operators.setRole(name, role, COMMAND_LINE)),
-      ),
+    answer: async ({ operations, actor }, { name, role }) =>
+      operatorView(await operations.operators.setRole(name, role, actor)),
     text: ({ name, role }) => `${name} is ${role} now.`,
   })
 
-  subcommand(operator, 'reset-password <name>', {
+  coreCommand(operator, 'reset-password <name>', {
     does: "generate a new password for an operator, print it once, and end the operator's sessions",
-    answer: async ({ name }) =>
-      passwordView(
-        await withCore(({ operations }) => operations.operators.resetPassword(name, COMMAND_LINE)),
-      ),
+    answer: async ({ operations, actor }, { name }) =>
+      passwordView(await operations.operators.resetPassword(name, actor)),
     text: passwordOf,
     remark: remarkOnPassword,
   })
 
-  subcommand(operator, 'reset-second-factor <name>', {
+  coreCommand(operator, 'reset-second-factor <name>', {
     does: `remove the second factor of an operator who has lost it (${UNNAMED_OPERATOR}: of the one without a name)`,
-    async answer({ name }) {
-      await withCore(({ operations }) => operations.secondFactors.reset(name, COMMAND_LINE))
+    async answer({ operations, actor }, { name }) {
+      await operations.secondFactors.reset(name, actor)
       return { name, second_factor: false }
     },
     text: ({ name }) => `${name} signs in with only the password from now on.`,
   })
 
-  subcommand(operator, 'sign-in-link [name]', {
+  coreCommand(operator, 'sign-in-link [name]', {
     does: 'print a link that signs an operator in once, without password or OpenID provider (default: the unnamed one)',
-    answer: ({ name = UNNAMED_OPERATOR }) =>
-      withCore(async ({ operations: { operators }, store }, config) => {
-        const url = await servedAdminUrl(store, config)
-        return { dashboard_url: await operators.createSignInLink(name, url, COMMAND_LINE) }
-      }),
+    async answer({ operations: { operators }, store, config, actor }, { name = UNNAMED_OPERATOR }) {
+      const url = await servedAdminUrl(store, config)
+      return { dashboard_url: await operators.createSignInLink(name, url, actor) }
+    },
     text: ({ dashboard_url: link }) => link,
     remark: () => `The link works once, within ${SIGN_IN_LINK_MS / MINUTE_MS} minutes.`,
   })
 
-  subcommand(operator, 'remove <name>', {
+  coreCommand(operator, 'remove <name>', {
     does: "remove an operator and end the operator's sessions",
-    answer: async ({ name }) =>
-      operatorView(await withCore(({ operations }) => operations.operators.remove(name, COMMAND_LINE))),
+    answer: async ({ operations, actor }, { name }) =>
+      operatorView(await operations.operators.remove(name, actor)),
     text: ({ name }) => `${name} can no longer sign in.`,
   })
 

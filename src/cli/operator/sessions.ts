@@ -2,20 +2,19 @@
 import type { Command } from 'commander'
 import { UNNAMED_OPERATOR } from '../../admin/session-operations.js'
 import { sessionView } from '../../admin/views.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { subcommand } from '../lib/command.js'
+import { declare } from '../lib/command.js'
 import { UsageError } from '../lib/output.js'
 import { counted, listing } from '../lib/style.js'
-import { onLiveTenant, withCore } from '../with-core.js'
+import { coreCommand, liveTenantCommand, withCore } from '../with-core.js'
 
 export function registerOperatorSessions(operator: Command): void {
-  subcommand(operator, 'sessions', {
+  coreCommand(operator, 'sessions', {
     does: 'list the dashboard sessions: person, start, last use, address and browser',
-    answer: async () => (await withCore(({ operations }) => operations.sessions.list())).map(sessionView),
+    answer: async ({ operations }) => (await operations.sessions.list()).map(sessionView),
     text: sessionTable,
   })
 
-  subcommand(operator, 'sign-out [name]', {
+  declare(operator, 'sign-out [name]', {
     does: `end the sessions of an operator (${UNNAMED_OPERATOR}: of the unnamed one) or of all operators, or any single session`,
     options: {
       '--all': 'sessions of all operators',
@@ -24,16 +23,11 @@ export function registerOperatorSessions(operator: Command): void {
     async answer({ name, all, session }) {
       if ([name !== undefined, all, session !== undefined].filter(Boolean).length !== 1)
         throw new UsageError('wrong_usage', 'Give exactly one of: an operator, --all, --session <id>.')
-      return withCore(async ({ operations: { sessions } }) => {
-        if (session !== undefined) {
-          await sessions.end(session, COMMAND_LINE)
-          return { sessions: 1 }
-        }
-        const ended =
-          name === undefined
-            ? await sessions.endOfOperators(COMMAND_LINE)
-            : await sessions.endOfPerson(name, COMMAND_LINE)
-        return { sessions: ended }
+      return withCore(async ({ operations: { sessions }, actor }) => {
+        if (name !== undefined) return { sessions: await sessions.endOfPerson(name, actor) }
+        if (session === undefined) return { sessions: await sessions.endOfOperators(actor) }
+        await sessions.end(session, actor)
+        return { sessions: 1 }
       })
     },
     text: ({ sessions }) => `${counted(sessions, 'session')} ended.`,
@@ -41,19 +35,16 @@ export function registerOperatorSessions(operator: Command): void {
 }
 
 export function registerTenantSessions(tenant: Command): void {
-  subcommand(tenant, 'sessions <tenant>', {
+  liveTenantCommand(tenant, 'sessions <tenant>', {
     does: 'list the dashboard sessions of a tenant',
-    answer: ({ tenant }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }) =>
-        (await operations.sessions.list()).filter(({ tenantId }) => tenantId === id).map(sessionView),
-      ),
+    answer: async ({ operations, tenant: { id } }) =>
+      (await operations.sessions.list()).filter(({ tenantId }) => tenantId === id).map(sessionView),
     text: sessionTable,
   })
 
-  subcommand(tenant, 'sign-out <tenant>', {
+  liveTenantCommand(tenant, 'sign-out <tenant>', {
     does: 'end every dashboard session of a tenant, and its unused login links',
-    answer: ({ tenant }) =>
-      onLiveTenant(tenant, ({ operations }, { id }) => operations.sessions.endOfTenant(id, COMMAND_LINE)),
+    answer: ({ operations, tenant, actor }) => operations.sessions.endOfTenant(tenant.id, actor),
     text: ({ sessions, links }) =>
       `${counted(sessions, 'session')} and ${counted(links, 'login link')} ended.`,
   })

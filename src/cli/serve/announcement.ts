@@ -4,11 +4,12 @@ import { resolveConfig } from '../../app/configuration.js'
 import type { Service } from '../../app/service.js'
 import { VERSION } from '../../lib/version.js'
 import { openByDefault } from '../config/open-settings.js'
-import { note, type OutputOptions } from '../lib/output.js'
+import { note } from '../lib/output.js'
 import { paint } from '../lib/style.js'
 
-export interface AnnouncementOptions extends OutputOptions {
-  demo?: boolean
+export interface AnnouncementOptions {
+  demo: boolean
+  json: boolean
 }
 
 /** Warnings for the operator: printed at once for people, and together with the addresses for programs. */

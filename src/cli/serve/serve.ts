@@ -5,7 +5,7 @@ import type { Service } from '../../app/service.js'
 import type { Config } from '../../config/config.js'
 import { processCount } from '../../config/worker-limits.js'
 import { configWarnings } from '../config/config-warnings.js'
-import { action } from '../lib/output.js'
+import { declare } from '../lib/command.js'
 import { closeFilesToOthers } from '../lib/own-files.js'
 import { progressSteps } from '../lib/progress.js'
 import { isAtTerminal } from '../lib/terminal.js'
@@ -16,30 +16,29 @@ import { notifyServiceManager } from '../process/service-manager.js'
 import { type AnnouncementOptions, announce, announceUnlessStopping, Warnings } from './announcement.js'
 
 export function registerServeCommand(command: Command): void {
-  command
-    .option('--demo', 'on an empty database, create a tenant "demo" and print commands to try')
-    .option('--json', 'print addresses and new secrets as JSON on stderr; stdout is always the log')
-    .action(
-      action(async (options: AnnouncementOptions) => {
-        // A note that a full disk does not take is lost, and must not end the service.
-        process.stderr.on('error', () => {})
-        closeFilesToOthers()
-        const config = loadConfig()
-        const warnings = new Warnings(options.json ?? false)
-        for (const { detail } of configWarnings(resolveConfig())) warnings.add(detail)
-        const count = processCount(config)
-        if (count > 1) {
-          const { Supervisor } = await import('../process/supervisor.js')
-          await new Supervisor({ config, count, options, warnings, prepare }).run()
-        } else await serveHere(config, options, warnings)
-      }),
-    )
+  declare(command, '', {
+    options: { '--demo': 'on an empty database, create a tenant "demo" and print commands to try' },
+    json: 'print addresses and new secrets as JSON on stderr; stdout is always the log',
+    async answer(options) {
+      // A note that a full disk does not take is lost, and must not end the service.
+      process.stderr.on('error', () => {})
+      closeFilesToOthers()
+      const config = loadConfig()
+      const warnings = new Warnings(options.json)
+      for (const { detail } of configWarnings(resolveConfig())) warnings.add(detail)
+      const count = processCount(config)
+      if (count > 1) {
+        const { Supervisor } = await import('../process/supervisor.js')
+        await new Supervisor({ config, count, options, warnings, prepare }).run()
+      } else await serveHere(config, options, warnings)
+    },
+  })
 }
 
 async function serveHere(config: Config, options: AnnouncementOptions, warnings: Warnings): Promise<void> {
   const preparing = prepare(config)
   const ending = new AbortController()
-  const starting = start(config, preparing, options.demo ?? false, ending.signal)
+  const starting = start(config, preparing, options.demo, ending.signal)
   stopOnSignals(starting, ending)
   reloadOnHangup(starting, config)
   const service = await starting.catch((error) => {

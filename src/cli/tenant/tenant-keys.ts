@@ -1,13 +1,11 @@
 /** `countersign tenant keys`: further API keys of a tenant, each with its own scopes and networks. */
 import type { Command } from 'commander'
 import { keyView } from '../../admin/views.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { isoTime } from '../../lib/clock.js'
 import { SCOPE_MEANINGS, SCOPES } from '../../tenants/key-scopes.js'
-import { subcommand } from '../lib/command.js'
 import { parseDuration } from '../lib/duration.js'
 import { fields, listing } from '../lib/style.js'
-import { onLiveTenant, onTenant } from '../with-core.js'
+import { liveTenantCommand, tenantCommand } from '../with-core.js'
 import { parseEnvironment } from './tenant-options.js'
 import { keysView } from './tenant-view.js'
 
@@ -34,7 +32,7 @@ export function registerTenantKeys(tenant: Command): void {
       'further API keys with scopes and networks, in addition to the first key of each environment',
     )
 
-  subcommand(keys, 'create <tenant>', {
+  liveTenantCommand(keys, 'create <tenant>', {
     does: 'make a further key and print it once',
     options: {
       ...ENVIRONMENT,
@@ -45,12 +43,12 @@ export function registerTenantKeys(tenant: Command): void {
         'client certificate that callers must show: SHA-256 fingerprint, or CN=<common name>; without it, none',
     },
     help: `\nScopes:\n${SCOPES.map((scope) => `  ${scope.padEnd(9)}${SCOPE_MEANINGS[scope]}`).join('\n')}`,
-    answer: ({ tenant, environment, name, scope: scopes = null, network: networks = null, ...rest }) =>
-      onLiveTenant(tenant, async ({ operations }, found) => {
-        const grants = { name, scopes, networks, certificate: rest.certificate ?? null }
-        const { key, record } = await operations.keys.create(found, COMMAND_LINE, environment, grants)
-        return { key, ...keyView(record) }
-      }),
+    async answer({ operations, tenant, actor }, { environment, name, ...asked }) {
+      const { scope: scopes = null, network: networks = null, certificate = null } = asked
+      const grants = { name, scopes, networks, certificate }
+      const { key, record } = await operations.keys.create(tenant, actor, environment, grants)
+      return { key, ...keyView(record) }
+    },
     text: (view) =>
       fields([
         ['Key', view.key],
@@ -63,10 +61,9 @@ export function registerTenantKeys(tenant: Command): void {
     remark: () => 'The key is shown only now; put it into the secret store of your backend.',
   })
 
-  subcommand(keys, 'list <tenant>', {
+  tenantCommand(keys, 'list <tenant>', {
     does: 'list the keys of a tenant, ended ones too, the newest first',
-    answer: ({ tenant }) =>
-      onTenant(tenant, async ({ store }, { id }) => keysView(await store.read.apiKeys(id))),
+    answer: async ({ store, tenant }) => keysView(await store.read.apiKeys(tenant.id)),
     text: (views) =>
       listing(
         ['KEY ID', 'ENVIRONMENT', 'NAME', 'ENDS IN', 'STATE', 'SCOPES', 'NETWORKS'],
@@ -77,24 +74,22 @@ export function registerTenantKeys(tenant: Command): void {
       ),
   })
 
-  subcommand(keys, 'reissue <tenant>', {
+  liveTenantCommand(keys, 'reissue <tenant>', {
     does: 'make a new key with the name, scopes and networks of another, and print it once',
     options: { ...OF_KEY, ...GRACE },
-    answer: ({ tenant, environment: type, name, grace }) =>
-      onLiveTenant(tenant, async ({ operations }, found) => ({
-        key: await operations.keys.reissueNamed(found, COMMAND_LINE, { type, name }, grace),
-      })),
+    answer: async ({ operations, tenant, actor }, { environment: type, name, grace }) => ({
+      key: await operations.keys.reissueNamed(tenant, actor, { type, name }, grace),
+    }),
     text: ({ key }) => key,
     remark: (_view, { grace }) => remarkOnOldKey(grace),
   })
 
-  subcommand(keys, 'revoke <tenant>', {
+  liveTenantCommand(keys, 'revoke <tenant>', {
     does: 'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
     options: OF_KEY,
-    answer: ({ tenant, environment: type, name }) =>
-      onLiveTenant(tenant, async ({ operations }, found) => ({
-        revoked: (await operations.keys.revokeNamed(found, COMMAND_LINE, { type, name })).id,
-      })),
+    answer: async ({ operations, tenant, actor }, { environment: type, name }) => ({
+      revoked: (await operations.keys.revokeNamed(tenant, actor, { type, name })).id,
+    }),
     text: (_view, { tenant, environment, name }) => `Revoked the ${environment} key ${name} of ${tenant}.`,
   })
 }

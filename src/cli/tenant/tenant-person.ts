@@ -2,34 +2,27 @@
 import type { Command } from 'commander'
 import { INVITATION_MS, type Invitation } from '../../admin/people-operations.js'
 import { personView } from '../../admin/views.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { adminUrl } from '../../config/config.js'
 import { HOUR_MS } from '../../lib/clock.js'
-import { subcommand } from '../lib/command.js'
 import { counted, listing } from '../lib/style.js'
 import { lastSignIn, ROLE } from '../operator/operator.js'
-import { onLiveTenant } from '../with-core.js'
+import { liveTenantCommand } from '../with-core.js'
 
 export function registerTenantPerson(tenant: Command): void {
   const person = tenant.command('person').description('the people who sign in to the dashboard for a tenant')
 
-  subcommand(person, 'add <tenant> <name>', {
+  liveTenantCommand(person, 'add <tenant> <name>', {
     does: 'add a person and print, once, a link to sign in and choose a password',
     options: ROLE,
-    answer: ({ tenant, name, role }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }, config) =>
-        invitedView(await operations.peopleOf(id).invite(name, role, adminUrl(config), COMMAND_LINE)),
-      ),
+    answer: async ({ operations, tenant, config, actor }, { name, role }) =>
+      invitedView(await operations.peopleOf(tenant.id).invite(name, role, adminUrl(config), actor)),
     text: linkOf,
     remark: remarkOnLink,
   })
 
-  subcommand(person, 'list <tenant>', {
+  liveTenantCommand(person, 'list <tenant>', {
     does: 'list the people who sign in for a tenant',
-    answer: ({ tenant }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }) =>
-        (await operations.peopleOf(id).list()).map(personView),
-      ),
+    answer: async ({ operations, tenant }) => (await operations.peopleOf(tenant.id).list()).map(personView),
     text: (views, { tenant }) =>
       views.length === 0
         ? `There are none yet. Add one with: countersign tenant person add ${tenant} <name> --role admin`
@@ -39,51 +32,43 @@ export function registerTenantPerson(tenant: Command): void {
           ),
   })
 
-  subcommand(person, 'set-role <tenant> <name>', {
+  liveTenantCommand(person, 'set-role <tenant> <name>', {
     does: 'change the role of a person, effective at once',
     options: ROLE,
-    answer: ({ tenant, name, role }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }) =>
-        personView(await operations.peopleOf(id).setRole(name, role, COMMAND_LINE)),
-      ),
+    answer: async ({ operations, tenant, actor }, { name, role }) =>
+      personView(await operations.peopleOf(tenant.id).setRole(name, role, actor)),
     text: ({ name, role }) => `${name} is ${role} now.`,
   })
 
-  subcommand(person, 'reset-password <tenant> <name>', {
+  liveTenantCommand(person, 'reset-password <tenant> <name>', {
     does: 'end the password and the sessions of a person, and print a new link once',
-    answer: ({ tenant, name }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }, config) =>
-        invitedView(await operations.peopleOf(id).inviteAgain(name, adminUrl(config), COMMAND_LINE)),
-      ),
+    answer: async ({ operations, tenant, config, actor }, { name }) =>
+      invitedView(await operations.peopleOf(tenant.id).inviteAgain(name, adminUrl(config), actor)),
     text: linkOf,
     remark: remarkOnLink,
   })
 
-  subcommand(person, 'reset-second-factor <tenant> <name>', {
+  liveTenantCommand(person, 'reset-second-factor <tenant> <name>', {
     does: 'remove the second factor of a person who has lost it',
-    answer: ({ tenant, name }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }) => {
-        await operations.secondFactors.reset(name, COMMAND_LINE, id)
-        return { name, second_factor: false }
-      }),
+    async answer({ operations, tenant, actor }, { name }) {
+      await operations.secondFactors.reset(name, actor, tenant.id)
+      return { name, second_factor: false }
+    },
     text: ({ name }) => `${name} signs in with only the password now.`,
   })
 
-  subcommand(person, 'sign-out <tenant> <name>', {
+  liveTenantCommand(person, 'sign-out <tenant> <name>', {
     does: 'end every session of a person',
-    answer: ({ tenant, name }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }) => ({
-        sessions: await operations.sessions.endOfPerson(name, COMMAND_LINE, id),
-      })),
+    answer: async ({ operations, tenant, actor }, { name }) => ({
+      sessions: await operations.sessions.endOfPerson(name, actor, tenant.id),
+    }),
     text: ({ sessions }) => `${counted(sessions, 'session')} ended.`,
   })
 
-  subcommand(person, 'remove <tenant> <name>', {
+  liveTenantCommand(person, 'remove <tenant> <name>', {
     does: 'remove a person and end every session of the person',
-    answer: ({ tenant, name }) =>
-      onLiveTenant(tenant, async ({ operations }, { id }) =>
-        personView(await operations.peopleOf(id).remove(name, COMMAND_LINE)),
-      ),
+    answer: async ({ operations, tenant, actor }, { name }) =>
+      personView(await operations.peopleOf(tenant.id).remove(name, actor)),
     text: ({ name }) => `${name} can no longer sign in.`,
   })
 }

@@ -4,15 +4,14 @@ import { LOGIN_LINK_MS } from '../../admin/accounts/login-link.js'
 import { rotationView, secretView } from '../../admin/key-operations.js'
 import { tenantErasureView } from '../../admin/views.js'
 import { loadConfig } from '../../app/configuration.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../lib/clock.js'
-import { subcommand } from '../lib/command.js'
+import { declare } from '../lib/command.js'
 import { UsageError } from '../lib/output.js'
 import { assertReached } from '../lib/pack-in-place.js'
 import { counted, fields, listing } from '../lib/style.js'
 import { registerTenantSessions } from '../operator/sessions.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
-import { onLiveTenant, onTenant, withCore, withNewLedger } from '../with-core.js'
+import { coreCommand, liveTenantCommand, onLiveTenant, tenantCommand, withNewLedger } from '../with-core.js'
 import { GRACE, registerTenantKeys, remarkOnOldKey } from './tenant-keys.js'
 import {
   assertServed,
@@ -40,7 +39,7 @@ const TYPE = {
 } as const
 
 export function registerTenantCommands(tenant: Command): void {
-  subcommand(tenant, 'create <name>', {
+  declare(tenant, 'create <name>', {
     does: 'create a tenant and print its sandbox key and signing secret once',
     options: {
       '--rate-limit <n/s>': {
@@ -66,9 +65,9 @@ export function registerTenantCommands(tenant: Command): void {
       }
       if (requireLiveness) await assertServed(requireLiveness)
       if (fmr) await assertReached(fmr, loadConfig())
-      return withNewLedger(async ({ operations, store }, config) => {
+      return withNewLedger(async ({ operations, store, actor }, config) => {
         const adminUrl = await servedAdminUrl(store, config)
-        const created = await operations.tenants.create(name, COMMAND_LINE, contract, adminUrl)
+        const created = await operations.tenants.create(name, actor, contract, adminUrl)
         return { ...createdTenantView(created), ...(await signedRate(config, created.tenant)) }
       })
     },
@@ -77,12 +76,10 @@ export function registerTenantCommands(tenant: Command): void {
       `\nKey, secret and link are shown only now; the link works once, within an hour. The production key is issued when a verification in the sandbox is approved, or by: countersign tenant production-key ${name} --issue`,
   })
 
-  subcommand(tenant, 'list', {
+  coreCommand(tenant, 'list', {
     does: 'list the tenants and the state of their keys',
-    answer: () =>
-      withCore(async ({ store: { read } }) =>
-        Promise.all((await read.tenants()).map((tenant) => withKeys(read, tenant))),
-      ),
+    answer: async ({ store: { read } }) =>
+      Promise.all((await read.tenants()).map((tenant) => withKeys(read, tenant))),
     text: (views) =>
       views.length === 0
         ? 'There are no tenants yet. Create one with: countersign tenant create <name>'
@@ -100,33 +97,30 @@ export function registerTenantCommands(tenant: Command): void {
   registerTenantSessions(tenant)
   registerTenantPerson(tenant)
 
-  subcommand(tenant, 'login-link <tenant>', {
+  liveTenantCommand(tenant, 'login-link <tenant>', {
     does: 'print a link that signs the tenant in to the dashboard once',
-    answer: ({ tenant }) =>
-      onLiveTenant(tenant, async ({ operations, store }, found, config) => {
-        const url = await servedAdminUrl(store, config)
-        return { dashboard_url: await operations.tenants.createLoginLink(found, COMMAND_LINE, url) }
-      }),
+    async answer({ operations, store, tenant, config, actor }) {
+      const url = await servedAdminUrl(store, config)
+      return { dashboard_url: await operations.tenants.createLoginLink(tenant, actor, url) }
+    },
     text: ({ dashboard_url: link }) => link,
     remark: () => `The link works once, within ${LOGIN_LINK_MS / MINUTE_MS} minutes.`,
   })
 
-  subcommand(tenant, 'production-key <tenant>', {
+  liveTenantCommand(tenant, 'production-key <tenant>', {
     does: 'print the production key once, after a verification in the sandbox was approved, or with --issue',
     options: {
       '--issue': 'issue the key without a verification in the sandbox; the audit log says so',
       '--new-secret': 'make a new signing secret as well; the one used with the sandbox ends at once',
     },
-    answer: ({ tenant, issue, newSecret }) =>
-      onLiveTenant(tenant, async ({ operations: { keys } }, found) => {
-        if (!newSecret)
-          return {
-            production_key: await keys.revealProduction(found, COMMAND_LINE, issue),
-            signing_secret: undefined,
-          }
-        const { productionKey, signingSecret } = await keys.goLive(found, COMMAND_LINE, issue)
-        return { production_key: productionKey, signing_secret: secretView(signingSecret) }
-      }),
+    async answer({ operations: { keys }, tenant, actor }, { issue, newSecret }) {
+      if (!newSecret) {
+        const production_key = await keys.revealProduction(tenant, actor, issue)
+        return { production_key, signing_secret: undefined }
+      }
+      const { productionKey, signingSecret } = await keys.goLive(tenant, actor, issue)
+      return { production_key: productionKey, signing_secret: secretView(signingSecret) }
+    },
     text: ({ production_key: key, signing_secret: secret }) =>
       secret === undefined
         ? key
@@ -142,34 +136,30 @@ export function registerTenantCommands(tenant: Command): void {
         : 'Key and secret are shown only now; put them into the secret store of your backend.\nThe old signing secret has ended: give the new one to the backends that call the sandbox, too.',
   })
 
-  subcommand(tenant, 'revoke-key <tenant>', {
+  liveTenantCommand(tenant, 'revoke-key <tenant>', {
     does: 'revoke every active key of a type, at once',
     options: TYPE,
-    answer: ({ tenant, type }) =>
-      onLiveTenant(tenant, async ({ operations }, found) => ({
-        revoked: await operations.keys.revoke(found, COMMAND_LINE, type),
-      })),
+    answer: async ({ operations, tenant, actor }, { type }) => ({
+      revoked: await operations.keys.revoke(tenant, actor, type),
+    }),
     text: ({ revoked }, { tenant, type }) => `Revoked ${counted(revoked, `${type} key`)} of ${tenant}.`,
   })
 
-  subcommand(tenant, 'reissue-key <tenant>', {
+  liveTenantCommand(tenant, 'reissue-key <tenant>', {
     does: 'issue a new API key of a type; the current key stays valid for the grace period, older ones end now',
     options: { ...TYPE, ...GRACE },
-    answer: ({ tenant, type, grace }) =>
-      onLiveTenant(tenant, async ({ operations }, found) => ({
-        [`${type}_key`]: await operations.keys.reissue(found, COMMAND_LINE, type, grace),
-      })),
+    answer: async ({ operations, tenant, actor }, { type, grace }) => ({
+      [`${type}_key`]: await operations.keys.reissue(tenant, actor, type, grace),
+    }),
     text: (view, { type }) => view[`${type}_key`]!,
     remark: (_view, { grace }) => remarkOnOldKey(grace),
   })
 
-  subcommand(tenant, 'rotate-signing <tenant>', {
+  liveTenantCommand(tenant, 'rotate-signing <tenant>', {
     does: 'make a new signing secret; the old one stays valid for 30 minutes',
     options: { '--force': 'rotate even while two secrets are valid: the older one ends at once' },
-    answer: ({ tenant, force }) =>
-      onLiveTenant(tenant, async ({ operations }, found) =>
-        rotationView(await operations.keys.rotateSigning(found, COMMAND_LINE, force)),
-      ),
+    answer: async ({ operations, tenant, actor }, { force }) =>
+      rotationView(await operations.keys.rotateSigning(tenant, actor, force)),
     text: ({ signing_secret: secret, previous }) =>
       fields([
         ['Signing secret', secret.secret],
@@ -184,17 +174,16 @@ export function registerTenantCommands(tenant: Command): void {
 const CONFIGURED = 'default'
 
 function registerTenantLifecycle(tenant: Command): void {
-  subcommand(tenant, 'show <tenant>', {
+  tenantCommand(tenant, 'show <tenant>', {
     does: 'show the state, contract, keys and number of references of a tenant',
-    answer: ({ tenant }) =>
-      onTenant(tenant, async ({ store }, found, config) => {
-        const signed = await signedRate(config, found)
-        return wholeTenantView(store.read, found, { now: Date.now(), signed })
-      }),
+    async answer({ store, tenant, config }) {
+      const signed = await signedRate(config, tenant)
+      return wholeTenantView(store.read, tenant, { now: Date.now(), signed })
+    },
     text: (view) => fields(wholeTenantRows(view)),
   })
 
-  subcommand(tenant, 'update <tenant>', {
+  declare(tenant, 'update <tenant>', {
     does: 'change the contract of a tenant; options that are not given stay',
     options: {
       '--rate-limit <n/s>': {
@@ -222,8 +211,8 @@ function registerTenantLifecycle(tenant: Command): void {
         )
       if (fmr) await assertReached(fmr, loadConfig())
       if (requireLiveness) await assertServed(requireLiveness)
-      return onLiveTenant(tenant, async ({ operations }, found, config) => {
-        const changed = await operations.tenants.setContract(found, COMMAND_LINE, {
+      return onLiveTenant(tenant, async ({ operations, actor }, found, config) => {
+        const changed = await operations.tenants.setContract(found, actor, {
           ratePerSecond: rateLimit ?? found.ratePerSecond,
           fmr: fmr === undefined ? found.fmr : fmr,
           requireLiveness: requireLiveness === undefined ? found.requireLiveness : requireLiveness,
@@ -236,37 +225,32 @@ function registerTenantLifecycle(tenant: Command): void {
       `The contract of ${view.name}: ${view.rate_limit_per_second}/s, ${fmrText(view.fmr)} (${describeSignedRate(view)}), ${livenessText(view.require_liveness)}${view.replace_verdict_minutes === null ? '' : `, references replaced with a verdict of at most ${view.replace_verdict_minutes} minutes`}.`,
   })
 
-  subcommand(tenant, 'suspend <tenant>', {
+  liveTenantCommand(tenant, 'suspend <tenant>', {
     does: 'refuse every call of a tenant and end its dashboard sessions until it is resumed; nothing is deleted',
-    answer: ({ tenant }) =>
-      onLiveTenant(tenant, async ({ operations }, found) =>
-        tenantSummary(await operations.lifecycle.suspend(found, COMMAND_LINE)),
-      ),
+    answer: async ({ operations, tenant, actor }) =>
+      tenantSummary(await operations.lifecycle.suspend(tenant, actor)),
     text: ({ name }) =>
       `${name} is suspended: its calls are refused, its sessions and login links have ended, and all else is kept.`,
   })
 
-  subcommand(tenant, 'resume <tenant>', {
+  liveTenantCommand(tenant, 'resume <tenant>', {
     does: 'accept the calls of a suspended tenant again',
-    answer: ({ tenant }) =>
-      onLiveTenant(tenant, async ({ operations }, found) =>
-        tenantSummary(await operations.lifecycle.resume(found, COMMAND_LINE)),
-      ),
+    answer: async ({ operations, tenant, actor }) =>
+      tenantSummary(await operations.lifecycle.resume(tenant, actor)),
     text: ({ name }) => `${name} may call again.`,
   })
 
-  subcommand(tenant, 'delete <tenant>', {
+  liveTenantCommand(tenant, 'delete <tenant>', {
     does: 'erase all users, keys and secrets of a tenant permanently; its audit log stays',
     options: { '--confirm <name>': 'name of the tenant, to confirm' },
-    answer: ({ tenant, confirm }) =>
-      onLiveTenant(tenant, async ({ operations }, found) => {
-        if (confirm !== found.name)
-          throw new UsageError(
-            'not_confirmed',
-            `This erases every user of ${found.name} permanently, and from every backup once the next one replaces the keys. To confirm, add --confirm ${found.name}.`,
-          )
-        return tenantErasureView(found, await operations.lifecycle.delete(found, COMMAND_LINE))
-      }),
+    async answer({ operations, tenant, actor }, { confirm }) {
+      if (confirm !== tenant.name)
+        throw new UsageError(
+          'not_confirmed',
+          `This erases every user of ${tenant.name} permanently, and from every backup once the next one replaces the keys. To confirm, add --confirm ${tenant.name}.`,
+        )
+      return tenantErasureView(tenant, await operations.lifecycle.delete(tenant, actor))
+    },
     text: ({ erasure_id, erased, erased_at }) =>
       fields([
         ['Receipt', erasure_id],

@@ -1,7 +1,6 @@
 /** `countersign tenant capture-page`: shows and changes a tenant's settings for the hosted capture page; `consent-text` shows the texts to which people have agreed there. */
 import type { Command } from 'commander'
 import { consentTextView } from '../../admin/user-views.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { type Asked, declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { UsageError } from '../../cli/lib/output.js'
@@ -37,12 +36,12 @@ export function registerTenantCapturePage(page: Command, { onTenant, onLiveTenan
       const isChange = Object.keys(changes).length > 0
       if (!isChange && logo === undefined)
         return onTenant(tenant, async (_core, found) => capturePageView(found))
-      return onLiveTenant(tenant, async ({ operations }, found) => {
+      return onLiveTenant(tenant, async ({ operations, actor }, found) => {
         const page = new CapturePageOperations(operations.audited)
         // Read the logo first: a logo that is refused must leave the other settings unchanged.
-        const withLogo = logo === undefined ? found : await page.setLogo(found, COMMAND_LINE, logo)
+        const withLogo = logo === undefined ? found : await page.setLogo(found, actor, logo)
         const settings = { ...capturePageSettings(withLogo), ...changes }
-        return capturePageView(isChange ? await page.set(withLogo, COMMAND_LINE, settings) : withLogo)
+        return capturePageView(isChange ? await page.set(withLogo, actor, settings) : withLogo)
       })
     },
     text: (view) =>

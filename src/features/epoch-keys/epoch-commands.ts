@@ -1,8 +1,7 @@
 /** `countersign keys rotate-epoch`, `export` and `import`: the keys outside of the database under which users' data keys are wrapped. */
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { declare } from '../../cli/lib/command.js'
+import { commandsOn, declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { CommandError, note } from '../../cli/lib/output.js'
 import { counted } from '../../cli/lib/style.js'
@@ -13,32 +12,31 @@ import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
 const FILE = 'file to write, which is replaced (default: users.keys in COUNTERSIGN_EPOCH_KEYS)'
 const NEWEST = 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)'
 
-export function registerRotateEpoch(command: Command, { withCore }: CommandHost): void {
-  declare(command, '', {
+export function registerRotateEpoch(command: Command, host: CommandHost): void {
+  commandsOn(host).coreCommand(command, '', {
     options: { '--none': "end epochs: wrap only under the database's keys, as before the first epoch" },
-    answer: ({ none, json }) =>
-      withCore(async ({ store, keys }, config) => {
-        const { EpochRotation } = await import('./epoch-rotation.js')
-        const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
-        const { takeOverEpochs } = await import('../../keys/epochs.js')
-        const folder = await folderOf(config)
-        const reloadKeys = async () => void (await takeOverEpochs(store, keys, folder))
-        const rotation = new EpochRotation({ store, keys, folder, clock: systemClock, reloadKeys })
-        const { number, keyId } = await rotation.rotate({
-          patienceMs: MINUTE_MS,
-          isBaseEpoch: none,
-          onStep: (step) => {
-            if (!json) note(`epoch: ${step}`)
-          },
-        })
-        const { epochRetentionHours: hours } = config
-        const retentionMs = hours * HOUR_MS
-        const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
-        return {
-          view: { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
-          hours,
-        }
-      }),
+    async answer({ store, keys, config }, { none, json }) {
+      const { EpochRotation } = await import('./epoch-rotation.js')
+      const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
+      const { takeOverEpochs } = await import('../../keys/epochs.js')
+      const folder = await folderOf(config)
+      const reloadKeys = async () => void (await takeOverEpochs(store, keys, folder))
+      const rotation = new EpochRotation({ store, keys, folder, clock: systemClock, reloadKeys })
+      const { number, keyId } = await rotation.rotate({
+        patienceMs: MINUTE_MS,
+        isBaseEpoch: none,
+        onStep: (step) => {
+          if (!json) note(`epoch: ${step}`)
+        },
+      })
+      const { epochRetentionHours: hours } = config
+      const retentionMs = hours * HOUR_MS
+      const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
+      return {
+        view: { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
+        hours,
+      }
+    },
     view: ({ view }) => view,
     text: ({ view: { epoch, wrapped_keys_file: file }, hours }, { none }) =>
       (none
@@ -50,23 +48,22 @@ export function registerRotateEpoch(command: Command, { withCore }: CommandHost)
   })
 }
 
-export function registerExportKeys(command: Command, { withCore }: CommandHost): void {
-  declare(command.argument('[file]', FILE), '[file]', {
-    answer: ({ file: named }) =>
-      withCore(async ({ store, keys }, config) => {
-        const { exportDataKeys } = await import('./data-key-export.js')
-        const { epochKeyOf } = await import('../../keys/epochs.js')
-        const folder = await folderOf(config)
-        const file = named ?? folder.exportFile
-        const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
-        if (!present)
-          throw new CommandError(
-            'no_epochs',
-            'There is no epoch yet. Begin the first: countersign keys rotate-epoch',
-          )
-        const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
-        return { file, users: await exportDataKeys({ store, keys }, epochKey, file) }
-      }),
+export function registerExportKeys(command: Command, host: CommandHost): void {
+  commandsOn(host).coreCommand(command.argument('[file]', FILE), '[file]', {
+    async answer({ store, keys, config }, { file: named }) {
+      const { exportDataKeys } = await import('./data-key-export.js')
+      const { epochKeyOf } = await import('../../keys/epochs.js')
+      const folder = await folderOf(config)
+      const file = named ?? folder.exportFile
+      const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
+      if (!present)
+        throw new CommandError(
+          'no_epochs',
+          'There is no epoch yet. Begin the first: countersign keys rotate-epoch',
+        )
+      const epochKey = { id: present.keyId, key: (await epochKeyOf(present, folder))! }
+      return { file, users: await exportDataKeys({ store, keys }, epochKey, file) }
+    },
     text: ({ file, users }) => `Wrote the keys of ${counted(users, 'user')} to ${file}.`,
   })
 }
@@ -83,7 +80,7 @@ export function registerImportKeys(command: Command, { loadConfig, withCore }: C
         { withoutEpochs: true },
       )
       // Opening the core as a service does proves that it opens; each audit log then records the import.
-      await withCore(({ operations }) => operations.tenants.noteRestored(COMMAND_LINE))
+      await withCore(({ operations, actor }) => operations.tenants.noteRestored(actor))
       return { file, users, users_erased: erased }
     },
     text: ({ users, users_erased: erased }) =>

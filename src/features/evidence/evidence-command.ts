@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../../models/pack/model-pack.js'
+import { declare } from '../../cli/lib/command.js'
 import { effectiveValue } from '../../cli/lib/effective-value.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { action, note, type OutputOptions, print } from '../../cli/lib/output.js'
 import { overdueBackup } from '../../cli/lib/overdue-backup.js'
 import { printable } from '../../cli/lib/style.js'
 import { type Config, isPostgres, modelPackDir, SETTINGS } from '../../config/config.js'
@@ -16,29 +16,30 @@ import { evidencePage, evidenceView } from './evidence-page.js'
 import { judgeInstallation } from './judge-installation.js'
 
 export function registerEvidenceCommand(command: Command, { loadConfig, databaseOf }: CommandHost): void {
-  command.option('--json', 'print JSON').action(
-    action(async (options: OutputOptions) => {
+  declare(command, '', {
+    async answer() {
       const config = await loadConfig()
       const { installation, unread } = await examine(config, await databaseOf(config))
       const standards = judgeInstallation(installation)
-      const judgedAt = new Date().toISOString()
+      const judged_at = new Date().toISOString()
       const model = installation.pack?.modelId ?? null
-      const view = { version: VERSION, commit: COMMIT, judged_at: judgedAt, model, unread }
-      print(options, { ...view, ...evidenceView(standards, (name) => effectiveValue(name, config)) }, () =>
-        evidencePage({
-          introduction: [
-            `Countersign ${VERSION} (commit ${COMMIT}) with ${model ?? 'no model pack'} and ${installation.tenants.length} tenants, judged at ${judgedAt}.`,
-            ...unread.map((what) => `Not read: ${printable(what)}`),
-          ].join(' '),
-          standards,
-          settingText: (name) =>
-            `${SETTINGS[name].variable}=${printable(effectiveValue(name, config) ?? '')}`,
-          linkTo: (document) => `docs/${document}`,
-        }).trimEnd(),
-      )
-      if (!options.json) for (const what of unread) note(`warning: ${printable(what)}`)
-    }),
-  )
+      const evidence = evidenceView(standards, (name) => effectiveValue(name, config))
+      const view = { version: VERSION, commit: COMMIT, judged_at, model, unread, ...evidence }
+      return { view, config, standards, tenants: installation.tenants.length }
+    },
+    view: ({ view }) => view,
+    text: ({ view: { judged_at, model, unread }, config, standards, tenants }) =>
+      evidencePage({
+        introduction: [
+          `Countersign ${VERSION} (commit ${COMMIT}) with ${model ?? 'no model pack'} and ${tenants} tenants, judged at ${judged_at}.`,
+          ...unread.map((what) => `Not read: ${printable(what)}`),
+        ].join(' '),
+        standards,
+        settingText: (name) => `${SETTINGS[name].variable}=${printable(effectiveValue(name, config) ?? '')}`,
+        linkTo: (document) => `docs/${document}`,
+      }).trimEnd(),
+    remark: ({ view: { unread } }) => unread.map((what) => `warning: ${printable(what)}`).join('\n') || null,
+  })
 }
 
 /** Looks at the installation without changing it. What cannot be read is left out of the judgement and named in `unread`. */

@@ -1,6 +1,5 @@
 /** `countersign user undo-ageing`: restores references that have taken captures in as they were enrolled. */
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import { declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { UsageError } from '../../cli/lib/output.js'
@@ -13,7 +12,7 @@ export function registerUndoAgeingCommand(undo: Command, { onTenant }: CommandHo
     async answer({ tenant, user, all }) {
       if ((user !== undefined) === all) throw new UsageError('wrong_usage', 'Name a user, or give --all.')
       const user_id = user ?? null
-      const restored = await onTenant(tenant, (core, found) => undoAgeing(core, found, COMMAND_LINE, user_id))
+      const restored = await onTenant(tenant, (core, found) => undoAgeing(core, found, core.actor, user_id))
       return { user_id, restored }
     },
     text: ({ restored }, { tenant }) =>

@@ -1,8 +1,7 @@
 /** `countersign policy`: what an approval of an action needs, for a tenant. A running service obeys a change from the next verdict on. */
 import type { Command } from 'commander'
 import type { Core } from '../../admin/core.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
-import { subcommand } from '../../cli/lib/command.js'
+import { commandsOn, declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { CommandError } from '../../cli/lib/output.js'
 import { assertReached } from '../../cli/lib/pack-in-place.js'
@@ -22,26 +21,25 @@ import {
 } from './policy-operations.js'
 
 export function registerPolicyCommands(policy: Command, host: CommandHost): void {
-  const { onTenant } = host
-  subcommand(policy, 'show <tenant> [hash]', {
+  const { tenantCommand } = commandsOn(host)
+  tenantCommand(policy, 'show <tenant> [hash]', {
     does: 'print the policy in force, or the version whose hash a verdict or an audit entry names',
     options: { '--sandbox': 'the policy of the sandbox' },
     json: 'print JSON, with the hash',
-    answer: ({ tenant, hash, ...options }) =>
-      onTenant(tenant, async (core, found) => {
-        const asked = hash ?? policiesInForce(found)[environmentOf(options)]
-        if (asked === null) return { policy_hash: null, first_set_at: null, policy: null }
-        const version = await operationsOf(core).version(found, asked)
-        return {
-          policy_hash: version.hash,
-          first_set_at: isoTime(version.firstSetAt),
-          policy: JSON.parse(version.policy) as ActionPolicy,
-        }
-      }),
+    async answer({ tenant, ...core }, { hash, ...options }) {
+      const asked = hash ?? policiesInForce(tenant)[environmentOf(options)]
+      if (asked === null) return { policy_hash: null, first_set_at: null, policy: null }
+      const version = await operationsOf(core).version(tenant, asked)
+      return {
+        policy_hash: version.hash,
+        first_set_at: isoTime(version.firstSetAt),
+        policy: JSON.parse(version.policy) as ActionPolicy,
+      }
+    },
     text: ({ policy }) => (policy ? JSON.stringify(policy, null, 2) : NO_POLICY),
   })
 
-  subcommand(policy, 'set <tenant>', {
+  declare(policy, 'set <tenant>', {
     does: 'put a policy in force, in production and in the sandbox',
     options: {
       '--file <file>': { does: 'JSON file with the rules', required: true },
@@ -56,14 +54,14 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
       `${where(sandbox)}, ${name} obeys policy ${policy_hash.sandbox} from the next verdict on.`,
   })
 
-  subcommand(policy, 'clear <tenant>', {
+  declare(policy, 'clear <tenant>', {
     does: 'take the policy out of force, in production and in the sandbox',
     options: { '--sandbox': 'in the sandbox only' },
     answer: ({ tenant, sandbox }) => change(host, tenant, null, sandbox),
     text: ({ name }, { sandbox }) => `${where(sandbox)}, ${name} has no policy from the next verdict on.`,
   })
 
-  subcommand(policy, 'check <tenant>', {
+  declare(policy, 'check <tenant>', {
     does: 'show which rule decides about an action, and what it asks of an approval',
     options: {
       '--action <file>': {
@@ -76,7 +74,7 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
     async answer({ tenant, action, file, ...options }) {
       const asked = (await readInput(action)).toString().trim()
       if (asked === '') throw new CommandError('file_unreadable', `${action} is empty.`)
-      return onTenant(tenant, async (core, found) => {
+      return host.onTenant(tenant, async (core, found) => {
         const hash = policiesInForce(found)[environmentOf(options)]
         if (file === undefined && hash === null) return { policy_hash: null, rule: null, require: null }
         const text =
@@ -92,12 +90,10 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
       require === null ? NO_POLICY : fields([['Rule', rule], ...rowsOf(require)]),
   })
 
-  subcommand(policy, 'history <tenant>', {
+  tenantCommand(policy, 'history <tenant>', {
     does: 'list every version that was ever in force, the latest first',
-    answer: ({ tenant }) =>
-      onTenant(tenant, async ({ store }, found) =>
-        (await versionViews(store.read, found)).map(({ hash, ...view }) => ({ policy_hash: hash, ...view })),
-      ),
+    answer: async ({ store, tenant }) =>
+      (await versionViews(store.read, tenant)).map(({ hash, ...view }) => ({ policy_hash: hash, ...view })),
     text: (views) =>
       listing(
         ['HASH', 'FIRST SET', 'IN FORCE', 'RULES'],
@@ -115,7 +111,7 @@ const where = (sandbox: boolean) => (sandbox ? 'In the sandbox' : 'In production
 function change(host: CommandHost, name: string, policy: ActionPolicy | null, isSandboxOnly: boolean) {
   return host.onLiveTenant(name, async (core, tenant) => {
     const environments = environmentsOf(isSandboxOnly)
-    const { previous, now } = await operationsOf(core).set(tenant, COMMAND_LINE, policy, environments)
+    const { previous, now } = await operationsOf(core).set(tenant, core.actor, policy, environments)
     return { tenant_id: tenant.id, name: tenant.name, policy_hash: now, previous }
   })
 }

@@ -1,7 +1,6 @@
 /** `countersign verdict-keys`: lists and rotates the keys whose public halves check verdicts. */
 import type { Command } from 'commander'
 import type { Core } from '../../admin/core.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { registerSigningKeys } from '../../cli/lib/signing-keys.js'
 import { systemClock } from '../../lib/clock.js'
@@ -19,7 +18,7 @@ export function registerVerdictKeysCommands(verdictKeys: Command, { withCore }: 
       withCore(async (core, config) => {
         const external = configuredSigner(config)
         const rotation = new VerdictKeyRotation({ ...core, clock: systemClock, external })
-        await rotation.rotate(environments, COMMAND_LINE, options)
+        await rotation.rotate(environments, core.actor, options)
         return viewsOf(core)
       }),
   })

@@ -1,10 +1,10 @@
 /** `countersign webhook`: a tenant's webhook endpoints and deliveries. These commands only write the outbox; the service sends. */
 import type { Command } from 'commander'
 import type { Core } from '../../admin/core.js'
-import { COMMAND_LINE } from '../../audit/audited-unit-of-work.js'
+import { commandsOn } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
-import { answers, UsageError } from '../../cli/lib/output.js'
-import { environmentOf, type SandboxOption } from '../../cli/lib/sandbox-option.js'
+import { UsageError } from '../../cli/lib/output.js'
+import { environmentOf } from '../../cli/lib/sandbox-option.js'
 import { counted, listing } from '../../cli/lib/style.js'
 import { systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
@@ -18,122 +18,81 @@ const MAX_DELIVERIES = 200
 
 const operationsOf = (core: Core) => new WebhookOperations({ ...core, clock: systemClock })
 
-export function registerWebhookCommands(webhook: Command, { withCore }: CommandHost): void {
-  answers(
-    webhook
-      .command('add <tenant> <url>')
-      .description('send events about a tenant’s users to an https URL')
-      .option(
-        '--events <types>',
-        'only these events, separated by commas, such as user.locked_out,user.disabled',
-      )
-      .option('--sandbox', 'send events of the sandbox instead of production'),
-    (tenant: string, url: string, { events, ...options }: SandboxOption & { events?: string }) =>
-      withCore(async (core) =>
-        webhookView(
-          await operationsOf(core).add(await core.tenancy.find(tenant), COMMAND_LINE, {
-            url,
-            environment: environmentOf(options),
-            events: events?.split(',').map((name) => name.trim()) ?? [],
-          }),
-        ),
-      ),
-    ({ id }) => id,
-    ({ id }, tenant) =>
+export function registerWebhookCommands(command: Command, host: CommandHost): void {
+  const { tenantCommand } = commandsOn(host)
+  tenantCommand(command, 'add <tenant> <url>', {
+    does: 'send events about a tenant’s users to an https URL',
+    options: {
+      '--events <types>': 'only these events, separated by commas, such as user.locked_out,user.disabled',
+      '--sandbox': 'send events of the sandbox instead of production',
+    },
+    async answer({ tenant, actor, ...core }, { url, events: types, ...options }) {
+      const environment = environmentOf(options)
+      const events = types?.split(',').map((name) => name.trim()) ?? []
+      return webhookView(await operationsOf(core).add(tenant, actor, { url, environment, events }))
+    },
+    text: ({ id }) => id,
+    remark: ({ id }, { tenant }) =>
       `Signed with the tenant's signing secret. Try it: countersign webhook test ${tenant} ${id}`,
-  )
+  })
 
-  answers(
-    webhook
-      .command('list <tenant>')
-      .description("list a tenant's webhooks with their state and number of waiting deliveries"),
-    (name: string) =>
-      withCore(async ({ tenancy, store }) => webhookViews(store.read, (await tenancy.find(name)).id)),
-    (views) =>
+  tenantCommand(command, 'list <tenant>', {
+    does: "list a tenant's webhooks with their state and number of waiting deliveries",
+    answer: ({ store, tenant }) => webhookViews(store.read, tenant.id),
+    text: (views) =>
       listing(
         ['ID', 'ENVIRONMENT', 'EVENTS', 'STATE', 'LAST SUCCESS', 'WAITING', 'DROPPED', 'URL'],
         views.map((view) => [
-          view.id,
-          view.environment,
-          view.events.join(', ') || 'all',
+          ...[view.id, view.environment, view.events.join(', ') || 'all'],
           view.health === 'failing' ? `failing, ${view.failures} times: ${view.last_failure}` : view.health,
-          view.last_success_at ?? '–',
-          String(view.waiting),
-          String(view.dropped),
-          view.url,
+          ...[view.last_success_at ?? '–', String(view.waiting), String(view.dropped), view.url],
         ]),
       ),
-  )
+  })
 
-  answers(
-    webhook
-      .command('remove <tenant> [webhook]')
-      .description('delete a webhook, or the only one, and its waiting deliveries'),
-    (name: string, given: string | undefined) =>
-      withCore(async (core) => {
-        const tenant = await core.tenancy.find(name)
-        const removed = given ?? (await onlyWebhook(core.store.read, tenant))
-        await operationsOf(core).remove(tenant, COMMAND_LINE, removed)
-        return { removed }
-      }),
-    ({ removed }) => `Removed ${removed}.`,
-  )
+  tenantCommand(command, 'remove <tenant> [webhook]', {
+    does: 'delete a webhook, or the only one, and its waiting deliveries',
+    async answer({ tenant, actor, ...core }, { webhook }) {
+      const removed = webhook ?? (await onlyWebhook(core.store.read, tenant))
+      await operationsOf(core).remove(tenant, actor, removed)
+      return { removed }
+    },
+    text: ({ removed }) => `Removed ${removed}.`,
+  })
 
-  answers(
-    webhook
-      .command('test <tenant> [webhook]')
-      .description('send an event without content to a webhook, or the only one'),
-    (name: string, given: string | undefined) =>
-      withCore(async (core) => {
-        const tenant = await core.tenancy.find(name)
-        const endpoint = given ?? (await onlyWebhook(core.store.read, tenant))
-        return { delivery: await operationsOf(core).test(tenant, endpoint) }
-      }),
-    ({ delivery }) => delivery,
-    (_view, name) => `To see its delivery: countersign webhook deliveries ${name}`,
-  )
+  tenantCommand(command, 'test <tenant> [webhook]', {
+    does: 'send an event without content to a webhook, or the only one',
+    async answer({ tenant, ...core }, { webhook }) {
+      const endpoint = webhook ?? (await onlyWebhook(core.store.read, tenant))
+      return { delivery: await operationsOf(core).test(tenant, endpoint) }
+    },
+    text: ({ delivery }) => delivery,
+    remark: (_view, { tenant }) => `To see its delivery: countersign webhook deliveries ${tenant}`,
+  })
 
-  answers(
-    webhook
-      .command('deliveries <tenant> [webhook]')
-      .description(
-        `list the deliveries of the last week, of all webhooks or one, newest first, at most ${MAX_DELIVERIES}`,
-      ),
-    (name: string, webhook: string | undefined) =>
-      withCore(async ({ tenancy, store }) =>
-        (
-          await store.read
-            .statements(webhookReader)
-            .deliveriesOf((await tenancy.find(name)).id, MAX_DELIVERIES)
-        )
-          .map(webhookDeliveryView)
-          .filter((view) => webhook === undefined || view.webhook === webhook),
-      ),
-    (views) =>
+  tenantCommand(command, 'deliveries <tenant> [webhook]', {
+    does: `list the deliveries of the last week, of all webhooks or one, newest first, at most ${MAX_DELIVERIES}`,
+    async answer({ store, tenant }, { webhook }) {
+      const found = await store.read.statements(webhookReader).deliveriesOf(tenant.id, MAX_DELIVERIES)
+      const views = found.map(webhookDeliveryView)
+      return views.filter((view) => webhook === undefined || view.webhook === webhook)
+    },
+    text: (views) =>
       listing(
         ['ID', 'CREATED', 'EVENT', 'STATUS', 'TRIES', 'LAST', 'NEXT'],
         views.map((view) => [
-          view.id,
-          view.created_at,
-          view.type,
-          view.status,
-          String(view.attempts),
-          view.last_outcome ?? '–',
-          view.next_attempt_at ?? '–',
+          ...[view.id, view.created_at, view.type, view.status, String(view.attempts)],
+          ...[view.last_outcome ?? '–', view.next_attempt_at ?? '–'],
         ]),
       ),
-  )
+  })
 
-  answers(
-    webhook.command('redeliver <tenant> <delivery>').description('send an event again, with the same id'),
-    (tenant: string, delivery: string) =>
-      withCore(async (core) =>
-        webhookDeliveryView(
-          await operationsOf(core).redeliver(await core.tenancy.find(tenant), COMMAND_LINE, delivery),
-        ),
-      ),
-    ({ event_id }) => `${event_id} is sent again.`,
-  )
+  tenantCommand(command, 'redeliver <tenant> <delivery>', {
+    does: 'send an event again, with the same id',
+    answer: async ({ tenant, actor, ...core }, { delivery }) =>
+      webhookDeliveryView(await operationsOf(core).redeliver(tenant, actor, delivery)),
+    text: ({ event_id }) => `${event_id} is sent again.`,
+  })
 }
 
 /** The id of a tenant's webhook where there is only one. @throws UsageError wrong_usage */

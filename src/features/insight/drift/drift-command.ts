@@ -1,8 +1,7 @@
 /** `countersign models drift`: compares the latest verifies of tenants with those of the month before and with the calibration. */
 import type { Command } from 'commander'
 import { loadModelPack, type ModelPack } from '../../../../models/pack/model-pack.js'
-import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
-import { declare } from '../../../cli/lib/command.js'
+import { commandsOn } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { type Cell, listing } from '../../../cli/lib/style.js'
 import { type Config, followingPackDirs, modelPackDir } from '../../../config/config.js'
@@ -24,27 +23,26 @@ const STATE_CELLS: Record<DriftState, Cell> = {
   alarm: { text: 'alarm', style: 'red' },
 }
 
-export function registerDriftCommand(drift: Command, { withCore }: CommandHost): void {
-  declare(drift, '[tenant]', {
+export function registerDriftCommand(drift: Command, host: CommandHost): void {
+  commandsOn(host).coreCommand(drift, '[tenant]', {
     options: {
       '--restart': 'compare with verifications from now on only, after a change that you know of',
     },
     json: 'print JSON, with the histograms and every day',
-    answer: ({ tenant: name, restart }) =>
-      withCore(async ({ operations, store, tenancy }, config) => {
-        if (restart) {
-          const tenant = name === undefined ? null : await tenancy.findLive(name)
-          const now = systemClock.now()
-          await restartDrift(operations, tenant, COMMAND_LINE, now)
-          return { tenant: name ?? null, since: isoTime(now) }
-        }
-        const packs = await packsOf(config)
-        const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
-        const all: TenantDrift[] = []
-        for (const tenant of tenants.filter(({ deletedAt }) => deletedAt === null))
-          all.push(...(await viewsOf(tenant, store.read, packs)))
-        return all
-      }),
+    async answer({ operations, store, tenancy, config, actor }, { tenant: name, restart }) {
+      if (restart) {
+        const tenant = name === undefined ? null : await tenancy.findLive(name)
+        const now = systemClock.now()
+        await restartDrift(operations, tenant, actor, now)
+        return { tenant: name ?? null, since: isoTime(now) }
+      }
+      const packs = await packsOf(config)
+      const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
+      const all: TenantDrift[] = []
+      for (const tenant of tenants.filter(({ deletedAt }) => deletedAt === null))
+        all.push(...(await viewsOf(tenant, store.read, packs)))
+      return all
+    },
     text(views) {
       if (!Array.isArray(views))
         return `Verifications of ${views.tenant ?? 'all tenants'} are compared with those from ${views.since} on.`

@@ -1,6 +1,6 @@
 /** `countersign models shadow`: prints what the candidate in shadow would have decided, by tenant and day. */
 import type { Command } from 'commander'
-import { declare } from '../../../cli/lib/command.js'
+import { commandsOn } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { UsageError } from '../../../cli/lib/output.js'
 import { type Cell, listing } from '../../../cli/lib/style.js'
@@ -15,22 +15,21 @@ interface TenantShadow extends ShadowView {
 /** The counts are kept for 100 days. */
 const MOST_DAYS = 100
 
-export function registerShadowCommand(shadow: Command, { withCore }: CommandHost): void {
-  declare(shadow, '[tenant]', {
+export function registerShadowCommand(shadow: Command, host: CommandHost): void {
+  commandsOn(host).coreCommand(shadow, '[tenant]', {
     options: {
       '--days <days>': { does: 'days to show, 1 to 100, with today', default: '30', parse: parseDays },
     },
     json: 'print JSON, with histograms of the scores',
-    answer: ({ tenant: name, days }) =>
-      withCore(async ({ store, tenancy }) => {
-        const since = (Math.floor(systemClock.now() / DAY_MS) - days + 1) * DAY_MS
-        const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
-        const all: TenantShadow[] = []
-        for (const { id, name: tenant, deletedAt } of tenants)
-          if (deletedAt === null)
-            for (const view of await shadowViews(store.read, id, since)) all.push({ tenant, ...view })
-        return all
-      }),
+    async answer({ store, tenancy }, { tenant: name, days }) {
+      const since = (Math.floor(systemClock.now() / DAY_MS) - days + 1) * DAY_MS
+      const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
+      const all: TenantShadow[] = []
+      for (const { id, name: tenant, deletedAt } of tenants)
+        if (deletedAt === null)
+          for (const view of await shadowViews(store.read, id, since)) all.push({ tenant, ...view })
+      return all
+    },
     text: (views, { days }) =>
       views.length === 0 ? `No candidate saw a verification within ${days} days.` : textOf(views),
   })

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Core } from '../../../admin/core.js'
-import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
-import { type Asked, subcommand } from '../../../cli/lib/command.js'
+import { type Asked, commandsOn, declare } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { UsageError } from '../../../cli/lib/output.js'
 import { environmentOf } from '../../../cli/lib/sandbox-option.js'
@@ -62,16 +61,16 @@ const ADD_OPTIONS = {
 type AddOptions = Asked<'', typeof ADD_OPTIONS>
 
 export function registerOpenIdCommands(openid: Command, host: CommandHost): void {
-  const { onTenant, onLiveTenant } = host
+  const { tenantCommand, liveTenantCommand } = commandsOn(host)
   registerOpenIdKeysCommands(openid, host)
 
-  subcommand(openid, 'add <tenant> <name>', {
+  declare(openid, 'add <tenant> <name>', {
     does: 'register an application and print its id and secret, which is shown only once',
     options: ADD_OPTIONS,
     async answer({ tenant, name, ...options }) {
       const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
-      const made = await onLiveTenant(tenant, (core, found) =>
-        operationsOf(core).add(found, COMMAND_LINE, environmentOf(options), {
+      const made = await host.onLiveTenant(tenant, (core, found) =>
+        operationsOf(core).add(found, core.actor, environmentOf(options), {
           name,
           redirectUris: options.redirectUri ?? [],
           acr: options.acr,
@@ -102,12 +101,10 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
       ]),
   })
 
-  subcommand(openid, 'list <tenant>', {
+  tenantCommand(openid, 'list <tenant>', {
     does: 'list the applications of a tenant',
-    answer: ({ tenant }) =>
-      onTenant(tenant, async (core, { id }) =>
-        (await operationsOf(core).clients.of(core.store.read, id)).map(commandView),
-      ),
+    answer: async ({ tenant, ...core }) =>
+      (await operationsOf(core).clients.of(core.store.read, tenant.id)).map(commandView),
     text: (views) =>
       listing(
         ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
@@ -117,12 +114,10 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
       ),
   })
 
-  subcommand(openid, 'remove <tenant> <client>', {
+  liveTenantCommand(openid, 'remove <tenant> <client>', {
     does: 'remove an application: its requests are refused at once',
-    answer: ({ tenant, client }) =>
-      onLiveTenant(tenant, async (core, found) =>
-        commandView(await operationsOf(core).remove(found, COMMAND_LINE, client)),
-      ),
+    answer: async ({ tenant, actor, ...core }, { client }) =>
+      commandView(await operationsOf(core).remove(tenant, actor, client)),
     text: ({ name, client_id }) => `Removed ${name} (${client_id}).`,
   })
 }
@@ -190,7 +185,7 @@ function registerOpenIdKeysCommands(openid: Command, { withCore }: CommandHost):
     rotate: (environments, options) =>
       withCore(async (core) => {
         const rotation = new OpenIdKeyRotation({ ...core, clock: systemClock })
-        await rotation.rotate(environments, COMMAND_LINE, options)
+        await rotation.rotate(environments, core.actor, options)
         return viewsOf(core)
       }),
   })

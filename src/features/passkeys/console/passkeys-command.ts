@@ -2,7 +2,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { COMMAND_LINE } from '../../../audit/audited-unit-of-work.js'
 import { type Asked, declare, oneOf } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { UsageError } from '../../../cli/lib/output.js'
@@ -48,9 +47,9 @@ export function registerTenantPasskeys(passkeys: Command, { onTenant, onLiveTena
     async answer({ tenant, json: _, ...changes }) {
       if (Object.values(changes).every((change) => change === undefined || change === false))
         return onTenant(tenant, async (_core, found) => viewOf(found))
-      return onLiveTenant(tenant, async ({ operations: { audited } }, found) => {
+      return onLiveTenant(tenant, async ({ operations: { audited }, actor }, found) => {
         const settings = await changed(passkeySettings(found), changes)
-        return viewOf(await changeSettings(audited, found, COMMAND_LINE, settings))
+        return viewOf(await changeSettings(audited, found, actor, settings))
       })
     },
     text: (view) =>

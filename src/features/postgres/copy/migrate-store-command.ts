@@ -1,8 +1,9 @@
 /** `countersign migrate-store`: copies a SQLite database to PostgreSQL, or back. */
 import type { Command } from 'commander'
 import { AuditLog } from '../../../audit/audit-log.js'
+import { type Asked, declare } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { action, CommandError, EXIT, type OutputOptions, print, UsageError } from '../../../cli/lib/output.js'
+import { CommandError, EXIT, UsageError } from '../../../cli/lib/output.js'
 import { assertMasterKey, closeFilesToOthers } from '../../../cli/lib/own-files.js'
 import { type Progress, progressBar } from '../../../cli/lib/progress.js'
 import { type Cell, counted, listing } from '../../../cli/lib/style.js'
@@ -16,10 +17,14 @@ import type { Table } from '../../../storage/table.js'
 import { parsePostgresUrl } from '../postgres-url.js'
 import type { CopySource, CopyTarget, KeyTranslation } from './copy-store.js'
 
-interface MigrateOptions extends OutputOptions {
-  from: string
-  to: string
-}
+const OPTIONS = {
+  '--from <url>': {
+    does: 'sqlite:<file> or postgres://<user>@<host>/<database>; no service may be running on it',
+    required: true,
+  },
+  '--to <url>': { does: 'the other kind of database, which must be empty', required: true },
+} as const
+type MigrateOptions = Asked<'', typeof OPTIONS>
 
 interface ChainView {
   tenant_id: string
@@ -29,26 +34,36 @@ interface ChainView {
 }
 
 export function registerMigrateStoreCommand(command: Command, host: CommandHost): void {
-  command
-    .requiredOption(
-      '--from <url>',
-      'sqlite:<file> or postgres://<user>@<host>/<database>; no service may be running on it',
-    )
-    .requiredOption('--to <url>', 'the other kind of database, which must be empty')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
+  declare(command, '', {
+    options: OPTIONS,
+    help: `
 The password for PostgreSQL is read from COUNTERSIGN_DATABASE_PASSWORD_FILE or from the URL. The source is not changed. The target is written in
 one transaction: a run that fails or is interrupted leaves it as it was.
 
 Example:
   countersign migrate-store --from sqlite:data/countersign.db --to postgres://countersign@db.example.com/countersign`,
-    )
-    .action(action((options: MigrateOptions) => migrateStore(options, host)))
+    answer: (options) => migrateStore(options, host),
+    text: ({ from, to, rows, tables, chains }) =>
+      [
+        `Copied ${counted(rows, 'row')}. All were read again on both sides and are equal.`,
+        '',
+        listing(
+          ['TABLE', 'ROWS'],
+          Object.entries(tables).map(([name, count]) => [name, String(count)]),
+        ),
+        '',
+        listing(
+          ['TENANT', 'ENTRIES', 'CHAIN'],
+          chains.map(({ name, entries, broken_at }) => [name, String(entries), describeChain(broken_at)]),
+        ),
+        '',
+        `Set COUNTERSIGN_DATABASE=${to} with the same master key, and start the service.`,
+        `${from} is unchanged, so it keeps the data of users who are erased from now on. Do not serve from it any more, and delete it when you need no way back.`,
+      ].join('\n'),
+  })
 }
 
-async function migrateStore(options: MigrateOptions, host: CommandHost): Promise<void> {
+async function migrateStore(options: MigrateOptions, host: CommandHost) {
   const { from, to } = options
   assertUrls(options)
   const config = await host.loadConfig()
@@ -69,7 +84,7 @@ async function migrateStore(options: MigrateOptions, host: CommandHost): Promise
     const target = await openTarget(config, to, host.tables)
     const bars = new ProgressBars()
     try {
-      const rows = await copyStore(
+      const tables = await copyStore(
         source,
         target,
         translation,
@@ -81,8 +96,11 @@ async function migrateStore(options: MigrateOptions, host: CommandHost): Promise
       // Moved before the commit: when the commit fails, the next run replaces the password file again.
       await host.moveOperatorPassword(config, source.password, target.password)
       await target.commit()
-      bars.stop()
-      report(options, { rows, chains, seconds: Math.round((performance.now() - startedMs) / 100) / 10 })
+      // The copy has the same broken chain as its source, which people have to investigate.
+      if (chains.some(({ broken_at }) => broken_at !== null)) process.exitCode = EXIT.failed
+      const rows = Object.values(tables).reduce((sum, count) => sum + count, 0)
+      const seconds = Math.round((performance.now() - startedMs) / 100) / 10
+      return { from: shownUrl(from), to: shownUrl(to), rows, tables, chains, seconds }
     } finally {
       bars.stop()
       await target.close()
@@ -193,37 +211,6 @@ class ProgressBars {
     this.bar = null
     this.stage = ''
   }
-}
-
-interface Report {
-  rows: Record<string, number>
-  chains: ChainView[]
-  seconds: number
-}
-
-function report(options: MigrateOptions, { rows, chains, seconds }: Report): void {
-  // The copy has the same broken chain as its source, which people have to investigate.
-  if (chains.some(({ broken_at }) => broken_at !== null)) process.exitCode = EXIT.failed
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
-  const [from, to] = [shownUrl(options.from), shownUrl(options.to)]
-  print(options, { from, to, rows: total, tables: rows, chains, seconds }, () =>
-    [
-      `Copied ${counted(total, 'row')}. All were read again on both sides and are equal.`,
-      '',
-      listing(
-        ['TABLE', 'ROWS'],
-        Object.entries(rows).map(([name, count]) => [name, String(count)]),
-      ),
-      '',
-      listing(
-        ['TENANT', 'ENTRIES', 'CHAIN'],
-        chains.map(({ name, entries, broken_at }) => [name, String(entries), describeChain(broken_at)]),
-      ),
-      '',
-      `Set COUNTERSIGN_DATABASE=${to} with the same master key, and start the service.`,
-      `${from} is unchanged, so it keeps the data of users who are erased from now on. Do not serve from it any more, and delete it when you need no way back.`,
-    ].join('\n'),
-  )
 }
 
 function describeChain(brokenAt: number | null): Cell {
