@@ -73,12 +73,12 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
   {
     usage: 'backup <file>',
     description: 'write a consistent copy of the database; the service may be running',
-    load: async () => (await import('./backup.js')).registerBackupCommand,
+    load: async () => (await import('./backup/backup.js')).registerBackupCommand,
   },
   {
     usage: 'restore <file>',
     description: 'restore a backup as the database, without the users who were erased since',
-    load: async () => (await import('./backup.js')).registerRestoreCommand,
+    load: async () => (await import('./backup/backup.js')).registerRestoreCommand,
   },
   {
     usage: 'migrate',

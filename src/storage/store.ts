@@ -85,7 +85,7 @@ export interface Store {
   readonly schema: number
   /** All tables, those of features included. */
   readonly tables: readonly Table[]
-  /** Whether `backup` works; false when the database's own tools make backups. */
+  /** Whether `countersign backup` copies it; false when the database's own tools make backups. */
   readonly makesBackups: boolean
   /** Reads committed state only. */
   readonly read: StoreReader
@@ -108,18 +108,6 @@ export interface Store {
   readonly isCorrupt: boolean
   /** Tries a write that changes nothing. @throws StoreUnavailableError that says why the database cannot be written */
   assertWritable(deadlineMs?: number): Promise<void>
-  /**
-   * Makes a consistent copy while the service runs and, in a separate file, the data keys of all users as of now, which replace those in
-   * `keysFile`. An operator who keeps many copies but only one file of keys thus loses the data of erased users in every copy.
-   * @returns the number of users, and the file to which keys from before a change of the working keys were moved (`keptKeysFile`, null when
-   * there were none)
-   * @throws BackupUnsupportedError when the database has tools of its own for it
-   */
-  backup(
-    file: string,
-    keysFile: string,
-    onProgress?: (pages: number, totalPages: number) => void,
-  ): Promise<{ subjects: number; keptKeysFile: string | null }>
   /** Calls `observer` after every commit; a later call replaces the observer. */
   observeCommits(observer: (report: CommitReport) => void): void
   /** Whether a request to the database has waited for more than a second since then. @param sinceMs on the axis of `performance.now()` */
@@ -152,17 +140,6 @@ export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
     super(
       'schema_outdated',
       `${database} has schema ${found}, made by an earlier Countersign; the schema of this one is ${own}. Only \`countersign serve\` and \`countersign migrate\` change a schema: until one of them has, use the commands of the version that serves it.`,
-    )
-  }
-}
-
-/** Backups of this database are made by its own tools. */
-export class BackupUnsupportedError extends CodedError<'backup_unsupported'> {
-  override readonly name = 'BackupUnsupportedError'
-  constructor() {
-    super(
-      'backup_unsupported',
-      'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup.',
     )
   }
 }

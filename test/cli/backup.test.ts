@@ -77,6 +77,14 @@ describe('backup', () => {
     expect(readdirSync(place.dataDir).filter((name) => /copy|partial/.test(name))).toEqual([])
   })
 
+  it('leaves a PostgreSQL database to its own tools, as restore does', async () => {
+    const env = { COUNTERSIGN_DATABASE: 'postgres://countersign@127.0.0.1:1/none' }
+    for (const command of ['backup', 'restore'])
+      expect((await place.ask(`${command} ${place.path('copy.db')}`, env)).error.code).toBe(
+        'backup_unsupported',
+      )
+  })
+
   it('refuses a damaged database: writes no copy, no new keys and no time of a backup', async () => {
     await createTenant('acme')
     const keys = place.path('countersign.keys')

@@ -2,10 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCore } from '../../src/app/core.js'
-import { restoreDatabase } from '../../src/cli/backup.js'
+import { restoreDatabase } from '../../src/cli/backup/backup.js'
+import { joinKeys, makeBackup } from '../../src/cli/backup/sqlite-backup.js'
 import { type Config, sqliteFile } from '../../src/config/config.js'
 import { tablesOf as tablesOfFeatures } from '../../src/features/index.js'
-import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import type { Expected, Tables } from './marks.js'
 import {
@@ -109,7 +109,8 @@ async function backUpAgain(root: string, copy: string, state: Tables): Promise<v
   if (!existsSync(file)) {
     const core = await openCore(configOf(root))
     try {
-      await core.store.backup(file, keysFile(root))
+      const order = { file, keysFile: keysFile(root), tables: core.store.tables }
+      await makeBackup(sqliteFile(configOf(root)), order)
     } catch (error) {
       throw new Finding('corrupt', `a backup after the cut: ${(error as Error).message}`)
     } finally {

@@ -9,7 +9,8 @@ import { administered } from '../../src/admin/administration.js'
 import type { Core } from '../../src/admin/core.js'
 import { openCore } from '../../src/app/core.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { restoreDatabase } from '../../src/cli/backup.js'
+import { restoreDatabase } from '../../src/cli/backup/backup.js'
+import { makeBackup } from '../../src/cli/backup/sqlite-backup.js'
 import { sqliteFile } from '../../src/config/config.js'
 import { keepKeyFile, newMasterKey, replaceKeyFile } from '../../src/crypto/master-key.js'
 import { Idempotency } from '../../src/idempotency/idempotency.js'
@@ -198,7 +199,8 @@ async function backUp(copy: string): Promise<void> {
   const folder = backupsFolder(root!)
   if (mkdirSync(folder, { recursive: true })) syncFolder(root!)
   mark({ kind: 'backup begun', copy })
-  await core.store.backup(copyFile(root!, copy), keysFile(root!))
+  const files = { file: copyFile(root!, copy), keysFile: keysFile(root!) }
+  await makeBackup(sqliteFile(configOf(root!)), { ...files, tables: core.store.tables })
   mark({ kind: 'backup made', copy })
 }
 

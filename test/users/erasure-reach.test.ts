@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
+import { joinKeys, makeBackup } from '../../src/cli/backup/sqlite-backup.js'
+import { sqliteFile } from '../../src/config/config.js'
 import { dataKeyWrapping } from '../../src/crypto/epoch-key.js'
 import { openedBy } from '../../src/crypto/sealed-box.js'
 import { tablesOf } from '../../src/features/index.js'
@@ -16,7 +18,6 @@ import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { retentionWriter } from '../../src/features/policies/retention-statements.js'
 import { TABLES_OF_POSTGRES } from '../../src/features/postgres/copy/copied-tables.js'
 import { tablesWith } from '../../src/storage/endings.js'
-import { joinKeys } from '../../src/storage/sqlite/sqlite-backup.js'
 import type { Subject } from '../../src/users/template-vault.js'
 import { dataKeyOf } from '../../src/users/user-keys.js'
 import { ACTION, allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
@@ -402,7 +403,9 @@ async function rows(): Promise<Tables> {
 /** Makes a backup as the command does, whose keys replace those of the backup before. @returns the rows of its copy */
 async function backup(name: string): Promise<Tables> {
   const file = join(running.dataDir, name)
-  await running.service.core.store.backup(file, join(running.dataDir, 'countersign.keys'))
+  const { config, core } = running.service
+  const keysFile = join(running.dataDir, 'countersign.keys')
+  await makeBackup(sqliteFile(config), { file, keysFile, tables: core.store.tables })
   return rowsOf(file)
 }
 

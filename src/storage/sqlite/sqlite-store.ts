@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { isThere } from '../../config/is-there.js'
-import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../../lib/durable-file.js'
+import { giveToOwnerOf, makeFolder } from '../../lib/durable-file.js'
 import type { Connection, ReadConnection } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
 import { tablesWith } from '../endings.js'
@@ -23,26 +23,17 @@ import {
 } from '../store.js'
 import type { Table } from '../table.js'
 import { RememberedCallers } from './remembered-callers.js'
-import {
-  copyDatabase,
-  noteBackup,
-  removeDatabase,
-  removeUnfinished,
-  separateKeys,
-  unfinishedFiles,
-} from './sqlite-backup.js'
 import { SqliteCheckpointer } from './sqlite-checkpointer.js'
 import { claimDatabase } from './sqlite-claim.js'
-import { translateSqlite, unusable, unwritable } from './sqlite-errors.js'
+import { translateSqlite, unusable } from './sqlite-errors.js'
 import { integrityIssues } from './sqlite-integrity.js'
+import { removeUnfinished } from './sqlite-leftovers.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
 import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { SqliteWriter } from './sqlite-writer.js'
 
 /** Short, because waiting inside SQLite for another process (a command, a backup tool) blocks this thread. */
 const BUSY_TIMEOUT_MS = 5
-/** Pages that a backup copies between two turns of the event loop. */
-const BACKUP_PAGES = 100
 /** How long opening waits for a lock of another process. */
 const LOCK_PATIENCE_MS = 5000
 /** The page cache, in KiB: the upper levels of the trees and the pages used last. SQLite's default of 2,000 serves some thousand users. */
@@ -174,33 +165,6 @@ export class SqliteStore implements Store {
     const translated = translateSqlite(error, this.database.name)
     if (translated instanceof StoreCorruptError) this.isCorrupt = true
     return translated
-  }
-
-  async backup(
-    file: string,
-    keysFile: string,
-    onProgress?: (pages: number, totalPages: number) => void,
-  ): Promise<{ subjects: number; keptKeysFile: string | null }> {
-    const partial = `${file}.partial`
-    const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
-      onProgress?.(totalPages - remainingPages, totalPages)
-      return BACKUP_PAGES
-    }
-    const note = noteBackup(this.database.name, unfinishedFiles(file, keysFile))
-    try {
-      removeDatabase(partial)
-      await copyDatabase(this.database.name, partial, { progress }).catch((error) => {
-        throw unwritable(error, file)
-      })
-      const separated = separateKeys(partial, keysFile, this.tables)
-      moveIntoPlace(partial, file)
-      return separated
-    } catch (error) {
-      throw this.translate(error)
-    } finally {
-      removeDatabase(partial)
-      note.end()
-    }
   }
 
   /** Always false: SQLite is a library in this process, and waiting for its lock ends in an error. */

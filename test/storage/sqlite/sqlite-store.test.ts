@@ -5,14 +5,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { joinKeys, makeBackup, type RestoreError } from '../../../src/cli/backup/sqlite-backup.js'
 import { tablesOf } from '../../../src/features/index.js'
 import { packageFile } from '../../../src/lib/package-root.js'
-import {
-  joinKeys,
-  noteBackup,
-  type RestoreError,
-  removeUnfinished,
-} from '../../../src/storage/sqlite/sqlite-backup.js'
+import { noteBackup, removeUnfinished } from '../../../src/storage/sqlite/sqlite-leftovers.js'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../../src/storage/store.js'
 import { bytes, insertUser as insertUserRows, tenant } from '../../support/records.js'
@@ -326,10 +322,16 @@ describe('backup', () => {
   const joinWith = (database: string = copy, keysFile: string | null = at(keys)) =>
     joinKeys(at(database), keysFile, at(joined), tablesOf())
 
+  const backUp = (
+    { tables }: SqliteStore,
+    name: string,
+    onProgress = (_pages: number, _total: number) => {},
+  ) => makeBackup(file, { file: at(name), keysFile: at(keys), tables, onProgress })
+
   it('is a consistent database of one moment, without the keys of users', async () => {
     const store = await openStoreOf('ada')
     const writing = Promise.all(Array.from({ length: 50 }, (_, i) => insertTenant(store, `late-${i}`)))
-    expect(await store.backup(at(copy), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
+    expect(await backUp(store, copy)).toEqual({ subjects: 1, keptKeysFile: null })
     await writing
     await insertTenant(store, 'later')
     expect(readFileSync(at(copy)).includes('wrapped key of ada')).toBe(false)
@@ -366,7 +368,7 @@ describe('backup', () => {
       total = totalPages
       insert.run(`during ${copied.length}`)
     }
-    await store.backup(at(copy), at(keys), commit)
+    await backUp(store, copy, commit)
     expect(total).toBeGreaterThan(2000)
     expect(copied).toEqual([...copied].sort((one, next) => one - next))
     expect(copied.length).toBeGreaterThan(20)
@@ -381,7 +383,7 @@ describe('backup', () => {
   it('removes what a killed backup has left, as the next start does, and leaves a running one', async () => {
     const leave = () => {
       const script = `
-        const { noteBackup } = await import(${moduleOf('sqlite-backup.js')})
+        const { noteBackup } = await import(${moduleOf('sqlite-leftovers.js')})
         const { writeFileSync } = await import('node:fs')
         noteBackup(${JSON.stringify(file)}, [${JSON.stringify(at('dated.db.partial'))}])
         writeFileSync(${JSON.stringify(at('dated.db.partial'))}, 'wrapped keys')
@@ -391,7 +393,7 @@ describe('backup', () => {
     }
     const store = openStore()
     leave()
-    await store.backup(at(copy), at(keys))
+    await backUp(store, copy)
     expect(readdirSync(dir).filter((name) => /partial|-backup/.test(name))).toEqual([])
     await store.close()
     leave()
@@ -399,7 +401,7 @@ describe('backup', () => {
     expect(readdirSync(dir).filter((name) => /partial|-backup/.test(name))).toEqual([])
     const running = noteBackup(file, [at('running.db.partial')])
     writeFileSync(at('running.db.partial'), 'a copy')
-    await expect(serving.backup(at('second.db'), at(keys))).rejects.toThrow('Another backup')
+    await expect(backUp(serving, 'second.db')).rejects.toThrow('Another backup')
     removeUnfinished(file)
     expect(existsSync(at('running.db.partial'))).toBe(true)
     running.end()
@@ -407,10 +409,10 @@ describe('backup', () => {
 
   it('has no data of users who were erased before the keys were written', async () => {
     const store = await openStoreOf('ada', 'eve')
-    await store.backup(at(copy), at(keys))
+    await backUp(store, copy)
     await erase(store, 'ada')
     await insertUser(store, 'new')
-    await store.backup(at('later.db'), at(keys))
+    await backUp(store, 'later.db')
     expect(readFileSync(at(keys)).includes('wrapped key of ada')).toBe(false)
 
     expect(await joinWith()).toEqual({ subjects: 1, erased: 1 })
@@ -428,14 +430,14 @@ describe('backup', () => {
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('sealed'), createdAt: 0, generation }),
       )
     await putGeneration(0)
-    await store.backup(at(copy), at(keys))
+    await backUp(store, copy)
     const before = readFileSync(at(keys))
     await putGeneration(1)
     copyFileSync(at(keys), at(`${keys}.0`))
     const kept = at(`${keys}.0-2`)
-    expect(await store.backup(at('later.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: kept })
+    expect(await backUp(store, 'later.db')).toEqual({ subjects: 1, keptKeysFile: kept })
     expect(readFileSync(kept)).toEqual(before)
-    expect(await store.backup(at('last.db'), at(keys))).toEqual({ subjects: 1, keptKeysFile: null })
+    expect(await backUp(store, 'last.db')).toEqual({ subjects: 1, keptKeysFile: null })
 
     await expect(joinWith()).rejects.toThrow(`--keys ${at(`${keys}.0`)}.`)
     expect(await joinWith(copy, kept)).toEqual({ subjects: 1, erased: 0 })
@@ -444,7 +446,7 @@ describe('backup', () => {
 
   it('uses nothing of an attempt that a power cut has ended', async () => {
     const store = await openStoreOf('ada')
-    await store.backup(at(copy), at(keys))
+    await backUp(store, copy)
     await joinWith()
     const ended = connect(at(joined))
     ended.pragma('journal_mode = WAL')
@@ -461,7 +463,7 @@ describe('backup', () => {
 
   it('leaves nothing behind when it fails', async () => {
     const store = await openStoreOf('ada')
-    await store.backup(at(copy), at(keys))
+    await backUp(store, copy)
     const codeOf = async (keysFile: string | null, database?: string) => {
       try {
         await joinWith(database, keysFile)
@@ -476,7 +478,7 @@ describe('backup', () => {
     await store.transaction('installation', (tx) =>
       tx.putAuditSeal({ tenantId: 'ten_a', sequence: 7, mac: bytes('mac') }),
     )
-    await store.backup(at('later.db'), at(keys))
+    await backUp(store, 'later.db')
     const other = SqliteStore.open(at('other.db'))
     await insertTenant(other, 'b')
     await other.backup(at('other-copy.db'), at('other.keys'))

@@ -6,9 +6,9 @@ import { makeFolder, makeForOwnerOfFolder } from '../../../lib/durable-file.js'
 import { CodedError } from '../../../lib/errors.js'
 import type { Connection } from '../../../storage/connection.js'
 import { TABLES, tablesWith } from '../../../storage/endings.js'
-import { removeDatabase } from '../../../storage/sqlite/sqlite-backup.js'
 import { claimDatabase } from '../../../storage/sqlite/sqlite-claim.js'
 import { unusable } from '../../../storage/sqlite/sqlite-errors.js'
+import { removeDatabase } from '../../../storage/sqlite/sqlite-leftovers.js'
 import {
   assertOurs,
   migrate,

@@ -7,7 +7,6 @@ import type { ServiceNode } from '../../../storage/coordinator.js'
 import { tablesWith } from '../../../storage/endings.js'
 import { storeReader } from '../../../storage/statements/statements.js'
 import {
-  BackupUnsupportedError,
   type CommitReport,
   type OpenOptions,
   readerWhoseErrors,
@@ -193,10 +192,6 @@ export class PostgresStore implements Store {
         },
       )
     }
-  }
-
-  backup(): Promise<never> {
-    return Promise.reject(new BackupUnsupportedError())
   }
 
   hasBeenSilentSince(sinceMs: number): boolean {

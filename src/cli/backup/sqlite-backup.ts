@@ -4,19 +4,24 @@
  * included, as soon as the next backup is made. Keys from before a change of the working keys open only the copies of their time, which no
  * later file does: they are moved aside, and the operator deletes them.
  */
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { makeForOwnerOfFolder, moveIntoPlace } from '../../lib/durable-file.js'
+import { moveIntoPlace } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
-import type { Connection } from '../connection.js'
-import { tablesWith } from '../endings.js'
-import { storeTransaction } from '../statements/statements.js'
-import { StoreCorruptError, StoreUnavailableError } from '../store.js'
-import type { Table } from '../table.js'
-import { isBusy } from './sqlite-errors.js'
-import { integrityIssues, isDamage } from './sqlite-integrity.js'
-import { APPLICATION_ID, assertKnownSchema, BACKUP_APPLICATION_ID, migrate } from './sqlite-migrations.js'
+import type { Connection } from '../../storage/connection.js'
+import { tablesWith } from '../../storage/endings.js'
+import { translateSqlite, unwritable } from '../../storage/sqlite/sqlite-errors.js'
+import { integrityIssues, isDamage } from '../../storage/sqlite/sqlite-integrity.js'
+import { noteBackup, removeDatabase } from '../../storage/sqlite/sqlite-leftovers.js'
+import {
+  APPLICATION_ID,
+  assertKnownSchema,
+  BACKUP_APPLICATION_ID,
+  migrate,
+} from '../../storage/sqlite/sqlite-migrations.js'
+import { storeTransaction } from '../../storage/statements/statements.js'
+import { StoreCorruptError, StoreUnavailableError } from '../../storage/store.js'
+import type { Table } from '../../storage/table.js'
 
 /** The files cannot be joined; the message says why. */
 export class RestoreError extends CodedError<
@@ -27,6 +32,8 @@ export class RestoreError extends CodedError<
 
 /** How long opening the database waits for a lock of another process. */
 const LOCK_PATIENCE_MS = 5000
+/** Pages that are copied between two turns of the event loop. */
+const PAGES_AT_ONCE = 100
 /** "CSGK": a file of data keys. */
 const KEYS_APPLICATION_ID = 0x4353474b
 
@@ -39,15 +46,19 @@ const ORIGIN =
 /** The generation of the working keys that wrap the users' keys. */
 const GENERATION = 'SELECT coalesce(max(generation), 0) FROM keyring'
 
+interface BackupOrder {
+  /** The copy, which does not exist yet. */
+  file: string
+  keysFile: string
+  /** All tables, those of features included. */
+  tables: readonly Table[]
+  onProgress?: (pages: number, totalPages: number) => void
+}
+
 interface Origin {
   tenant: string | null
   progress: number
   generation: number
-}
-
-/** Deletes the file and its journals: SQLite would write the contents of a journal into the next file of that name. */
-export function removeDatabase(file: string): void {
-  for (const suffix of ['-journal', '-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true })
 }
 
 /** The files in which a backup is made. Until it ends they hold wrapped keys of users, which no erasure reaches. */
@@ -56,14 +67,42 @@ export function unfinishedFiles(file: string, keysFile: string): string[] {
 }
 
 /**
+ * Makes a consistent copy while the service runs and, in a separate file, the data keys of all users as of now, which replace those in
+ * `keysFile`. An operator who keeps many copies but only one file of keys thus loses the data of erased users in every copy.
+ * @returns the number of users, and the file to which keys from before a change of the working keys were moved (`keptKeysFile`, null when
+ * there were none)
+ */
+export async function makeBackup(
+  database: string,
+  { file, keysFile, tables, onProgress }: BackupOrder,
+): Promise<{ subjects: number; keptKeysFile: string | null }> {
+  const partial = `${file}.partial`
+  const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
+    onProgress?.(totalPages - remainingPages, totalPages)
+    return PAGES_AT_ONCE
+  }
+  const note = noteBackup(database, unfinishedFiles(file, keysFile))
+  try {
+    removeDatabase(partial)
+    await copyDatabase(database, partial, { progress }).catch((error) => {
+      throw unwritable(error, file)
+    })
+    const separated = separateKeys(partial, keysFile, tables)
+    moveIntoPlace(partial, file)
+    return separated
+  } catch (error) {
+    throw translateSqlite(error, database)
+  } finally {
+    removeDatabase(partial)
+    note.end()
+  }
+}
+
+/**
  * Copies the database as it is now. SQLite starts a copy over whenever another connection has committed between two steps, unless the copy
  * reads from a transaction that stays open.
  */
-export async function copyDatabase(
-  file: string,
-  target: string,
-  options: Database.BackupOptions,
-): Promise<void> {
+async function copyDatabase(file: string, target: string, options: Database.BackupOptions): Promise<void> {
   const source = new Database(file, { readonly: true, timeout: LOCK_PATIENCE_MS })
   try {
     source.exec('BEGIN')
@@ -76,54 +115,11 @@ export async function copyDatabase(
 }
 
 /**
- * Writes down next to the database which files a backup is going to make, and removes those of a backup that was interrupted. The note is
- * locked until `end` is called or the process ends, even by a kill.
- * @throws StoreUnavailableError while another backup of the database is running
- */
-export function noteBackup(database: string, files: readonly string[]): { end(): void } {
-  const name = `${database}-backup`
-  makeForOwnerOfFolder(name)
-  const note = new Database(name, { timeout: 0 })
-  try {
-    note.pragma('locking_mode = EXCLUSIVE')
-    note.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS unfinished (file TEXT NOT NULL)')
-    for (const left of note.prepare<[], string>('SELECT file FROM unfinished').pluck().all())
-      removeDatabase(left)
-    note.exec('DELETE FROM unfinished')
-    const insert = note.prepare('INSERT INTO unfinished (file) VALUES (?)')
-    for (const file of files) insert.run(resolve(file))
-    note.exec('COMMIT')
-  } catch (cause) {
-    note.close()
-    if (!isBusy(cause)) throw cause
-    throw new StoreUnavailableError(`Another backup of ${database} is running: wait until it has ended.`, {
-      cause,
-    })
-  }
-  return {
-    end() {
-      removeDatabase(name)
-      note.close()
-    },
-  }
-}
-
-/** Removes what an interrupted backup has left, unless one is running. */
-export function removeUnfinished(database: string): void {
-  if (!existsSync(`${database}-backup`)) return
-  try {
-    noteBackup(database, []).end()
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error
-  }
-}
-
-/**
  * Moves the data keys out of a copy of the database into a file of their own, which replaces the one there.
  * @returns the number of keys, and the file to which the existing keys were moved when they are of another generation
  * @throws StoreCorruptError when the copy is damaged; the existing file of keys is then unchanged
  */
-export function separateKeys(
+function separateKeys(
   copy: string,
   keysFile: string,
   tables: readonly Table[],

@@ -2,18 +2,17 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { loadConfig } from '../app/configuration.js'
-import { type Config, isPostgres, modelPackDir, sqliteFile } from '../config/config.js'
-import { tablesOf } from '../features/index.js'
-import { systemClock } from '../lib/clock.js'
-import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../lib/durable-file.js'
-import { BackupUnsupportedError } from '../storage/store.js'
-import { declare } from './lib/command.js'
-import { CommandError } from './lib/output.js'
-import { assertMasterKey } from './lib/own-files.js'
-import { progressBar } from './lib/progress.js'
-import { counted } from './lib/style.js'
-import { using, withCore } from './with-core.js'
+import { loadConfig } from '../../app/configuration.js'
+import { type Config, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
+import { tablesOf } from '../../features/index.js'
+import { systemClock } from '../../lib/clock.js'
+import { giveToOwnerOf, makeFolder, moveIntoPlace } from '../../lib/durable-file.js'
+import { declare } from '../lib/command.js'
+import { CommandError } from '../lib/output.js'
+import { assertMasterKey } from '../lib/own-files.js'
+import { progressBar } from '../lib/progress.js'
+import { counted } from '../lib/style.js'
+import { using, withCore } from '../with-core.js'
 
 const KEYS_FILE = 'countersign.keys'
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -24,7 +23,7 @@ export function registerBackupCommand(command: Command): void {
       '--keys <file>': `file for the users' keys; replaces those written there since the last change of the master key (default: ${KEYS_FILE} in the folder of the copy)`,
     },
     async answer({ file, keys }) {
-      if (isPostgres(loadConfig())) throw new BackupUnsupportedError()
+      const config = assertOnSqlite(loadConfig())
       const keysFile = keys ?? join(dirname(file), KEYS_FILE)
       if (existsSync(file))
         throw new CommandError(
@@ -38,16 +37,20 @@ export function registerBackupCommand(command: Command): void {
             `There is no folder ${folder}. Create it first, or name another file.`,
           )
       const progress = progressBar('Writing')
-      const { removeDatabase, unfinishedFiles } = await import('../storage/sqlite/sqlite-backup.js')
+      const { makeBackup, unfinishedFiles } = await import('./sqlite-backup.js')
+      const { removeDatabase } = await import('../../storage/sqlite/sqlite-leftovers.js')
       const removeAndEnd = (signal: NodeJS.Signals) => {
         for (const unfinished of unfinishedFiles(file, keysFile)) removeDatabase(unfinished)
         process.kill(process.pid, signal)
       }
       for (const signal of ENDING) process.once(signal, removeAndEnd)
       const { subjects, keptKeysFile } = await withCore(async ({ store }) => {
-        const made = await store.backup(file, keysFile, (pages, totalPages) =>
-          progress.update(pages, totalPages, 'pages'),
-        )
+        const made = await makeBackup(sqliteFile(config), {
+          file,
+          keysFile,
+          tables: store.tables,
+          onProgress: (pages, totalPages) => progress.update(pages, totalPages, 'pages'),
+        })
         await store.transaction('rows', (tx) => tx.setLastBackup(systemClock.now()))
         return made
       }).finally(() => {
@@ -63,6 +66,15 @@ Neither opens without the master key; keep that apart.`,
   })
 }
 
+/** @throws CommandError backup_unsupported */
+function assertOnSqlite(config: Config): Config {
+  if (!isPostgres(config)) return config
+  throw new CommandError(
+    'backup_unsupported',
+    'A PostgreSQL database is backed up and restored by its own tools, pg_dump or pg_basebackup.',
+  )
+}
+
 function keptNotice(kept: string): string {
   return (
     `The previous keys are from before a change of the master key and were moved to ${kept}: only they open the copies from that time\n` +
@@ -74,8 +86,7 @@ export function registerRestoreCommand(command: Command): void {
   declare(command, '<file>', {
     options: { '--keys <file>': `the latest keys (default: ${KEYS_FILE} in the folder of the copy)` },
     async answer({ file, keys }) {
-      const config = loadConfig()
-      if (isPostgres(config)) throw new BackupUnsupportedError()
+      const config = assertOnSqlite(loadConfig())
       const database = sqliteFile(config)
       const beside = join(dirname(file), KEYS_FILE)
       const keysFile = keys ?? (existsSync(beside) ? beside : null)
@@ -108,7 +119,8 @@ export async function restoreDatabase(
   copy: string,
   keysFile: string | null,
 ): Promise<{ subjects: number; erased: number }> {
-  const { joinKeys, removeDatabase } = await import('../storage/sqlite/sqlite-backup.js')
+  const { joinKeys } = await import('./sqlite-backup.js')
+  const { removeDatabase } = await import('../../storage/sqlite/sqlite-leftovers.js')
   const database = sqliteFile(config)
   makeFolder(dirname(database))
   const partial = `${database}.partial`
