@@ -4,7 +4,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { TOKEN_TYPE } from '../crypto/verification-jwt.js'
 import { declare } from './lib/command.js'
 import { CommandError, EXIT } from './lib/output.js'
-import { readStandardInput } from './lib/standard-input.js'
+import { readStandardInput } from './lib/read-input.js'
 
 const SECRET = /^svc-sec-\S+$/
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/

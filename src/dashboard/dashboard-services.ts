@@ -17,29 +17,7 @@ export interface DashboardServices {
   core: AdministeredCore
   clock: Clock
   log: Logger
-  config: Pick<
-    Config,
-    | 'deadlineMs'
-    | 'requestLogDays'
-    | 'requestLogEntries'
-    | 'fmr'
-    | 'acceptPacks'
-    | 'tlsTerminatedUpstream'
-    | 'metricsListen'
-    | 'modelsDir'
-    | 'dataDir'
-    | 'database'
-    | 'oidcIssuer'
-    | 'oidcClientId'
-    | 'oidcClientSecretFile'
-    | 'oidcClaim'
-    | 'oidcScope'
-    | 'oidcGroupsClaim'
-    | 'oidcTenantGroups'
-    | 'operatorPasswordSignIn'
-    | 'operatorSecondFactor'
-    | 'dashboardFreshMinutes'
-  >
+  config: Config
   engine: Engine
   sessions: Sessions
   signIn: SignIn

@@ -32,10 +32,10 @@ export interface AuthenticatedCaller extends Caller {
 
 /** The contract of a new tenant; a field that is left out gets the configured default. */
 export interface Contract {
-  ratePerSecond?: number
-  fmr?: number
-  requireLiveness?: LivenessRequirement
-  replaceVerdictMinutes?: number
+  ratePerSecond?: number | undefined
+  fmr?: number | undefined
+  requireLiveness?: LivenessRequirement | undefined
+  replaceVerdictMinutes?: number | null | undefined
 }
 
 /** The contract of an existing tenant; null stands for the configured default. */

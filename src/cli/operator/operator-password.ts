@@ -6,7 +6,7 @@ import { generatePassword, hashPassword, passwordWeakness } from '../../admin/ac
 import { resetOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import { declare } from '../lib/command.js'
 import { CommandError, UsageError } from '../lib/output.js'
-import { readStandardInput } from '../lib/standard-input.js'
+import { readStandardInput } from '../lib/read-input.js'
 import { withCore } from '../with-core.js'
 
 export function registerOperatorPasswordCommand(command: Command): void {

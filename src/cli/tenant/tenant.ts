@@ -57,12 +57,8 @@ export function registerTenantCommands(tenant: Command): void {
       },
     },
     async answer({ name, rateLimit, fmr, requireLiveness, replaceVerdict }) {
-      const contract = {
-        ...(replaceVerdict ? { replaceVerdictMinutes: replaceVerdict } : {}),
-        ...(rateLimit ? { ratePerSecond: rateLimit } : {}),
-        ...(fmr ? { fmr } : {}),
-        ...(requireLiveness ? { requireLiveness } : {}),
-      }
+      const bounds = { ratePerSecond: rateLimit, fmr, requireLiveness }
+      const contract = { ...bounds, replaceVerdictMinutes: replaceVerdict }
       if (requireLiveness) await assertServed(requireLiveness)
       if (fmr) await assertReached(fmr, loadConfig())
       return withNewLedger(async ({ operations, store, actor }, config) => {

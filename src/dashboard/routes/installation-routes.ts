@@ -28,22 +28,20 @@ export const INSTALLATION_ROUTES = {
     givesSecret: true,
     status: 201,
     body: { name: text(64), rate_per_second: Type.Optional(ratePerSecond), fmr: Type.Optional(fmr) },
-    async answer({ services, operations, actor, input }) {
-      if (input.fmr !== undefined) assertReached(services, input.fmr)
-      const { tenant, sandboxKey, signingSecret, loginLink } = await operations.tenants.create(
-        input.name,
-        actor,
-        {
-          ...(input.rate_per_second === undefined ? {} : { ratePerSecond: input.rate_per_second }),
-          ...(input.fmr === undefined ? {} : { fmr: input.fmr }),
-        },
-        services.urls().admin,
-      )
+    async answer({
+      services,
+      operations,
+      urls,
+      actor,
+      input: { name, rate_per_second: ratePerSecond, fmr },
+    }) {
+      if (fmr !== undefined) assertReached(services, fmr)
+      const created = await operations.tenants.create(name, actor, { ratePerSecond, fmr }, urls().admin)
       return {
-        tenant: shownTenant(tenant),
-        sandbox_key: asSecret(sandboxKey),
-        signing_secret: revealed(signingSecret),
-        login_link: asSecret(loginLink),
+        tenant: shownTenant(created.tenant),
+        sandbox_key: asSecret(created.sandboxKey),
+        signing_secret: revealed(created.signingSecret),
+        login_link: asSecret(created.loginLink),
       }
     },
   }),

@@ -1,31 +1,20 @@
 /** Serializers: the JSON of webhooks and their deliveries, as the command line and the dashboard show it. */
-import { isoTime, optionalTime } from '../../lib/clock.js'
 import { wire } from '../../lib/wire.js'
 import type { StoreReader } from '../../storage/store.js'
 import { type WebhookDeliveryRecord, type WebhookEndpointRecord, webhookReader } from './webhook-tables.js'
 
 export function webhookView(endpoint: WebhookEndpointRecord) {
-  const { id, environment, url, events, createdAt, failures, lastSuccessAt } = endpoint
+  const { events, failures, lastSuccessAt } = endpoint
+  const untroubled = lastSuccessAt === null ? ('untried' as const) : ('working' as const)
   return {
-    id,
-    environment,
-    url,
+    ...wire(endpoint, 'id', 'environment', 'url'),
     /** Types of events that are sent; an empty list stands for all. */
     events: events === '' ? [] : events.split(','),
-    created_at: isoTime(createdAt),
+    ...wire(endpoint, 'createdAt'),
     /** `failing` from a failed attempt until the next delivery. */
-    health:
-      failures > 0
-        ? ('failing' as const)
-        : lastSuccessAt === null
-          ? ('untried' as const)
-          : ('working' as const),
-    /** Failed attempts since the last successful one. */
-    failures,
-    last_success_at: optionalTime(lastSuccessAt),
-    last_failure_at: optionalTime(endpoint.lastFailureAt),
-    /** HTTP status of the last failed attempt, or the reason why there was none. */
-    last_failure: endpoint.lastFailure,
+    health: failures > 0 ? ('failing' as const) : untroubled,
+    /** The failures are attempts since the last success; the last one is an HTTP status, or the reason why there was none. */
+    ...wire(endpoint, 'failures', 'lastSuccessAt', 'lastFailureAt', 'lastFailure'),
   }
 }
 
@@ -47,17 +36,9 @@ export function webhookDeliveryView(delivery: WebhookDeliveryRecord) {
   return {
     ...wire(delivery, 'id', 'eventId'),
     webhook: delivery.endpointId,
-    // The last outcome is the HTTP status of the last attempt, or the reason why there was none.
-    ...wire(
-      delivery,
-      'type',
-      'status',
-      'attempts',
-      'lastOutcome',
-      'createdAt',
-      'nextAttemptAt',
-      'finishedAt',
-    ),
+    /** The outcome is an HTTP status of the last attempt, or the reason why there was none. */
+    ...wire(delivery, 'type', 'status', 'attempts', 'lastOutcome'),
+    ...wire(delivery, 'createdAt', 'nextAttemptAt', 'finishedAt'),
     replayable: delivery.sealed !== null && delivery.status !== 'pending',
   }
 }
