@@ -25,17 +25,9 @@ const UNORDERED_MS = MINUTE_MS
 /** Longest time from a request to its entry, above the longest deadline. */
 const MAX_CALL_MS = 5 * MINUTE_MS
 
-export interface AuditFilter {
-  event: string | null
-  /** Pseudonym of a user. */
-  subject: string | null
+/** The filters of a query, checked; null for those that it has not. Both times are as ISO 8601. */
+export type AuditFilter = Record<Exclude<keyof AuditQuery, 'outcome'>, string | null> & {
   outcome: AuditOutcome | null
-  /** Start of the range, inclusive (ISO 8601). */
-  from: string | null
-  /** End of the range, exclusive (ISO 8601). */
-  until: string | null
-  /** Request id or verification id. */
-  id: string | null
 }
 
 /** @throws DomainError invalid_request */
