@@ -481,7 +481,11 @@ describe('backup', () => {
     await backUp(store, 'later.db')
     const other = SqliteStore.open(at('other.db'))
     await insertTenant(other, 'b')
-    await other.backup(at('other-copy.db'), at('other.keys'))
+    await makeBackup(at('other.db'), {
+      file: at('other-copy.db'),
+      keysFile: at('other.keys'),
+      tables: other.tables,
+    })
     await other.close()
     expect([
       await codeOf(null),
