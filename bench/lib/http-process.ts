@@ -109,7 +109,7 @@ function apiServer(
       pino.destination({ dest: join(config.dataDir, 'service.log'), sync: false }),
     ),
     observe: new Metrics(0).observe,
-    tracing: null,
+    beginTrace: undefined,
     isSaturated: () => false,
     isInStep: () => true,
     sandboxLimits: null,

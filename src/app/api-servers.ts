@@ -27,7 +27,7 @@ import type { SharedParts } from './shared-parts.js'
 
 export function createApiServer(
   environment: Environment,
-  { core, metrics, tracing, features: offered }: ServiceResources,
+  { core, metrics, features: offered }: ServiceResources,
   { features, keyWatch, membership }: BackgroundWork,
   listeners: ServiceListeners,
   parts: SharedParts,
@@ -61,7 +61,7 @@ export function createApiServer(
       metrics.observe(observation)
       for (const observe of observers) observe(observation)
     },
-    tracing,
+    beginTrace: ofAll(features, 'trace')[0],
     isSaturated: (schedulingClass) => engine.isSaturatedFor(schedulingClass),
     isInStep: () => keyWatch.isCurrent && membership.isCurrent,
     sandboxLimits: isSandbox ? createSandboxLimits(parts) : null,

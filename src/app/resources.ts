@@ -1,4 +1,4 @@
-/** Opens the resources that a service opens first and closes last: database, model pack, engine, metrics and traces. */
+/** Opens the resources that a service opens first and closes last: database, model pack, engine and metrics. */
 import type { Logger } from 'pino'
 import { loadModelPack } from '../../models/pack/model-pack.js'
 import { assertLivenessServed, assertMayFollow, assertServable } from '../../models/pack/pack-grade.js'
@@ -9,7 +9,6 @@ import type { Feature, ListedFeature } from '../features/feature.js'
 import { FEATURES, loadFeatures } from '../features/index.js'
 import { chooseTransport, type Transport } from '../http/listeners/transport.js'
 import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
-import type { Tracing } from '../http/observation/tracing.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { type CoreOptions, openCore } from './core.js'
@@ -36,8 +35,6 @@ export interface ServiceResources {
   core: Core
   engine: Engine
   metrics: Metrics
-  /** Null where no traces are asked for. */
-  tracing: Tracing | null
   /** The HTTP server behind all listeners. */
   transport: Transport
   /** Other processes of this machine listen at the same addresses. */
@@ -46,10 +43,9 @@ export interface ServiceResources {
 }
 
 /** Closes what a start that failed has opened. */
-export async function closeResources({ core, engine, tracing }: ServiceResources): Promise<void> {
+export async function closeResources({ core, engine }: ServiceResources): Promise<void> {
   await engine.close()
   await core.store.close()
-  await tracing?.stop()
 }
 
 /**
@@ -84,7 +80,7 @@ export async function openResources(config: Config, options: ServiceOptions = {}
     ending.abort(error)
     await Promise.allSettled([
       engine.then((started) => started.close()),
-      opening.then(({ core, tracing }) => Promise.all([core.store.close(), tracing?.stop()])),
+      opening.then(({ core }) => core.store.close()),
     ])
     if (options.signal?.aborted) log.info('stopped')
     throw error
@@ -105,7 +101,7 @@ async function assertPacksServable(config: Config, { acceptsAnyPack }: ServiceOp
   return acceptPacks
 }
 
-type OpenedParts = Pick<ServiceResources, 'core' | 'features' | 'tracing' | 'transport'>
+type OpenedParts = Pick<ServiceResources, 'core' | 'features' | 'transport'>
 
 /** Loads the features and opens what they and the service read. When this rejects, nothing is left open. */
 async function openParts(
@@ -122,9 +118,8 @@ async function openParts(
     const features = await Promise.all(
       offered.map(async (feature) => ({ ...feature, ...(await feature.open?.(core, config, clock)) })),
     )
-    const tracing = await startTracing(config, log)
     log.info({ workers: config.workers, limit: config.workersLimit }, 'the workers load their networks')
-    return { core, features, tracing, transport }
+    return { core, features, transport }
   } catch (error) {
     await core.store.close()
     throw error
@@ -141,16 +136,4 @@ async function openToWrite(config: Config, clock: Clock, options: CoreOptions): 
     await core.store.close()
     throw error
   }
-}
-
-/** Loads the packages of OpenTelemetry, which are large, only where traces are wanted. */
-async function startTracing(
-  { otlpEndpoint, otelServiceName, otelVariables }: Config,
-  log: Logger,
-): Promise<Tracing | null> {
-  if (!otlpEndpoint) return null
-  const { Tracing } = await import('../http/observation/tracing.js')
-  // OpenTelemetry reads the environment itself, where a variable wins over the configuration file.
-  for (const [name, value] of Object.entries(otelVariables)) process.env[name] ??= value
-  return Tracing.start(otlpEndpoint, otelServiceName, log)
 }

@@ -30,11 +30,11 @@ export interface ShutdownParts {
  * 3. The engine drains: a worker inside ONNX Runtime must not be ended, since that would abort the process. Jobs of features under way end.
  * 4. The lease and the membership are given up, so that another node takes over at once.
  * 5. The admin listener, which served /readyz and metrics until now, is closed.
- * 6. The last counts and log entries are saved; then the database and the traces are closed.
+ * 6. The last counts and log entries are saved; then the database is closed.
  */
 export async function shutDown(parts: ShutdownParts): Promise<void> {
   const { resources, work, listeners, servers, readiness } = parts
-  const { config, core, engine, tracing } = resources
+  const { config, core, engine } = resources
   const stopped = (step: StopStep) => Promise.all((work.jobs[step] ?? []).map((job) => job.stop()))
   for (const server of servers) server.draining = true
   const ended = stopped('atOnce')
@@ -51,5 +51,4 @@ export async function shutDown(parts: ShutdownParts): Promise<void> {
   await listeners.close(LAST_LISTENERS, DRAIN_GRACE_MS)
   await stopped('last')
   await core.store.close()
-  await tracing?.stop()
 }

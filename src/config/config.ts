@@ -51,9 +51,10 @@ export function resolveConfig(
 ): Resolution {
   const settings: Settings = Object.assign({}, SETTINGS, ...own.map((one) => one.settings))
   const variableOf = (name: SettingName) => SETTINGS[name].variable
-  const { given, file, otelVariables, problems, warnings } = readVariables(
+  const { given, file, libraryVariables, problems, warnings } = readVariables(
     env,
     new Set(Object.values(settings).map(({ variable }) => variable)),
+    own.flatMap(({ libraryPrefix }) => libraryPrefix ?? []),
   )
   const read = ({ variable, parse }: Setting): unknown => {
     const value = given.get(variable)
@@ -79,7 +80,7 @@ export function resolveConfig(
       ? variableOf('workers')
       : defaultWorkers(values as unknown as Basis).limit,
     isOperatorPasswordFileGiven: given.has(variableOf('operatorPasswordFile')),
-    otelVariables,
+    libraryVariables,
   }) as Config
   for (const group of ALTERNATIVES) {
     const set = group.map(variableOf).filter((variable) => given.has(variable))

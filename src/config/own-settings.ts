@@ -11,6 +11,8 @@ export interface OwnSettings<S extends Settings = Settings> {
   readonly group: string
   /** The settings by names that no other setting has. */
   readonly settings: S
+  /** Variables of the configuration file with this prefix are read by a library of the feature: they are no settings. */
+  readonly libraryPrefix?: string
   /** Finds what is wrong with values that were read, one sentence each. */
   problems?(values: Values<S>, config: Config): string[]
 }

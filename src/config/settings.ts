@@ -530,18 +530,6 @@ export const SETTING_GROUPS = {
       'Tenants with metrics of their own: the first that call after the start. Further ones are counted together.',
       integer(0, 10_000),
     ),
-    otlpEndpoint: {
-      ...optional(
-        '',
-        'Base URL of an OpenTelemetry collector, to which traces are sent by OTLP over HTTP. Default: none; no traces are made.',
-        baseUrl,
-      ),
-      variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    },
-    otelServiceName: {
-      ...setting('', 'countersign', 'Name of the service in traces.', text),
-      variable: 'OTEL_SERVICE_NAME',
-    },
   },
 }
 
@@ -566,6 +554,6 @@ export type Config = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)
   readonly workersLimit: string
   /** The operator's password file was configured; it is not the default one in the data folder. */
   readonly isOperatorPasswordFileGiven: boolean
-  /** Other OTEL_* variables of the configuration file, which the libraries of OpenTelemetry read. */
-  readonly otelVariables: Readonly<Record<string, string>>
+  /** Variables of the configuration file that are no settings, but of a library of a feature. */
+  readonly libraryVariables: Readonly<Record<string, string>>
 }

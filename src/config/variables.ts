@@ -14,8 +14,8 @@ export interface Variables {
   given: Map<string, GivenValue>
   /** Path of the configuration file as it was named, absolute or relative; undefined where there is none. */
   file: string | undefined
-  /** OTEL_* variables of the file that are no settings of Countersign but of OpenTelemetry. */
-  otelVariables: Record<string, string>
+  /** Variables of the file that are no settings of Countersign but of a library of a feature. */
+  libraryVariables: Record<string, string>
   problems: string[]
   /** Sentences about COUNTERSIGN_* names in the environment that are no settings. */
   warnings: string[]
@@ -24,7 +24,6 @@ export interface Variables {
 export const CONFIG_VARIABLE = 'COUNTERSIGN_CONFIG'
 
 const PREFIX = 'COUNTERSIGN_'
-const OTEL_PREFIX = 'OTEL_'
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s
 /** An empty line or a comment. */
 const NO_ASSIGNMENT = /^\s*(?:#|$)/
@@ -40,12 +39,17 @@ const SERVICE_LINK =
  * The environment wins over the file that it names. An empty variable counts as absent. An unknown name is an error in a file, which belongs
  * to Countersign only. In the environment, which may be meant for a newer version that was rolled back to this one, it is an error only where
  * it looks like a misspelt setting: a protection that somebody wanted would be missing.
+ * @param libraryPrefixes prefixes of variables that the libraries of features read
  */
-export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
+export function readVariables(
+  env: Env,
+  known: ReadonlySet<string>,
+  libraryPrefixes: readonly string[],
+): Variables {
   const given = new Map<string, GivenValue>()
   const problems: string[] = []
   const warnings: string[] = []
-  const otelVariables: Record<string, string> = {}
+  const libraryVariables: Record<string, string> = {}
   const file = env[CONFIG_VARIABLE]?.trim() || undefined
   const add = (name: string, value: string, source: GivenValue['source']) => {
     if (!known.has(name)) {
@@ -60,13 +64,14 @@ export function readVariables(env: Env, known: ReadonlySet<string>): Variables {
     const fromFile = readFile(file)
     problems.push(...fromFile.problems)
     for (const [name, value] of fromFile.entries)
-      if (name.startsWith(OTEL_PREFIX) && !known.has(name)) otelVariables[name] = value
+      if (!known.has(name) && libraryPrefixes.some((prefix) => name.startsWith(prefix)))
+        libraryVariables[name] = value
       else add(name, value, 'file')
   }
   for (const [name, value = ''] of Object.entries(env))
     if (known.has(name) || (name.startsWith(PREFIX) && !SERVICE_LINK.test(name)))
       add(name, value, 'environment')
-  return { given, file, otelVariables, problems, warnings }
+  return { given, file, libraryVariables, problems, warnings }
 }
 
 /** The setting that a name may mean, or null. */

@@ -22,6 +22,7 @@ import type { ListenerOptions } from '../http/listeners/listener.js'
 import type { VisitorLimit } from '../http/listeners/visitor-limit.js'
 import type { Metrics } from '../http/metrics/metrics.js'
 import type { Observation } from '../http/observation/observation.js'
+import type { BeginTrace } from '../http/observation/request-trace.js'
 import type { PublicDocument } from '../http/public-documents.js'
 import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
@@ -164,6 +165,8 @@ export interface Attached {
   endpoints?(services: Services): AnyEndpoint[]
   /** The documents that the API of one environment serves to anybody, without an API key. */
   documents?(services: Services): readonly PublicDocument[]
+  /** Follows each request from its start. One feature at most does. */
+  trace?: BeginTrace
   /** Gets each answered request, after its answer. */
   observe?(request: Observation): void
   /** Looks at each verify of production. */

@@ -18,10 +18,12 @@ import { PASSKEYS } from './passkeys/own.js'
 import { POLICIES } from './policies/own.js'
 import { POSTGRES } from './postgres/own.js'
 import { PUBLIC_VERDICTS } from './public-verdicts/own.js'
+import { TRACING } from './tracing/own.js'
 import { WEBHOOKS } from './webhooks/own.js'
 
 export const FEATURES: readonly ListedFeature[] = [
   { name: 'postgres', ...POSTGRES, load: async () => ({}) },
+  { name: 'tracing', ...TRACING, load: async () => (await import('./tracing/feature.js')).tracing },
   {
     name: 'challenges',
     ...CHALLENGES,

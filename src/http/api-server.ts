@@ -26,7 +26,7 @@ import { type AuthenticatorParts, RequestAuthenticator } from './authentication/
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
-import type { Tracing } from './observation/tracing.js'
+import type { BeginTrace } from './observation/request-trace.js'
 import type { PublicDocument } from './public-documents.js'
 import { COMMON_HEADERS, ReplySigner, type SignerParts } from './reply-signer.js'
 import type { RequestContext } from './request-context.js'
@@ -45,8 +45,8 @@ interface ApiServerParts extends AuthenticatorParts, SignerParts, RecorderParts 
   idempotency: Idempotency
   audit: AuditLog
   vault: TemplateVault
-  /** Null where no trace collector is configured. */
-  tracing: Tracing | null
+  /** Undefined where no traces are made. */
+  beginTrace: BeginTrace | undefined
   /** Whether the engine has no place for one more request of this scheduling class. */
   isSaturated: (schedulingClass: SchedulingClass) => boolean
   /** Whether keys and schema of the database are those that this process works with. */
@@ -104,7 +104,7 @@ export class ApiServer {
       startedMs: performance.now(),
       timings: {},
       destination,
-      trace: this.parts.tracing?.begin(request, destination?.template),
+      trace: this.parts.beginTrace?.(request, destination?.template),
       headers: { ...COMMON_HEADERS },
       identity: null,
       keyId: null,

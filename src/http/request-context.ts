@@ -2,7 +2,7 @@
 import type { AfterAnswer } from '../verification/call.js'
 import type { Identity, InternalCaller } from './authentication/recent-callers.js'
 import type { Observation } from './observation/observation.js'
-import type { RequestTrace } from './observation/tracing.js'
+import type { RequestTrace } from './observation/request-trace.js'
 import type { Destination } from './routing/router.js'
 
 type ObservedFacts = 'requestId' | 'keyId' | 'keyTenantId' | 'user' | 'isChallenge' | 'address' | 'timings'

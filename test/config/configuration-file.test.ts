@@ -1,15 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { resolveConfig } from '../../src/config/config.js'
+import { resolveConfig } from '../../src/app/configuration.js'
+import { FEATURES } from '../../src/features/index.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const dir = temporaryFolder()
 
-function resolveFile(text: string, env: Record<string, string> = {}) {
+function resolveFile(text: string, env: Record<string, string> = {}, features = FEATURES) {
   const file = join(dir, 'countersign.env')
   writeFileSync(file, text)
-  return { file, ...resolveConfig({ COUNTERSIGN_CONFIG: file, ...env }) }
+  return { file, ...resolveConfig({ COUNTERSIGN_CONFIG: file, ...env }, features) }
 }
 
 describe('a configuration file', () => {
@@ -48,8 +49,13 @@ describe('a configuration file', () => {
     expect(problems).toEqual([])
     expect(config).toMatchObject({
       otelServiceName: 'step-up',
-      otelVariables: { OTEL_RESOURCE_ATTRIBUTES: 'a=b,c=d', OTEL_BSP_SCHEDULE_DELAY: '20' },
+      libraryVariables: { OTEL_RESOURCE_ATTRIBUTES: 'a=b,c=d', OTEL_BSP_SCHEDULE_DELAY: '20' },
     })
+  })
+
+  it("has no place for OpenTelemetry's variables where no feature reads them", () => {
+    const { problems } = resolveFile('OTEL_BSP_SCHEDULE_DELAY=20\n', {}, [])
+    expect(problems).toEqual([expect.stringMatching(/^OTEL_BSP_SCHEDULE_DELAY in .+ is not a setting/)])
   })
 
   for (const [what, text, expected] of [

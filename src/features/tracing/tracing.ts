@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry: a server span for each request with a child for each stage, sent by OTLP over HTTP. This file is imported at run
- * time only where a collector is configured, since its packages are large.
+ * OpenTelemetry: a server span for each request with a child for each stage, sent by OTLP over HTTP. This file is imported only where a
+ * collector is configured, since its packages are large.
  */
 import {
   DiagLogLevel,
@@ -33,10 +33,11 @@ import {
   ATTR_URL_SCHEME,
 } from '@opentelemetry/semantic-conventions'
 import type { Logger } from 'pino'
+import type { IncomingRequest } from '../../http/listeners/listener.js'
+import type { Observation } from '../../http/observation/observation.js'
+import type { RequestTrace } from '../../http/observation/request-trace.js'
 import { VERSION } from '../../lib/version.js'
 import { STAGES, type Stage, type Timings } from '../../verification/stages.js'
-import type { IncomingRequest } from '../listeners/listener.js'
-import type { Observation } from './observation.js'
 
 /** Longest time for an export, retries included: a collector that is gone must not delay the end of the service for longer. */
 const EXPORT_TIMEOUT_MS = 3000
@@ -83,7 +84,7 @@ export class Tracing {
   }
 
   /** Continues the trace of the caller's `traceparent`, or begins a trace where that is absent or invalid. */
-  begin(request: IncomingRequest, route: string | undefined): RequestTrace {
+  begin(request: IncomingRequest, route: string | undefined): RequestSpan {
     const context = this.propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
     const method = METHODS.has(request.method) ? request.method : '_OTHER'
     const startedAt = Date.now()
@@ -101,7 +102,7 @@ export class Tracing {
       },
       context,
     )
-    return new RequestTrace(this.tracer, span, startedAt)
+    return new RequestSpan(this.tracer, span, startedAt)
   }
 
   /** Sends the remaining spans, and gives up when the collector does not accept them. */
@@ -110,9 +111,8 @@ export class Tracing {
   }
 }
 
-export class RequestTrace {
+class RequestSpan implements RequestTrace {
   readonly traceId: string
-  /** Value of the response header `traceresponse` (W3C Trace Context, level 2). */
   readonly response: string
 
   constructor(

@@ -251,7 +251,7 @@ describe('without a collector', () => {
       const loaded = () => Object.keys(Module._cache).filter((file) => /@opentelemetry.(?!api.)/.test(file)).length
       await import(${JSON.stringify(moduleUrl('app/service.js'))})
       const before = loaded()
-      await import(${JSON.stringify(moduleUrl('http/observation/tracing.js'))})
+      await import(${JSON.stringify(moduleUrl('features/tracing/tracing.js'))})
       console.log(JSON.stringify({ before, after: loaded() }))
       process.exit()`
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])

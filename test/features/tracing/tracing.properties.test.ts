@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { afterAll, describe, expect, it } from 'vitest'
+import { Tracing } from '../../../src/features/tracing/tracing.js'
 import type { IncomingRequest } from '../../../src/http/listeners/listener.js'
-import { Tracing } from '../../../src/http/observation/tracing.js'
 import { check, damaged } from '../../support/properties.js'
 
 // Port 1 of this machine: nobody listens, and nothing here asks for the spans.
