@@ -37,6 +37,7 @@ const FILMS = ['test/capture/verdict.test.ts', 'test/features/openid/films.test.
 const POSTGRES = [
   'test/chaos/campaign.test.ts',
   'test/cluster/**/*.test.ts',
+  'test/features/epoch-keys/*.test.ts',
   'test/storage/postgres/*.test.ts',
 ]
 /** What callers and tenants are promised, and hangs on what is kept: on PostgreSQL as well, with the former `npm run test:postgres`. */

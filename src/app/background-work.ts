@@ -46,7 +46,6 @@ export async function createBackgroundWork(resources: ServiceResources): Promise
     engine,
     metrics,
     leaderLease,
-    epochFolder: keyWatch.folder,
     reloadKeys,
   }
   const features = await Promise.all(offered.map((feature) => feature.attach?.(host) ?? {}))

@@ -5,7 +5,7 @@ import {
   type Resolution,
   resolveConfig as resolve,
 } from '../config/config.js'
-import type { Settings } from '../config/own-settings.js'
+import type { OwnSettings, Settings } from '../config/own-settings.js'
 import { SETTING_GROUPS } from '../config/settings.js'
 import type { Env } from '../config/variables.js'
 import type { ListedFeature } from '../features/feature.js'
@@ -13,11 +13,18 @@ import { FEATURES } from '../features/index.js'
 
 const ownOf = (features: readonly ListedFeature[]) => features.flatMap(({ settings }) => settings ?? [])
 
-const groups: Record<string, Settings> = { ...SETTING_GROUPS }
-for (const { group, settings } of ownOf(FEATURES)) groups[group] = { ...groups[group], ...settings }
+/** The groups of the core with the settings of features, and the groups of features, in the order of the documentation. */
+function settingGroups(own: readonly OwnSettings[]): Record<string, Settings> {
+  const groups = new Map<string, Settings>()
+  for (const [name, settings] of Object.entries(SETTING_GROUPS)) {
+    for (const { group, before, settings } of own) if (before === name) groups.set(group, settings)
+    groups.set(name, settings)
+  }
+  for (const { group, settings } of own) groups.set(group, { ...groups.get(group), ...settings })
+  return Object.fromEntries(groups)
+}
 
-/** All settings by group, in the order of the documentation: those of the core, then those of features. */
-export const ALL_SETTING_GROUPS: Readonly<Record<string, Settings>> = groups
+export const ALL_SETTING_GROUPS: Readonly<Record<string, Settings>> = settingGroups(ownOf(FEATURES))
 
 export const ALL_SETTINGS: Settings = Object.assign({}, ...Object.values(ALL_SETTING_GROUPS))
 

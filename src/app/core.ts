@@ -11,8 +11,7 @@ import { isThere } from '../config/is-there.js'
 import { isKeyFileUsed, loadMasterKey, MalformedKeyError, masterKeyId } from '../crypto/master-key.js'
 import { deriveKeys, newKeys, type ServiceKeys, sealKeys } from '../crypto/service-keys.js'
 import type { ListedFeature } from '../features/feature.js'
-import { eventsOf, FEATURES, tablesOf } from '../features/index.js'
-import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
+import { eventsOf, FEATURES, openDataKeys, tablesOf } from '../features/index.js'
 import { findKeys, wrongKey } from '../keys/find-keys.js'
 import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
@@ -26,15 +25,15 @@ import { databaseOf } from './database.js'
 export interface CoreOptions extends Omit<OpenOptions, 'tables'> {
   /** The features whose tables, databases and subscribers it has; by default all. */
   features?: readonly ListedFeature[]
-  /** Skips the epoch keys, for commands that restore them: data keys of users may not open. */
-  withoutEpochs?: boolean
+  /** Skips keys outside of the database, for commands that restore them: data keys of users may not open. */
+  withoutDataKeys?: boolean
 }
 
-/** @throws ConfigError when the master key is not the database's, or an epoch key is missing; StoreOpenError */
+/** @throws ConfigError when the master key is not the database's, or a key outside of the database is missing; StoreOpenError */
 export async function openCore(
   config: Config,
   clock: Clock = systemClock,
-  { features = FEATURES, withoutEpochs = false, ...options }: CoreOptions = {},
+  { features = FEATURES, withoutDataKeys = false, ...options }: CoreOptions = {},
 ): Promise<Core> {
   const database = databaseOf(config, features)
   // Read the key before a database is made, so that a wrong one shows. An existing database needs its own key, never a new one.
@@ -46,9 +45,7 @@ export async function openCore(
     const keys = new WorkingKeys(
       (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock)),
     )
-    const folder = epochFolder(config)
-    await folder?.assertThere()
-    if (!withoutEpochs) await takeOverEpochs(store, keys, folder)
+    if (!withoutDataKeys) await openDataKeys(features, { store, keys, config })
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)
     const audit = new AuditLog(keys, clock)

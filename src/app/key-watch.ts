@@ -6,8 +6,6 @@ import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
 import type { Config } from '../config/config.js'
 import { loadMasterKey, readableKeyIds } from '../crypto/master-key.js'
-import type { EpochFolder } from '../keys/epoch-folder.js'
-import { epochFolder, takeOverEpochs } from '../keys/epochs.js'
 import { findKeys } from '../keys/find-keys.js'
 import { KEY_WATCH_MS } from '../keys/master-key-rotation.js'
 import { PeriodicTask } from '../lib/periodic-task.js'
@@ -37,10 +35,7 @@ export class KeyWatch {
   private seen: string | null = null
   /** Number of failures in a row. */
   private failures = 0
-  private toldAwaited: string | null = null
   private masterKey: Buffer
-  /** Folder of epoch keys; it caches the keys that are needed. */
-  readonly folder: EpochFolder | null
   /** Keys of features, which are taken over after the working keys that open them. */
   further: ReadonlyArray<() => Promise<void>> = []
   /** Whether the last look found the keys in use to be those of the database. */
@@ -52,7 +47,6 @@ export class KeyWatch {
     private readonly log: Logger,
   ) {
     this.masterKey = core.masterKey
-    this.folder = epochFolder(config)
   }
 
   /** @throws ConfigError when the keys were changed since the core was opened, and the master key no longer opens them */
@@ -83,13 +77,6 @@ export class KeyWatch {
       this.seen = now
     }
     for (const takeOver of this.further) await takeOver()
-    const awaited = await takeOverEpochs(store, keys, this.folder)
-    if (awaited !== null && awaited !== this.toldAwaited)
-      this.log.warn(
-        { reason: awaited },
-        'the key of the next epoch cannot be read yet; the epoch begins when it can',
-      )
-    this.toldAwaited = awaited
     if (revision !== undefined) store.shared!.requireKeys(revision, () => void this.look())
     this.isCurrent = true
     if (this.failures > 0) this.log.info({ failures: this.failures }, 'the keys can be read again')

@@ -1,7 +1,7 @@
 /** Table of contents of the command line: the name and purpose of each command, and the file behind it. */
 import type { Command } from 'commander'
 import type { ListedFeature } from '../features/feature.js'
-import { FEATURES, tablesOf } from '../features/index.js'
+import { FEATURES, openDataKeys, tablesOf } from '../features/index.js'
 import { type CommandHost, type FeatureCommand, onTenants } from './lib/feature-command.js'
 
 export interface CommandEntry {
@@ -140,6 +140,7 @@ export function commandsWith(features: readonly ListedFeature[]): CommandEntry[]
     ...onTenants(withCore),
     databaseOf: async (config) => (await import('../app/database.js')).databaseOf(config, features),
     tables: tablesOf(features),
+    openDataKeys: (parts) => openDataKeys(features, parts),
     moveOperatorPassword: async (...given) =>
       (await import('../dashboard/sign-in/operator-password.js')).moveOperatorPassword(...given),
   }

@@ -9,6 +9,8 @@ export type Values<S extends Settings> = { readonly [Name in keyof S]: ValueOf<S
 export interface OwnSettings<S extends Settings = Settings> {
   /** Heading of the settings in the documentation: one of their own, or a group of the core. */
   readonly group: string
+  /** The group before which the documentation has it; by default it is the last. */
+  readonly before?: string
   /** The settings by names that no other setting has. */
   readonly settings: S
   /** Variables of the configuration file with this prefix are read by a library of the feature: they are no settings. */

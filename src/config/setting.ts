@@ -19,6 +19,8 @@ export interface Setting<Value = unknown, Unset = Value | undefined> {
   description: string
   /** The value is never shown. Such a setting has a companion, `<variable>_FILE`. */
   isSecret: boolean
+  /** The value is the path of keys, which nobody else of the machine should open. */
+  holdsKeys?: boolean
   parse(text: string, variable: string): Value
   /** The value as text. Default: a list joined by commas, an address as host and port, anything else as it is. */
   show?(value: Value): string

@@ -208,25 +208,6 @@ export const SETTING_GROUPS = {
       path,
     ),
   },
-  'Epoch keys': {
-    epochKeys: optional(
-      'EPOCH_KEYS',
-      'Folder that all nodes share, for the epoch keys. Without them, backups of the database cannot be decrypted. PostgreSQL only; more at /docs/postgresql of the admin listener. Default: none.',
-      path,
-    ),
-    epochHours: setting(
-      'EPOCH_HOURS',
-      '24',
-      'Hours after which a new epoch begins. Users who were erased before it are then lost in every copy. 0: only by countersign keys rotate-epoch.',
-      integer(0, 8760),
-    ),
-    epochRetentionHours: setting(
-      'EPOCH_RETENTION_HOURS',
-      '1',
-      'Hours for which the key of an ended epoch is kept, for a standby that lags behind.',
-      integer(0, 8760),
-    ),
-  },
   Dashboard: {
     operatorPassword: secret(
       'OPERATOR_PASSWORD',

@@ -1,9 +1,9 @@
 /**
  * Epoch keys. A user's data key is wrapped under a working key of the database and an epoch key that no database, and so no backup of
  * one, ever contains. Once an epoch key is destroyed, data keys that were not rewrapped meanwhile can no longer be opened: those of
- * erased users. `src/keys/epoch-rotation.ts` describes the rotation.
+ * erased users. `src/features/epoch-keys/` keeps and rotates them.
  */
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
 import type { SealingKey } from './sealed-box.js'
 
 /** The epoch keys of one process, 32 bytes each. */
@@ -17,25 +17,6 @@ export interface EpochKeys {
 export const NO_EPOCHS: EpochKeys = { current: null, others: [] }
 
 const KEY_BYTES = 32
-const ID_BYTES = 16
-
-export function newEpochKey(): Buffer {
-  return randomBytes(KEY_BYTES)
-}
-
-/** The id of a key, 32 hexadecimal digits, in the database and as the name of the key's file. It reveals nothing about the key. */
-export function epochKeyId(epochKey: Buffer): string {
-  return Buffer.from(
-    hkdfSync('sha256', epochKey, Buffer.alloc(0), 'countersign/v1/epoch-key-id', ID_BYTES),
-  ).toString('hex')
-}
-
-/** The tag in a key file that names the database it was made for, and copies of that database. @param lookup the working key that is never rotated */
-export function databaseTag({ lookup }: { lookup: Buffer }): string {
-  return Buffer.from(
-    hkdfSync('sha256', lookup, Buffer.alloc(0), 'countersign/v1/epoch-database', ID_BYTES),
-  ).toString('hex')
-}
 
 /** Cache of derived keys, by the set of working keys. Each change of the keys makes a new object, which misses the cache. */
 const derived = new WeakMap<SealingKey, { epochs: EpochKeys; wrapping: SealingKey }>()

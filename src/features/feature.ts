@@ -3,12 +3,13 @@
  * without a line of that list the service builds, starts and keeps every promise but those of the feature.
  */
 import type { Logger } from 'pino'
-import type { Core } from '../admin/core.js'
+import type { Core, KeyParts } from '../admin/core.js'
 import type { CallParts, CapturePart, EnrollPart, LookupPart, VerifyPart } from '../api/call-parts.js'
 import type { AnyEndpoint, EndpointDescription, Topic } from '../api/endpoint.js'
 import type { Services } from '../api/services.js'
 import type { Engine } from '../biometrics/engine/engine.js'
 import type { FeatureCommand } from '../cli/lib/feature-command.js'
+import type { Finding, WithCore } from '../cli/lib/finding.js'
 import type { LeaderLease } from '../cluster/leader-lease.js'
 import type { Config, Environment } from '../config/config.js'
 import type { PublicListener } from '../config/listener-settings.js'
@@ -26,7 +27,6 @@ import type { BeginTrace } from '../http/observation/request-trace.js'
 import type { PublicDocument } from '../http/public-documents.js'
 import type { Jobs } from '../jobs/job.js'
 import type { Upkeep } from '../jobs/retention.js'
-import type { EpochFolder } from '../keys/epoch-folder.js'
 import type { Clock } from '../lib/clock.js'
 import type { DatabaseKind } from '../storage/database.js'
 import type { Table } from '../storage/table.js'
@@ -43,6 +43,13 @@ export interface OwnParts {
   readonly database?: DatabaseKind
   /** Commands of the command line, which are loaded when they are run. */
   readonly commands?: readonly FeatureCommand[]
+  /**
+   * Reads keys outside of the database under which users' data keys are wrapped too, for a service or command that opens the database.
+   * @throws ConfigError where one is missing
+   */
+  openKeys?(parts: KeyParts): Promise<void>
+  /** Its findings for `doctor`. */
+  examine?(config: Config, withCore: WithCore): Promise<readonly Finding[]>
   /** Imports what it does about events of users, which commands make too. */
   subscribe?(parts: EventParts): Promise<Subscriber>
 }
@@ -115,8 +122,6 @@ export interface FeatureHost extends Core {
   engine: Engine
   metrics: Metrics
   leaderLease: Pick<LeaderLease, 'current' | 'isShared'>
-  /** Null where no folder of epoch keys is configured. It remembers the keys that were read. */
-  epochFolder: EpochFolder | null
   /** Has changed keys of the database taken over now. */
   reloadKeys(): Promise<void>
 }

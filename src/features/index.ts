@@ -2,7 +2,9 @@
  * The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. The list itself
  * loads none of them: a command that needs no feature starts without.
  */
+
 import { ACCOUNT_TABLES } from '../admin/accounts/account-tables.js'
+import type { KeyParts } from '../admin/core.js'
 import { ConfigError } from '../config/config-error.js'
 import { Events } from '../events/events.js'
 import type { Table } from '../storage/table.js'
@@ -88,6 +90,15 @@ export function tablesOf(listed: readonly ListedFeature[] = FEATURES): Table[] {
 /** Events as the features hear of them, in the order of the list. */
 export async function eventsOf(listed: readonly ListedFeature[], parts: EventParts): Promise<Events> {
   return new Events(await Promise.all(listed.flatMap(({ subscribe }) => subscribe?.(parts) ?? [])))
+}
+
+/**
+ * Reads the keys outside of the database under which users' data keys are wrapped too.
+ * @throws ConfigError where one is missing, or where there are such keys and no feature reads them
+ */
+export async function openDataKeys(listed: readonly ListedFeature[], parts: KeyParts): Promise<void> {
+  for (const { openKeys } of listed) await openKeys?.(parts)
+  if (!listed.some(({ openKeys }) => openKeys)) await parts.store.shared?.requireOwnKeys()
 }
 
 /** The features themselves, in the order of the list. @throws ConfigError where one needs another that is not listed */

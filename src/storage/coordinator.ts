@@ -1,7 +1,5 @@
 /** Agreements between the services of one database while they run. Nothing of it is durable: it ends with the services. */
 
-import type { EpochProgress } from './epoch-book.js'
-
 /** A token bucket that fills by `ratePerSecond` tokens up to `burst`. */
 export interface TokenBucket {
   ratePerSecond: number
@@ -73,8 +71,6 @@ export interface Coordinator extends Claims, Presence {
    * @throws StoreUnavailableError
    */
   acquireLeaderLease(forMs: number): Promise<{ isTaken: boolean; nowMs: number }>
-  /** Publishes the progress of this service with its next heartbeat. */
-  showEpochs(progress: EpochProgress): void
   /** Takes tokens out of the bucket of `holder`. @param most tokens to take at most @throws StoreUnavailableError */
   leaseTokens(holder: string, bucket: TokenBucket, most: number): Promise<TokenLease>
 }

@@ -6,7 +6,6 @@
 import { docPath } from '../lib/doc-path.js'
 import { CodedError } from '../lib/errors.js'
 import type { Coordinator, Presence, ServiceNode } from './coordinator.js'
-import type { EpochBook } from './epoch-book.js'
 import type { StoreReader, StoreTransaction } from './statements/statements.js'
 import type { Table } from './table.js'
 
@@ -54,9 +53,11 @@ export interface SharedStore {
    * @param onStale called when a transaction was refused
    */
   requireKeys(revision: number, onStale: () => void): void
-  readonly epochs: EpochBook
-  /** Refuses to write from now on once data keys may only be wrapped under epochs after this one. */
-  requireEpoch(number: number): void
+  /**
+   * Refuses to write from now on once users' data keys are wrapped under keys outside of the database too.
+   * @throws ConfigError where they are
+   */
+  requireOwnKeys(): Promise<void>
   /** The scrypt hash of the password of the operator without a name; null when none is kept. */
   operatorPassword(): Promise<string | null>
   /** @returns false when a password exists, which stays unless `replace` is true */

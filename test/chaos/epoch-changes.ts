@@ -6,10 +6,10 @@
 import type { Core } from '../../src/admin/core.js'
 import { wrappingOf } from '../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../src/crypto/sealed-box.js'
+import { EpochFolder } from '../../src/features/epoch-keys/epoch-folder.js'
 import { EpochRotation } from '../../src/features/epoch-keys/epoch-rotation.js'
+import { takeOverEpochs } from '../../src/features/epoch-keys/epochs.js'
 import { destroyRetiredKeys } from '../../src/features/epoch-keys/scheduled-epoch-rotation.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { takeOverEpochs } from '../../src/keys/epochs.js'
 import { systemClock } from '../../src/lib/clock.js'
 
 /** Longer than a rotation waits for a node that stands still. */

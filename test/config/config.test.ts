@@ -14,7 +14,9 @@ import {
   sqliteFile,
 } from '../../src/config/config.js'
 import { DEPRECATED_SETTINGS } from '../../src/config/deprecated-settings.js'
+import { ownValues } from '../../src/config/own-settings.js'
 import { defaultWorkers } from '../../src/config/worker-limits.js'
+import { EPOCH_SETTINGS } from '../../src/features/epoch-keys/epoch-settings.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const dir = temporaryFolder()
@@ -182,7 +184,10 @@ describe('an invalid value', () => {
 describe('epoch keys', () => {
   it('need PostgreSQL, and are refused with SQLite instead of ignored', () => {
     expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS needs PostgreSQL/)
-    const config = load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' })
+    const config = ownValues(
+      EPOCH_SETTINGS,
+      load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' }),
+    )
     expect([config.epochKeys, config.epochHours, config.epochRetentionHours]).toEqual([dir, 24, 1])
   })
 })

@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ALL_SETTINGS, loadConfig } from '../../src/app/configuration.js'
+import { ownValues } from '../../src/config/own-settings.js'
+import { EPOCH_SETTINGS } from '../../src/features/epoch-keys/epoch-settings.js'
 import { parsePostgresUrl } from '../../src/features/postgres/postgres-url.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { IMAGE, IMAGE_ENVIRONMENT, instruction } from '../support/dockerfile.js'
@@ -54,7 +56,7 @@ describe.each(Object.entries({ a, b }))('node %s', (name, node) => {
   it('has a data folder of its own, and waits for the database', () => {
     expect(node.volumes).toEqual([
       `node-${name}:${IMAGE_ENVIRONMENT.COUNTERSIGN_DATA_DIR}`,
-      `epochs:${config.epochKeys}`,
+      `epochs:${ownValues(EPOCH_SETTINGS, config).epochKeys}`,
     ])
     expect(volumes).toHaveProperty(`node-${name}`)
     expect(node.depends_on.database.condition).toBe('service_healthy')

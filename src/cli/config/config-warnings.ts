@@ -28,7 +28,7 @@ export function configWarnings(resolution: Resolution): ConfigWarning[] {
     ...[...resolution.warnings, ...addressWarnings(resolution.config)].map((detail) => ({ detail })),
     ...openToAll(secretFiles(resolution), 'contains a secret'),
     ...openToAll(databaseFiles(resolution.config), "holds users' data"),
-    ...openToAll([resolution.config.epochKeys ?? []].flat(), 'holds keys'),
+    ...openToAll(keyFolders(resolution.config), 'holds keys'),
   ]
 }
 
@@ -117,6 +117,11 @@ function databaseFiles(config: Config): string[] {
   if (!config.database.startsWith('sqlite:')) return [config.dataDir]
   const database = sqliteFile(config)
   return [config.dataDir, database, `${database}-wal`]
+}
+
+function keyFolders(config: Config): string[] {
+  const paths = Object.entries(ALL_SETTINGS).filter(([, { holdsKeys }]) => holdsKeys)
+  return paths.flatMap(([name]) => (config[name as SettingName] as string | undefined) ?? [])
 }
 
 function secretFiles({ config, given }: Resolution): string[] {

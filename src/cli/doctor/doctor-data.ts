@@ -12,18 +12,16 @@ import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalo
 import { databaseOf } from '../../app/database.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
+import { FEATURES } from '../../features/index.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { docPath } from '../../lib/doc-path.js'
 import { masterKeysOf } from '../../storage/database.js'
-import { isUnderWay } from '../../storage/epoch-book.js'
-import { SchemaOutdatedError } from '../../storage/store.js'
 import { foreignReferences } from '../../users/foreign-references.js'
 import { DECIDE_ON_GRADE } from '../config/open-settings.js'
+import { type Finding, findingsOf } from '../lib/finding.js'
 import { counted } from '../lib/style.js'
 import { expectedPack } from '../models/expected-pack.js'
 import { assertNotEmpty, using } from '../with-core.js'
-import { type Finding, findingsOf } from './doctor-finding.js'
 import { followingObstacle, modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
@@ -256,41 +254,8 @@ export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
   ]
 }
 
-/** Longer than services need to read a key. Wrapping the rows again may take hours. */
-const EPOCH_LOADED_MS = 10 * MINUTE_MS
-
-/** Checks the epoch keys of a PostgreSQL database that can be opened. */
-export async function checkEpochs(config: Config): Promise<Finding> {
-  const { ok, warning, problem } = findingsOf('epoch keys')
-  if (config.epochKeys === undefined)
-    return warning(
-      'none: anyone with the master key and an older archive or base backup can still open users who were erased since',
-      `set COUNTERSIGN_EPOCH_KEYS to a folder; see ${docPath('postgresql.md#epoch-keys')}`,
-    )
-  try {
-    const now = Date.now()
-    const { records, late, behind } = await using(config, async ({ store }) => {
-      const { epochs } = store.shared!
-      const records = await epochs.all()
-      const late = records.find(
-        (one) => isUnderWay(one) && one.activatedAt === null && one.announcedAt < now - EPOCH_LOADED_MS,
-      )
-      return { records, late, behind: late ? await epochs.behind('loaded', late.number) : [] }
-    })
-    if (late)
-      return problem(
-        `epoch ${late.number} was announced, and has not begun${behind.length > 0 ? `: ${behind.join(', ')} cannot read its key` : ''}`,
-        'run countersign keys rotate-epoch to see what delays it',
-      )
-    const present = records.findLast(({ completedAt }) => completedAt !== null)
-    if (!present) return warning('the first epoch has not begun; the service will begin it')
-    const detail = `epoch ${present.number}, since ${new Date(present.announcedAt).toISOString()}`
-    const isOverdue =
-      config.epochHours > 0 && present.announcedAt + config.epochHours * HOUR_MS < now - DAY_MS
-    return isOverdue ? problem(`${detail}: overdue`, "look for the reason in the service's log") : ok(detail)
-  } catch (error) {
-    // The finding about the database already says so.
-    if (error instanceof SchemaOutdatedError) return warning('not examined until the schema is migrated')
-    return problem((error as Error).message, `see ${docPath('postgresql.md#epoch-keys')}`)
-  }
+/** The findings of the features about their part of the installation. */
+export async function checkFeatures(config: Config): Promise<Finding[]> {
+  const findings = FEATURES.map(({ examine }) => examine?.(config, (work) => using(config, work)) ?? [])
+  return (await Promise.all(findings)).flat()
 }

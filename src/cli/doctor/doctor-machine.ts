@@ -11,7 +11,7 @@ import { chooseTransport, uwsObstacleIn } from '../../http/listeners/transport.j
 import { docPath } from '../../lib/doc-path.js'
 import { packageFile } from '../../lib/package-root.js'
 import { OLDEST_NODE } from '../../lib/version.js'
-import { type Finding, findingsOf } from './doctor-finding.js'
+import { type Finding, findingsOf } from '../lib/finding.js'
 import {
   type AddonRecord,
   addonDifferences,

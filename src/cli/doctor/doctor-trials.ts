@@ -5,8 +5,8 @@ import { type Config, isPostgres } from '../../config/config.js'
 import { docPath } from '../../lib/doc-path.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
 import { tlsReports } from '../config/config-warnings.js'
+import { type Finding, findingsOf } from '../lib/finding.js'
 import { overdueBackup } from '../lib/overdue-backup.js'
-import { type Finding, findingsOf } from './doctor-finding.js'
 import { askReadiness, tryAddresses, tryWriting } from './trials.js'
 
 const MIN_FREE_BYTES = 1 << 30

@@ -5,20 +5,20 @@ import { ConfigError, isPostgres, unreadable } from '../../config/config.js'
 import { configWarnings } from '../config/config-warnings.js'
 import { openSettings } from '../config/open-settings.js'
 import { declare } from '../lib/command.js'
+import type { Finding } from '../lib/finding.js'
 import { EXIT } from '../lib/output.js'
 import { type Cell, counted, paint, table } from '../lib/style.js'
 import { HTTP_ADDON, NEEDED_ADDONS, tryAddons } from './addon-trial.js'
 import {
   checkAuditLogs,
   checkDatabase,
-  checkEpochs,
+  checkFeatures,
   checkFollowingPacks,
   checkMasterKeyChange,
   checkModels,
   checkNodes,
   checkVector,
 } from './doctor-data.js'
-import type { Finding } from './doctor-finding.js'
 import {
   checkAddon,
   checkByteNetworks,
@@ -70,7 +70,7 @@ export function registerDoctorCommand(command: Command): void {
             ]
           : []),
         ...(await checkNodes(config)),
-        ...(isPostgres(config) ? [await checkEpochs(config)] : []),
+        ...(await checkFeatures(config)),
         await checkDisk(config),
         await checkAddresses(config),
         ...(await checkReadiness(config)),

@@ -93,10 +93,10 @@ async function rotateInPlace(core: Core, config: Config): Promise<Told> {
     withdrawKeyFile(file)
   }
   const { findKeys } = await import('../../keys/find-keys.js')
-  const { epochFolder, takeOverEpochs } = await import('../../keys/epochs.js')
+  const { FEATURES, openDataKeys } = await import('../../features/index.js')
   const { WorkingKeys } = await import('../../keys/working-keys.js')
   const keys = new WorkingKeys((await findKeys(store.read, next))!)
-  await takeOverEpochs(store, keys, epochFolder(config))
+  await openDataKeys(FEATURES, { store, keys, config })
   const progress = progressBar('Sealing again')
   await (await rotation()).finishMasterKey(store, keys, next, progress.update).finally(() => progress.stop())
   const id = masterKeyId(next)

@@ -1,6 +1,7 @@
 /** A command that a feature adds to the command line. */
 import type { Command } from 'commander'
 import type { AdministeredCore } from '../../admin/administration.js'
+import type { KeyParts } from '../../admin/core.js'
 import type { Actor } from '../../audit/audited-unit-of-work.js'
 import type { Config } from '../../config/config.js'
 import type { Database } from '../../storage/database.js'
@@ -34,8 +35,8 @@ export interface CommandHost {
   /** Opens the database for one command and closes it again. @throws CommandError database_missing, master_key_missing */
   withCore<T>(
     work: (core: CommandCore, config: Config) => Promise<T>,
-    /** Whether data keys stay wrapped as they are, and no epoch key is needed. Default false. */
-    options?: { withoutEpochs?: boolean },
+    /** Whether data keys stay wrapped as they are, and no key outside of the database is needed. Default false. */
+    options?: { withoutDataKeys?: boolean },
   ): Promise<T>
   /** Works on a tenant. @throws CommandError as `withCore`; TenancyError tenant_not_found */
   onTenant<T>(name: string, work: TenantWork<T>): Promise<T>
@@ -45,6 +46,8 @@ export interface CommandHost {
   databaseOf(config: Config): Promise<Database>
   /** The tables of all features. */
   readonly tables: readonly Table[]
+  /** Reads the keys outside of a database that the command opened itself. @throws ConfigError where one is missing */
+  openDataKeys(parts: KeyParts): Promise<void>
   /**
    * Copies the operator's password to where another database keeps it. @param from null for SQLite, whose password is in a file
    * @returns whether there was one @throws ConfigError

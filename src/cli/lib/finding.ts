@@ -1,4 +1,6 @@
-/** The result of one check of `doctor`. */
+/** The result of one check of `doctor`, which features may add to. */
+import type { AdministeredCore } from '../../admin/administration.js'
+
 export interface Finding {
   check: string
   status: 'ok' | 'warning' | 'problem'
@@ -8,6 +10,9 @@ export interface Finding {
   /** How to mend the problem. */
   remedy?: string | undefined
 }
+
+/** Opens the database for one check and closes it again. */
+export type WithCore = <T>(work: (core: AdministeredCore) => Promise<T>) => Promise<T>
 
 /** The results that a check may have. */
 export function findingsOf(check: string) {

@@ -9,6 +9,7 @@ import { DAY_MS } from '../../lib/clock.js'
 import { moveIntoPlaceAsync } from '../../lib/durable-file-async.js'
 import type { SealedRow } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
+import { epochsOf } from '../postgres/exports.js'
 import { BATCH, DataKeyExportError, FORMAT, type Header, originOf } from './data-key-file.js'
 
 const PARTIAL = '.partial'
@@ -52,7 +53,7 @@ export async function exportDataKeys(
     await handle.write(`${JSON.stringify({ users: count })}\n`)
     await handle.close()
     // A process that stood still must not replace a later file.
-    const last = (await store.shared!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
+    const last = (await epochsOf(store)!.epochs.all()).findLast(({ retiredAt }) => retiredAt === null)
     if (last?.keyId !== epochKey.id) throw rotationInProgress()
     await moveIntoPlaceAsync(partial, file)
     return count

@@ -2,12 +2,10 @@
 import { wrappingOf } from '../../crypto/epoch-key.js'
 import { isOpenedBy } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import type { EpochFolder } from '../../keys/epoch-folder.js'
-import { epochKeyOf } from '../../keys/epochs.js'
 import { SECOND_MS } from '../../lib/clock.js'
-import type { RewrappedRow } from '../../storage/epoch-book.js'
 import type { SealedRow } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
+import { epochsOf, type RewrappedRow } from '../postgres/exports.js'
 import {
   assertFits,
   BATCH,
@@ -16,6 +14,8 @@ import {
   DataKeyLines,
   damaged,
 } from './data-key-file.js'
+import type { EpochFolder } from './epoch-folder.js'
+import { epochKeyOf } from './epochs.js'
 
 /** More than the clocks of two services differ by. */
 const MAX_CLOCK_DIFFERENCE_MS = 10 * SECOND_MS
@@ -33,7 +33,7 @@ export async function importDataKeys(
   file: string,
   now: number,
 ): Promise<{ users: number; erased: number }> {
-  const { epochs } = store.shared!
+  const { epochs } = epochsOf(store)!
   const header = await checkedHeader(file)
   await assertFits(header, store.read, file)
   const epochKey = await epochKeyOf({ keyId: header.epoch_key }, folder)

@@ -6,8 +6,11 @@ import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { CommandError, note } from '../../cli/lib/output.js'
 import { counted } from '../../cli/lib/style.js'
 import { type Config, isPostgres } from '../../config/config.js'
-import type { EpochFolder } from '../../keys/epoch-folder.js'
+import { ownValues } from '../../config/own-settings.js'
 import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
+import { epochsOf } from '../postgres/exports.js'
+import type { EpochFolder } from './epoch-folder.js'
+import { EPOCH_SETTINGS } from './epoch-settings.js'
 
 const FILE = 'file to write, which is replaced (default: users.keys in COUNTERSIGN_EPOCH_KEYS)'
 const NEWEST = 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOCH_KEYS)'
@@ -18,7 +21,7 @@ export function registerRotateEpoch(command: Command, host: CommandHost): void {
     async answer({ store, keys, config }, { none, json }) {
       const { EpochRotation } = await import('./epoch-rotation.js')
       const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
-      const { takeOverEpochs } = await import('../../keys/epochs.js')
+      const { takeOverEpochs } = await import('./epochs.js')
       const folder = await folderOf(config)
       const reloadKeys = async () => void (await takeOverEpochs(store, keys, folder))
       const rotation = new EpochRotation({ store, keys, folder, clock: systemClock, reloadKeys })
@@ -29,7 +32,7 @@ export function registerRotateEpoch(command: Command, host: CommandHost): void {
           if (!json) note(`epoch: ${step}`)
         },
       })
-      const { epochRetentionHours: hours } = config
+      const { epochRetentionHours: hours } = ownValues(EPOCH_SETTINGS, config)
       const retentionMs = hours * HOUR_MS
       const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
       return {
@@ -52,10 +55,12 @@ export function registerExportKeys(command: Command, host: CommandHost): void {
   commandsOn(host).coreCommand(command.argument('[file]', FILE), '[file]', {
     async answer({ store, keys, config }, { file: named }) {
       const { exportDataKeys } = await import('./data-key-export.js')
-      const { epochKeyOf } = await import('../../keys/epochs.js')
+      const { epochKeyOf } = await import('./epochs.js')
       const folder = await folderOf(config)
       const file = named ?? folder.exportFile
-      const present = (await store.shared!.epochs.all()).findLast(({ completedAt }) => completedAt !== null)
+      const present = (await epochsOf(store)!.epochs.all()).findLast(
+        ({ completedAt }) => completedAt !== null,
+      )
       if (!present)
         throw new CommandError(
           'no_epochs',
@@ -77,7 +82,7 @@ export function registerImportKeys(command: Command, { loadConfig, withCore }: C
       const { importDataKeys } = await import('./data-key-import.js')
       const { users, erased } = await withCore(
         ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
-        { withoutEpochs: true },
+        { withoutDataKeys: true },
       )
       // Opening the core as a service does proves that it opens; each audit log then records the import.
       await withCore(({ operations, actor }) => operations.tenants.noteRestored(actor))
@@ -90,7 +95,7 @@ export function registerImportKeys(command: Command, { loadConfig, withCore }: C
 
 /** @throws CommandError no_epochs; ConfigError */
 async function folderOf(config: Config): Promise<EpochFolder> {
-  const { epochFolder } = await import('../../keys/epochs.js')
+  const { epochFolder } = await import('./epochs.js')
   const folder = epochFolder(config)
   if (!folder || !isPostgres(config))
     throw new CommandError(

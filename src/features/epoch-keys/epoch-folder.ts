@@ -4,13 +4,15 @@
  *
  * A key file is named `<id>.epoch-key` and has two lines: the key (32 bytes, base64) and the tag of the database it was made for.
  */
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ConfigError } from '../config/config-error.js'
-import { epochKeyId, newEpochKey } from '../crypto/epoch-key.js'
-import { SECOND_MS } from '../lib/clock.js'
-import { createDurablyAsync, overwriteAndDelete } from '../lib/durable-file-async.js'
+import { ConfigError } from '../../config/config-error.js'
+import { SECOND_MS } from '../../lib/clock.js'
+import { createDurablyAsync, overwriteAndDelete } from '../../lib/durable-file-async.js'
 
+const KEY_BYTES = 32
+const ID_BYTES = 16
 const SUFFIX = '.epoch-key'
 const EXPORT_NAME = 'users.keys'
 /** After this time a call counts as hanging: a network mount may never answer. */
@@ -61,7 +63,7 @@ export class EpochFolder {
   /** Makes a key, whose file is durable when this resolves. @param database tag of the database it is for @returns the key's id */
   async make(database: string): Promise<string> {
     await this.assertThere()
-    const key = newEpochKey()
+    const key = randomBytes(KEY_BYTES)
     const id = epochKeyId(key)
     await this.write(id, key, database)
     return id
@@ -148,4 +150,18 @@ export class EpochFolder {
   private fileOf(id: string): string {
     return join(this.path, `${id}${SUFFIX}`)
   }
+}
+
+/** The id of a key, 32 hexadecimal digits, in the database and as the name of the key's file. It reveals nothing about the key. */
+export function epochKeyId(epochKey: Buffer): string {
+  return derivedId(epochKey, 'countersign/v1/epoch-key-id')
+}
+
+/** The tag in a key file that names the database it was made for, and copies of that database. @param lookup the working key that is never rotated */
+export function databaseTag({ lookup }: { lookup: Buffer }): string {
+  return derivedId(lookup, 'countersign/v1/epoch-database')
+}
+
+function derivedId(key: Buffer, purpose: string): string {
+  return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), purpose, ID_BYTES)).toString('hex')
 }

@@ -2,10 +2,7 @@
  * Keeps the two lists of epoch keys in step: the files in the folder and the rows of the table `epoch`. Either can be ahead after a
  * crash, a failover of the database or a change of the folder.
  */
-import { databaseTag } from '../../crypto/epoch-key.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import type { EpochFolder } from '../../keys/epoch-folder.js'
-import { epochKeyOf } from '../../keys/epochs.js'
 import { type Clock, MINUTE_MS } from '../../lib/clock.js'
 import {
   baseEpochId,
@@ -13,7 +10,9 @@ import {
   type EpochRecord,
   isBaseEpoch,
   isUnderWay,
-} from '../../storage/epoch-book.js'
+} from '../postgres/exports.js'
+import { databaseTag, type EpochFolder } from './epoch-folder.js'
+import { epochKeyOf } from './epochs.js'
 
 /** A younger file may belong to a process that is about to announce its key. */
 const MIN_ORPHAN_AGE_MS = MINUTE_MS

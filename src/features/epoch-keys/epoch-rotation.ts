@@ -24,7 +24,7 @@
  * 7. Destroy the keys of epochs that were retired longer ago than the retention (`destroyRetiredKeys`).
  *
  * CRASHES. "Rotation" is the next call of `rotate`, by the leader within a minute or by `countersign keys rotate-epoch`. The tests are
- * in test/cluster: E epochs.test.ts, F epoch-folders.test.ts, S epoch-failover.test.ts.
+ * in test/features/epoch-keys: E epochs.test.ts, F epoch-folders.test.ts, S epoch-failover.test.ts.
  *
  * | process ends after | durable                        | recovered by                                       | test |
  * | ------------------ | ------------------------------ | -------------------------------------------------- | ---- |
@@ -43,19 +43,20 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import type { EpochFolder } from '../../keys/epoch-folder.js'
-import { epochKeyOf, missingKeyError } from '../../keys/epochs.js'
 import type { Clock } from '../../lib/clock.js'
 import { CodedError } from '../../lib/errors.js'
+import type { Store } from '../../storage/store.js'
 import {
   type EpochBook,
   type EpochProgress,
   type EpochRecord,
+  epochsOf,
   isBaseEpoch,
-} from '../../storage/epoch-book.js'
-import type { Store } from '../../storage/store.js'
+} from '../postgres/exports.js'
 import { exportDataKeys } from './data-key-export.js'
+import type { EpochFolder } from './epoch-folder.js'
 import { EpochRegistry } from './epoch-registry.js'
+import { epochKeyOf, missingKeyError } from './epochs.js'
 import { rewrapDataKeys } from './rewrap-data-keys.js'
 
 const POLL_MS = 250
@@ -99,11 +100,11 @@ export class EpochRotation {
 
   /** @throws EpochError no_epochs */
   constructor(private readonly parts: EpochRotationParts) {
-    const { shared } = parts.store
-    if (!shared)
+    const database = epochsOf(parts.store)
+    if (!database)
       throw new EpochError('no_epochs', 'Epoch keys are for PostgreSQL: backups of SQLite hold no data keys.')
-    this.epochs = shared.epochs
-    this.registry = new EpochRegistry({ ...parts, epochs: shared.epochs })
+    this.epochs = database.epochs
+    this.registry = new EpochRegistry({ ...parts, epochs: database.epochs })
   }
 
   /**

@@ -1,17 +1,24 @@
 /** Reads the epoch keys that the rows of the table `epoch` name, and takes them over. */
 
-import { type Config, ConfigError } from '../config/config.js'
-import type { EpochKeys } from '../crypto/epoch-key.js'
-import { MINUTE_MS } from '../lib/clock.js'
-import { type EpochProgress, type EpochRecord, isBaseEpoch } from '../storage/epoch-book.js'
-import type { Store } from '../storage/store.js'
+import { type Config, ConfigError } from '../../config/config.js'
+import { ownValues } from '../../config/own-settings.js'
+import type { EpochKeys } from '../../crypto/epoch-key.js'
+import type { WorkingKeys } from '../../keys/working-keys.js'
+import { MINUTE_MS } from '../../lib/clock.js'
+import {
+  type EpochProgress,
+  type EpochRecord,
+  type EpochSource,
+  epochsOf,
+  isBaseEpoch,
+} from '../postgres/exports.js'
 import { EpochFolder } from './epoch-folder.js'
-import type { WorkingKeys } from './working-keys.js'
+import { EPOCH_SETTINGS } from './epoch-settings.js'
 
 /** How long a retired key is still loaded, for calls that read a row just before it was rewrapped. */
 const RETIRED_KEPT_MS = MINUTE_MS
 
-export interface LoadedEpochs {
+interface LoadedEpochs {
   epochs: EpochKeys
   progress: EpochProgress
   /** Reason why the key of an announced epoch could not be read yet, or null. */
@@ -22,7 +29,7 @@ export interface LoadedEpochs {
  * @param records epochs, oldest first @param now in milliseconds since the Unix epoch
  * @throws ConfigError where a key is missing under which data keys may be wrapped
  */
-export async function loadEpochs(
+async function loadEpochs(
   records: readonly EpochRecord[],
   folder: EpochFolder | null,
   now: number,
@@ -82,7 +89,8 @@ export function missingKeyError({ number, keyId }: EpochRecord, folder: EpochFol
 }
 
 /** The configured folder of epoch keys, or null. */
-export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFolder | null {
+export function epochFolder(config: Config): EpochFolder | null {
+  const { epochKeys } = ownValues(EPOCH_SETTINGS, config)
   return epochKeys === undefined ? null : new EpochFolder(epochKeys)
 }
 
@@ -92,21 +100,22 @@ export function epochFolder({ epochKeys }: Pick<Config, 'epochKeys'>): EpochFold
  * @throws ConfigError when a key is missing under which data keys may be wrapped
  */
 export async function takeOverEpochs(
-  { shared, coordinator }: Pick<Store, 'shared' | 'coordinator'>,
+  store: EpochSource,
   keys: Pick<WorkingKeys, 'epochs' | 'replaceEpochs'>,
   folder: EpochFolder | null,
 ): Promise<string | null> {
-  if (!shared) return null
-  const records = await shared.epochs.all()
+  const database = epochsOf(store)
+  if (!database) return null
+  const records = await database.epochs.all()
   const { epochs, progress, awaited } = await loadEpochs(records, folder, Date.now()).catch((error) => {
     // The progress so far belongs to other epochs than the database names now, as after a failover.
-    coordinator?.showEpochs({ loaded: 0, used: 0 })
+    database.showEpochs({ loaded: 0, used: 0 })
     throw error
   })
   if (!areSame(keys.epochs, epochs)) keys.replaceEpochs(epochs)
   // Only now: writes from here on are wrapped under the new epoch.
-  shared.requireEpoch(progress.used)
-  coordinator?.showEpochs(progress)
+  database.requireEpoch(progress.used)
+  database.showEpochs(progress)
   return awaited
 }
 

@@ -1,24 +1,21 @@
-/** The commands of epoch keys, and what they ask of settings, which are known without loading them. */
-import { isPostgres, SETTINGS } from '../../config/config.js'
-import type { OwnSettings } from '../../config/own-settings.js'
-import { docPath } from '../../lib/doc-path.js'
+/** The settings and commands of epoch keys, and what every opened database asks of them, which are known without loading them. */
+import { isPostgres } from '../../config/database-address.js'
 import type { OwnParts } from '../feature.js'
+import { EPOCH_SETTINGS } from './epoch-settings.js'
 
 const commands = () => import('./epoch-commands.js')
 
-const FOLDER: OwnSettings = {
-  group: 'Epoch keys',
-  settings: {},
-  problems: (_, config) =>
-    config.epochKeys === undefined || isPostgres(config)
-      ? []
-      : [
-          `${SETTINGS.epochKeys.variable} needs PostgreSQL: with SQLite, backups contain no data keys (${docPath('operations/keys-and-backups.md#backup-and-restore')}).`,
-        ],
-}
-
 export const EPOCH_KEYS: OwnParts = {
-  settings: FOLDER,
+  settings: EPOCH_SETTINGS,
+  async openKeys({ store, keys, config }) {
+    if (!store.shared) return
+    const { epochFolder, takeOverEpochs } = await import('./epochs.js')
+    const folder = epochFolder(config)
+    await folder?.assertThere()
+    await takeOverEpochs(store, keys, folder)
+  },
+  examine: async (config, withCore) =>
+    isPostgres(config) ? [await (await import('./epoch-finding.js')).examineEpochs(config, withCore)] : [],
   commands: [
     {
       parent: 'keys',

@@ -2,9 +2,9 @@
 import { dataKeyWrapping, wrappingOf } from '../../crypto/epoch-key.js'
 import { isOpenedBy, openedBy, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
-import type { EpochBook, EpochRecord, RewrappedRow } from '../../storage/epoch-book.js'
 import type { SealedRow } from '../../storage/records.js'
 import { type Store, StoreUnavailableError } from '../../storage/store.js'
+import type { EpochBook, EpochRecord, RewrappedRow } from '../postgres/exports.js'
 
 /** Rows of one read and one statement: a few milliseconds' work, during which calls of the service wait. */
 const BATCH = 100

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { LeaderLease } from '../../cluster/leader-lease.js'
 import { MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
-import { type EpochBook, isUnderWay } from '../../storage/epoch-book.js'
+import { type EpochBook, epochsOf, isUnderWay } from '../postgres/exports.js'
 import { EpochRotation, type EpochRotationParts } from './epoch-rotation.js'
 
 /** How long services may take to read a new key: they look every second. */
@@ -36,7 +36,7 @@ export class ScheduledEpochRotation {
   /** @throws EpochError no_epochs */
   constructor(private readonly parts: ScheduledEpochRotationParts) {
     this.rotation = new EpochRotation(parts)
-    this.epochs = parts.store.shared!.epochs
+    this.epochs = epochsOf(parts.store)!.epochs
   }
 
   start(): void {
@@ -86,7 +86,7 @@ export async function destroyRetiredKeys({
   clock,
   retentionMs,
 }: Pick<ScheduledEpochRotationParts, 'store' | 'folder' | 'clock' | 'retentionMs'>): Promise<string[]> {
-  const records = await store.shared!.epochs.of(await folder.ids())
+  const records = await epochsOf(store)!.epochs.of(await folder.ids())
   const ended = records.filter(
     ({ retiredAt }) => retiredAt !== null && retiredAt + retentionMs <= clock.now(),
   )

@@ -8,10 +8,10 @@ import { effectiveValue } from '../../cli/lib/effective-value.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { overdueBackup } from '../../cli/lib/overdue-backup.js'
 import { printable } from '../../cli/lib/style.js'
-import { type Config, isPostgres, modelPackDir, SETTINGS } from '../../config/config.js'
+import { type Config, isPostgres, modelPackDir } from '../../config/config.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Database } from '../../storage/database.js'
-import type { Installation } from './evidence.js'
+import { type Installation, JUDGED_SETTINGS, type JudgedSetting } from './evidence.js'
 import { evidencePage, evidenceView } from './evidence-page.js'
 import { judgeInstallation } from './judge-installation.js'
 
@@ -23,7 +23,7 @@ export function registerEvidenceCommand(command: Command, { loadConfig, database
       const standards = judgeInstallation(installation)
       const judged_at = new Date().toISOString()
       const model = installation.pack?.modelId ?? null
-      const evidence = evidenceView(standards, (name) => effectiveValue(name, config))
+      const evidence = evidenceView(standards, (name) => judgedValue(name, config))
       const view = { version: VERSION, commit: COMMIT, judged_at, model, unread, ...evidence }
       return { view, config, standards, tenants: installation.tenants.length }
     },
@@ -35,12 +35,14 @@ export function registerEvidenceCommand(command: Command, { loadConfig, database
           ...unread.map((what) => `Not read: ${printable(what)}`),
         ].join(' '),
         standards,
-        settingText: (name) => `${SETTINGS[name].variable}=${printable(effectiveValue(name, config) ?? '')}`,
+        settingText: (name) => `${JUDGED_SETTINGS[name].variable}=${printable(judgedValue(name, config) ?? '')}`,
         linkTo: (document) => `docs/${document}`,
       }).trimEnd(),
     remark: ({ view: { unread } }) => unread.map((what) => `warning: ${printable(what)}`).join('\n') || null,
   })
 }
+
+const judgedValue = (name: JudgedSetting, config: Config) => effectiveValue(name, config, JUDGED_SETTINGS)
 
 /** Looks at the installation without changing it. What cannot be read is left out of the judgement and named in `unread`. */
 async function examine(

@@ -1,7 +1,8 @@
 /** Shapes of evidence: what a standard asks, and how an installation is judged by it. */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import type { Config, SettingName } from '../../config/config.js'
+import { type Config, SETTINGS } from '../../config/config.js'
 import type { TenantRecord } from '../../storage/records.js'
+import { EPOCH_SETTINGS } from '../epoch-keys/exports.js'
 
 export type Status = 'met' | 'partly' | 'not_met'
 
@@ -31,7 +32,11 @@ export interface Installation {
 }
 
 /** Name of a setting or of a fact. */
-export type Cause = SettingName | Fact
+/** The settings that judgements may name: those of the core, and of features that bear on a requirement. */
+export const JUDGED_SETTINGS = { ...SETTINGS, ...EPOCH_SETTINGS.settings }
+export type JudgedSetting = keyof typeof JUDGED_SETTINGS
+
+export type Cause = JudgedSetting | Fact
 
 export interface Judgement {
   status: Status
@@ -46,7 +51,7 @@ export interface Evidence {
   /** Data where every installation has the same answer, else the function that judges one. */
   answer: Judgement | ((installation: Installation) => Judgement)
   /** Settings that can lower the judgement. */
-  settings?: readonly SettingName[]
+  settings?: readonly JudgedSetting[]
   /** Facts that can lower the judgement. */
   facts?: readonly Fact[]
   /** Test files with a space between two: `api/verify` is `test/api/verify.test.ts`. */
@@ -63,7 +68,7 @@ export interface Requirement {
   asks: string
   /** Whether only the number and the title of the clause were compared with a source, and not its text. */
   isByTitle: boolean
-  settings: readonly SettingName[]
+  settings: readonly JudgedSetting[]
   facts: readonly Fact[]
   /** Test files, from the root of the repository. */
   tests: readonly string[]

@@ -1,16 +1,15 @@
-/** Prometheus metrics that remind an operator of maintenance: certificates, backups, verified audit logs, key epochs, disk, system clock. */
+/** Prometheus metrics that remind an operator of maintenance: certificates, backups, verified audit logs, disk, system clock. */
 import { statfs } from 'node:fs/promises'
 import { Counter, type Registry } from 'prom-client'
 import { SECOND_MS } from '../../lib/clock.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { isBaseEpoch } from '../../storage/epoch-book.js'
 import type { Store } from '../../storage/store.js'
 import { gaugesOf } from './gauges.js'
 
 export interface Upkeep {
   /** Expiry of the certificate of each group of listeners, in milliseconds since the epoch; null where they have none. */
   expiries(): Array<{ name: string; expiresAt: number | null }>
-  store: Pick<Store, 'read' | 'makesBackups' | 'shared'>
+  store: Pick<Store, 'read' | 'makesBackups'>
   /** When all audit logs were last verified, in milliseconds since the epoch, and which of them are broken. */
   auditVerification(): Promise<{ completedAt: number | null; broken: readonly unknown[] }>
   /** The data folder. It does not exist until something is written there, which with PostgreSQL may be never. */
@@ -56,16 +55,6 @@ export function watchUpkeep(
     'countersign_audit_broken_logs',
     'Broken audit logs that the last verification found.',
     async () => (await auditVerification().catch(UNREADABLE))?.broken.length ?? null,
-  )
-  gauge(
-    'countersign_key_epoch_start_timestamp_seconds',
-    'When the current key epoch began: no older archive can restore a user who was erased before it; 0 without one.',
-    async () => {
-      const records = await store.shared?.epochs.all().catch(UNREADABLE)
-      if (records === null) return null
-      const present = records?.findLast(({ completedAt }) => completedAt !== null)
-      return present && !isBaseEpoch(present.keyId) ? present.announcedAt / SECOND_MS : 0
-    },
   )
   gauge(
     'countersign_disk_free_bytes',

@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { loadConfig } from '../../src/app/configuration.js'
-import { openCore } from '../../src/app/core.js'
-import { databaseTag } from '../../src/crypto/epoch-key.js'
-import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { HOUR_MS } from '../../src/lib/clock.js'
-import { type Workplace, workplace } from '../support/command.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
+import type { Core } from '../../../src/admin/core.js'
+import { loadConfig } from '../../../src/app/configuration.js'
+import { openCore } from '../../../src/app/core.js'
+import { isOpenedBy } from '../../../src/crypto/sealed-box.js'
+import { databaseTag, EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
+import { epochsOf } from '../../../src/features/postgres/exports.js'
+import { HOUR_MS } from '../../../src/lib/clock.js'
+import { type Workplace, workplace } from '../../support/command.js'
+import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
 
 overPostgres(() => {
   let database: TestDatabase
@@ -85,7 +85,7 @@ overPostgres(() => {
     await enrol('ada')
     const { blindIndex } = await enrol('grace')
     const copy = await database.query('SELECT * FROM subject')
-    const then = (await withCore(({ store }) => store.shared!.epochs.all())).at(-1)!
+    const then = (await withCore(({ store }) => epochsOf(store)!.epochs.all())).at(-1)!
     await withCore(({ store }) =>
       store.transaction('installation', async (tx) => void (await tx.eraseSubject(blindIndex))),
     )
@@ -171,7 +171,7 @@ overPostgres(() => {
   it('keys rotate-epoch names the service that delays the epoch', async () => {
     await withCore(async ({ store, keys }) => {
       const keyId = await new EpochFolder(folder).make(databaseTag(keys))
-      await store.shared!.epochs.announce(keyId, Date.now() - HOUR_MS)
+      await epochsOf(store)!.epochs.announce(keyId, Date.now() - HOUR_MS)
     })
     expect(await finding()).toMatchObject({
       status: 'problem',

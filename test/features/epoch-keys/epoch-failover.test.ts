@@ -9,19 +9,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { loadConfig } from '../../src/app/configuration.js'
-import { openCore } from '../../src/app/core.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { takeOverEpochs } from '../../src/keys/epochs.js'
-import { WorkingKeys } from '../../src/keys/working-keys.js'
-import { HOUR_MS, SECOND_MS, systemClock } from '../../src/lib/clock.js'
-import type { EpochBook } from '../../src/storage/epoch-book.js'
-import type { SharedStore } from '../../src/storage/store.js'
-import { TemplateVault } from '../../src/users/template-vault.js'
-import { poll, type Workplace, workplace } from '../support/command.js'
-import { overPostgres } from '../support/postgres.js'
-import { PostgresServer } from '../support/postgres-server.js'
+import type { Core } from '../../../src/admin/core.js'
+import { loadConfig } from '../../../src/app/configuration.js'
+import { openCore } from '../../../src/app/core.js'
+import { EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
+import { takeOverEpochs } from '../../../src/features/epoch-keys/epochs.js'
+import { epochsOf } from '../../../src/features/postgres/exports.js'
+import type { EpochBook } from '../../../src/features/postgres/store/epoch-book.js'
+import { WorkingKeys } from '../../../src/keys/working-keys.js'
+import { HOUR_MS, SECOND_MS, systemClock } from '../../../src/lib/clock.js'
+import type { SharedStore } from '../../../src/storage/store.js'
+import { TemplateVault } from '../../../src/users/template-vault.js'
+import { poll, type Workplace, workplace } from '../../support/command.js'
+import { overPostgres } from '../../support/postgres.js'
+import { PostgresServer } from '../../support/postgres-server.js'
 import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
 
 /** Time for servers that start on a busy machine. */
@@ -118,7 +119,7 @@ overPostgres(() => {
     writeFileSync(join(backup, 'recovery.signal'), '')
     await mark('before')
     const shared = Object.create(living.store.shared) as SharedStore
-    Object.defineProperty(shared, 'epochs', { value: marked(living.store.shared!.epochs) })
+    Object.defineProperty(shared, 'epochs', { value: marked(epochsOf(living.store)!.epochs) })
     const { read, coordinator } = living.store
     await rotationOf({ ...living, store: { read, coordinator, shared } as Core['store'] }, folder).rotate({
       patienceMs: PATIENCE_MS,
@@ -210,13 +211,15 @@ overPostgres(() => {
       // A running service uses none of the epochs that it knew, and does not report that it has loaded them.
       const told: unknown[] = []
       const config = loadConfig(configure(server, path))
-      const unsure = await openCore(config, undefined, { withoutEpochs: true })
+      const unsure = await openCore(config, undefined, { withoutDataKeys: true })
       ledgers.push(unsure)
-      const { shared } = unsure.store
-      const coordinator = { showEpochs: (progress: unknown) => void told.push(progress) }
-      await expect(
-        takeOverEpochs({ shared, coordinator } as never, unsure.keys, new EpochFolder(path)),
-      ).rejects.toThrow(/lacks the key/)
+      const shared = {
+        ...epochsOf(unsure.store)!,
+        showEpochs: (progress: unknown) => void told.push(progress),
+      }
+      await expect(takeOverEpochs({ shared }, unsure.keys, new EpochFolder(path))).rejects.toThrow(
+        /lacks the key/,
+      )
       expect(told).toEqual([{ loaded: 0, used: 0 }])
       // Enrolls after the file was written, before the service noticed the failover.
       const clock = { ...systemClock, now: () => Date.now() + HOUR_MS }

@@ -15,18 +15,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { openCore } from '../../src/app/core.js'
-import { databaseTag } from '../../src/crypto/epoch-key.js'
-import type { EpochStep } from '../../src/features/epoch-keys/epoch-rotation.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
-import { isUnderWay } from '../../src/storage/epoch-book.js'
-import { poll } from '../support/command.js'
-import { base64, face } from '../support/faces.js'
-import { overPostgres } from '../support/postgres.js'
+import type { Core } from '../../../src/admin/core.js'
+import { openCore } from '../../../src/app/core.js'
+import { databaseTag, EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
+import type { EpochStep } from '../../../src/features/epoch-keys/epoch-rotation.js'
+import { epochsOf } from '../../../src/features/postgres/exports.js'
+import { isUnderWay } from '../../../src/features/postgres/store/epoch-book.js'
+import { HOUR_MS, SECOND_MS } from '../../../src/lib/clock.js'
+import { type Cluster, makeTenant, startCluster } from '../../cluster/nodes.js'
+import { poll } from '../../support/command.js'
+import { base64, face } from '../../support/faces.js'
+import { overPostgres } from '../../support/postgres.js'
 import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
-import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
 /** Time for services that start on a busy machine. */
 const LIMIT_MS = 120_000
@@ -75,7 +75,7 @@ overPostgres(() => {
       const command = await core()
       const nameOf = async () => {
         const { keyId } = (await poll(
-          async () => (await command.store.shared!.epochs.all()).find(isUnderWay),
+          async () => (await epochsOf(command.store)!.epochs.all()).find(isUnderWay),
           (found) => found !== undefined,
         ))!
         return `${keyId}.epoch-key`

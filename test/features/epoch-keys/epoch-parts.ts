@@ -1,14 +1,14 @@
 /** Helpers for tests of epoch keys that use a database and a folder, without a service. */
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { wrappingOf } from '../../src/crypto/epoch-key.js'
-import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { EpochRotation } from '../../src/features/epoch-keys/epoch-rotation.js'
-import { destroyRetiredKeys } from '../../src/features/epoch-keys/scheduled-epoch-rotation.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { takeOverEpochs } from '../../src/keys/epochs.js'
-import { systemClock } from '../../src/lib/clock.js'
+import type { Core } from '../../../src/admin/core.js'
+import { wrappingOf } from '../../../src/crypto/epoch-key.js'
+import { isOpenedBy } from '../../../src/crypto/sealed-box.js'
+import { EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
+import { EpochRotation } from '../../../src/features/epoch-keys/epoch-rotation.js'
+import { takeOverEpochs } from '../../../src/features/epoch-keys/epochs.js'
+import { destroyRetiredKeys } from '../../../src/features/epoch-keys/scheduled-epoch-rotation.js'
+import { systemClock } from '../../../src/lib/clock.js'
 
 export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {
   return new EpochRotation({

@@ -5,24 +5,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Core } from '../../src/admin/core.js'
-import { openCore } from '../../src/app/core.js'
-import { wrappingOf } from '../../src/crypto/epoch-key.js'
-import { isOpenedBy } from '../../src/crypto/sealed-box.js'
-import { EpochRotation, type EpochStep } from '../../src/features/epoch-keys/epoch-rotation.js'
-import { toDomainError } from '../../src/http/to-domain-error.js'
-import { EpochFolder } from '../../src/keys/epoch-folder.js'
-import { takeOverEpochs } from '../../src/keys/epochs.js'
-import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
-import { systemClock } from '../../src/lib/clock.js'
-import type { EpochRecord } from '../../src/storage/epoch-book.js'
-import { StoreUnavailableError } from '../../src/storage/store.js'
-import { poll } from '../support/command.js'
-import { base64, face } from '../support/faces.js'
-import { sampleOf } from '../support/metrics.js'
-import { overPostgres } from '../support/postgres.js'
+import type { Core } from '../../../src/admin/core.js'
+import { openCore } from '../../../src/app/core.js'
+import { wrappingOf } from '../../../src/crypto/epoch-key.js'
+import { isOpenedBy } from '../../../src/crypto/sealed-box.js'
+import { EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
+import { EpochRotation, type EpochStep } from '../../../src/features/epoch-keys/epoch-rotation.js'
+import { takeOverEpochs } from '../../../src/features/epoch-keys/epochs.js'
+import { epochsOf } from '../../../src/features/postgres/exports.js'
+import type { EpochRecord } from '../../../src/features/postgres/store/epoch-book.js'
+import { toDomainError } from '../../../src/http/to-domain-error.js'
+import { finishMasterKey, prepareMasterKey } from '../../../src/keys/master-key-rotation.js'
+import { systemClock } from '../../../src/lib/clock.js'
+import { StoreUnavailableError } from '../../../src/storage/store.js'
+import { type Cluster, makeTenant, startCluster } from '../../cluster/nodes.js'
+import { poll } from '../../support/command.js'
+import { base64, face } from '../../support/faces.js'
+import { sampleOf } from '../../support/metrics.js'
+import { overPostgres } from '../../support/postgres.js'
 import { assertAllUnder, destroyEnded, enrol, keyFiles, opens, rotationOf } from './epoch-parts.js'
-import { type Cluster, makeTenant, startCluster } from './nodes.js'
 
 /** Time for services that start on a busy machine. */
 const LIMIT_MS = 120_000
@@ -119,7 +120,7 @@ overPostgres(() => {
           },
         })
         await expect(crash).rejects.toThrow('crash')
-        const numbers = (await crashing.store.shared!.epochs.all()).map(({ number }) => number)
+        const numbers = (await epochsOf(crashing.store)!.epochs.all()).map(({ number }) => number)
         const after = await core()
         await enrolOne(after, `after ${broken}`)
         for (const user of users) expect(await opens(after, tenant.id, user)).toBe(true)
@@ -152,13 +153,13 @@ overPostgres(() => {
         }),
       )
       for (const { status } of await Promise.allSettled(begun)) expect(status).toBe('rejected')
-      const [announced, ...others] = await both[0]!.store.shared!.epochs.all()
+      const [announced, ...others] = await epochsOf(both[0]!.store)!.epochs.all()
       expect(others).toEqual([])
       expect(keyFiles(path)).toEqual([`${announced!.keyId}.epoch-key`])
       // A rotation that begins after the other has completed announces the next epoch.
       await Promise.all(both.map((one) => rotation(one).rotate({ patienceMs: PATIENCE_MS })))
       const after = await core()
-      const records = await after.store.shared!.epochs.all()
+      const records = await epochsOf(after.store)!.epochs.all()
       expect(records.filter(({ completedAt }) => completedAt === null)).toEqual([])
       expect(records.filter(({ retiredAt }) => retiredAt === null)).toHaveLength(1)
       await assertUnder(after, records.at(-1)!.keyId)
@@ -307,9 +308,9 @@ overPostgres(() => {
         COUNTERSIGN_EPOCH_KEYS: path,
         COUNTERSIGN_EPOCH_RETENTION_HOURS: '0',
       })
-      const { shared } = cluster.nodes[0]!.core.store
+      const { epochs } = epochsOf(cluster.nodes[0]!.core.store)!
       const records = await poll(
-        () => shared!.epochs.all(),
+        () => epochs.all(),
         (all) => all.some(({ completedAt }) => completedAt !== null),
       )
       expect(records).toHaveLength(1)

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { epochsOf } from '../../../src/features/postgres/exports.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import type { Store } from '../../../src/storage/store.js'
 import { poll } from '../../support/command.js'
@@ -120,8 +121,20 @@ overPostgres(() => {
     expect(await database.query(deadlocks)).toEqual([{ deadlocks: 0 }])
   })
 
+  it('refuses to write once data keys may lie under an epoch, where nothing reads the keys of epochs', async () => {
+    const { epochs, requireOwnKeys } = epochsOf(nodes[0]!)!
+    await requireOwnKeys()
+    await epochs.announce('key', 1)
+    const { number } = (await epochs.all())[0]!
+    await epochs.activate(number, 2)
+    await count(nodes[0]!, NAMES[0]!)
+    await epochs.fence(number)
+    await expect(count(nodes[0]!, NAMES[0]!)).rejects.toThrow('the working keys were changed')
+    await count(nodes[1]!, NAMES[0]!)
+  })
+
   it('refuses to write under an epoch that the database does not know, as after a failover', async () => {
-    const shared = nodes[0]!.shared!
+    const shared = epochsOf(nodes[0]!)!
     const { epochs } = shared
     await epochs.announce('key', 1)
     const { number } = (await epochs.all())[0]!

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path'
 import { type Config, isPostgres, sqliteFile } from '../../../config/config.js'
 import { isKeyFileUsed } from '../../../crypto/master-key.js'
+import type { EpochSettings } from '../../epoch-keys/exports.js'
 import { type Evidence, met, notMet, partly } from '../evidence.js'
 
 /** True where one stolen disk gives the database and the key that opens it. */
@@ -34,18 +35,19 @@ export const erasure: Evidence = {
       return met(
         "Erasure destroys the user's data key; backups hold none, so the next one completes it in all copies.",
       )
-    if (config.epochKeys === undefined)
+    const { epochKeys, epochHours = 0, epochRetentionHours = 0 } = config as Partial<EpochSettings>
+    if (epochKeys === undefined)
       return partly(
         "Erasure destroys the user's data key; without epoch keys, archives and base backups still open with the master key.",
         'epochKeys',
       )
-    return config.epochHours === 0
+    return epochHours === 0
       ? partly(
           'Archives lose erased users when an operator begins an epoch; none begins automatically.',
           'epochHours',
         )
       : met(
-          `Erasure destroys the user's data key; archives lose it within ${config.epochHours + config.epochRetentionHours} hours, when the epoch's key is destroyed.`,
+          `Erasure destroys the user's data key; archives lose it within ${epochHours + epochRetentionHours} hours, when the epoch's key is destroyed.`,
         )
   },
   settings: ['epochKeys', 'epochHours'],

@@ -4,8 +4,8 @@
  */
 import { CodedError } from '../../../lib/errors.js'
 import type { Connection } from '../../../storage/connection.js'
-import type { EpochBook } from '../../../storage/epoch-book.js'
 import type { SharedStore, StoreReader } from '../../../storage/store.js'
+import type { SharedEpochs } from '../store/postgres-shared-store.js'
 import { type CopiedTable, hasRows, pagesOf, type Row, rowCount, type Value } from './copied-tables.js'
 
 export class StoreCopyError extends CodedError<
@@ -34,7 +34,7 @@ interface CopySide {
 /** A database that is only read, as of the moment at which it was opened. */
 export interface CopySource extends CopySide {
   /** The key epochs; null for SQLite, which has none. */
-  readonly epochs: Pick<EpochBook, 'all'> | null
+  readonly shared: SharedEpochs | null
   /** @throws StoreCopyError source_changed, source_in_use when records may have been written since the source was opened */
   assertUnchanged(): Promise<void>
 }

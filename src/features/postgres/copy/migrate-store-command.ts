@@ -12,6 +12,7 @@ import { dataKeyWrapping } from '../../../crypto/epoch-key.js'
 import { loadMasterKey } from '../../../crypto/master-key.js'
 import { openWithAny, seal } from '../../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
+import { WorkingKeys } from '../../../keys/working-keys.js'
 import { systemClock } from '../../../lib/clock.js'
 import type { Table } from '../../../storage/table.js'
 import { parsePostgresUrl } from '../postgres-url.js'
@@ -80,7 +81,7 @@ async function migrateStore(options: MigrateOptions, host: CommandHost) {
     const keys = await findKeys(source.read, masterKey)
     if (!keys)
       throw new CommandError('source_missing', `${shownUrl(from)} is empty: there is nothing to copy.`)
-    const translation = await translationOf(source, keys, config)
+    const translation = await translationOf(source, keys, (parts) => host.openDataKeys({ ...parts, config }))
     const target = await openTarget(config, to, host.tables)
     const bars = new ProgressBars()
     try {
@@ -148,15 +149,14 @@ const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePa
 
 /** Unwraps data keys that are wrapped under epoch keys, since SQLite has no epochs. @throws ConfigError when a key of an epoch is missing */
 async function translationOf(
-  { epochs }: CopySource,
+  { shared }: CopySource,
   keys: ServiceKeys,
-  config: Config,
+  openDataKeys: (parts: { store: Pick<CopySource, 'shared'>; keys: WorkingKeys }) => Promise<void>,
 ): Promise<KeyTranslation | null> {
-  const records = (await epochs?.all()) ?? []
-  if (records.length === 0) return null
-  const { epochFolder, loadEpochs } = await import('../../../keys/epochs.js')
-  const { epochs: loaded } = await loadEpochs(records, epochFolder(config), Date.now())
-  const wrapping = dataKeyWrapping({ ...keys, epochs: loaded })
+  if (!shared || (await shared.epochs.all()).length === 0) return null
+  const opened = new WorkingKeys(keys)
+  await openDataKeys({ store: { shared }, keys: opened })
+  const wrapping = dataKeyWrapping(opened)
   const open = (id: string, wrapped: Buffer) => {
     try {
       return openWithAny(wrapping, wrapped, id)

@@ -5,11 +5,10 @@ import { TABLES, tablesWith } from '../../../storage/endings.js'
 import { storeReader } from '../../../storage/statements/statements.js'
 import { describePostgres } from '../postgres-url.js'
 import { postgresConnection } from '../store/postgres-connection.js'
-import { PostgresEpochs } from '../store/postgres-epochs.js'
 import { isLockTimeout, translatePostgres } from '../store/postgres-errors.js'
 import { createSchema, SCHEMA, schemaVersion } from '../store/postgres-migrations.js'
 import { PostgresPool, type PostgresQuery } from '../store/postgres-pool.js'
-import { passwordIn } from '../store/postgres-shared-store.js'
+import { epochsIn, passwordIn } from '../store/postgres-shared-store.js'
 import { accessOf, opening, type PostgresOptions } from '../store/postgres-store.js'
 import type { CopiedTable } from './copied-tables.js'
 import { assertEmpty, assertVersion, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
@@ -35,7 +34,7 @@ export function openPostgresSource(url: string, options: PostgresOptions): Promi
     await locking(client.query('LOCK TABLE lane IN EXCLUSIVE MODE'), 'source_in_use', name)
     return {
       ...sideOf(client, pool),
-      epochs: new PostgresEpochs(pool),
+      shared: epochsIn(pool, null, null),
       // A service that has started meanwhile has written nothing yet, but waits for it.
       assertUnchanged: () => assertUnserved(pool, 'source_in_use', name),
     }

@@ -41,7 +41,7 @@ export async function openSqliteSource(file: string): Promise<CopySource> {
       database.prepare('SELECT count(*) FROM sqlite_schema').get()
       return {
         ...sideOf(database),
-        epochs: null,
+        shared: null,
         async assertUnchanged() {
           database.exec('COMMIT')
           if (version() !== before)

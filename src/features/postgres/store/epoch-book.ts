@@ -1,6 +1,6 @@
 /** How services agree on key epochs, whose keys lie outside of the database. Each step is durable when its promise resolves. */
 import { randomUUID } from 'node:crypto'
-import type { SealedRow } from './records.js'
+import type { SealedRow } from '../../../storage/records.js'
 
 /**
  * A key epoch. It is announced (services read its key), then activated (data keys are wrapped under it), then settled (all data keys are

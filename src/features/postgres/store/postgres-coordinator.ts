@@ -13,8 +13,8 @@ import type {
   TokenBucket,
   TokenLease,
 } from '../../../storage/coordinator.js'
-import type { EpochProgress } from '../../../storage/epoch-book.js'
 import { StoreUnavailableError } from '../../../storage/store.js'
+import type { EpochProgress } from './epoch-book.js'
 import type { PostgresAccess } from './postgres-client.js'
 import { SCHEMA } from './postgres-migrations.js'
 import { PostgresPool } from './postgres-pool.js'

@@ -1,5 +1,5 @@
 /** Key epochs in PostgreSQL. Each step is one statement, so that a crash leaves it done or not begun. */
-import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from '../../../storage/epoch-book.js'
+import type { EpochBook, EpochProgress, EpochRecord, RewrappedRow } from './epoch-book.js'
 import type { PostgresPool } from './postgres-pool.js'
 
 const FIELDS = `number, key_id AS "keyId", announced_at AS "announcedAt", activated_at AS "activatedAt",

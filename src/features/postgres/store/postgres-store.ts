@@ -136,7 +136,7 @@ export class PostgresStore implements Store {
     this.primaryWatch?.start()
     const connection = postgresConnection((query) => this.readers.query(query))
     this.read = readerWhoseErrors(this.notice, storeReader(connection, this.tables))
-    this.shared = sharedStore(this.readers, this.writer)
+    this.shared = sharedStore(this.readers, this.writer, this.coordinator)
   }
 
   /** @throws Error of pg */
