@@ -35,7 +35,8 @@ export function registerEvidenceCommand(command: Command, { loadConfig, database
           ...unread.map((what) => `Not read: ${printable(what)}`),
         ].join(' '),
         standards,
-        settingText: (name) => `${JUDGED_SETTINGS[name].variable}=${printable(judgedValue(name, config) ?? '')}`,
+        settingText: (name) =>
+          `${JUDGED_SETTINGS[name].variable}=${printable(judgedValue(name, config) ?? '')}`,
         linkTo: (document) => `docs/${document}`,
       }).trimEnd(),
     remark: ({ view: { unread } }) => unread.map((what) => `warning: ${printable(what)}`).join('\n') || null,
