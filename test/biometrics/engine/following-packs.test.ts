@@ -286,10 +286,10 @@ it('packs that share a detector keep their own idea of a doubtful face', async (
   for (const each of [pipeline, own, lenient]) await each.release()
 })
 
-it('a call without other packs sends the worker nothing about packs', async () => {
+it('a call without other packs names the worker only the pack that decides', async () => {
   const run = vi.spyOn(EngineProcess.prototype, 'run')
   await together.verify([ada], nobody, { decideBy: BASELINE, alsoEmbed: [] })
-  expect(run.mock.calls.map(([task]) => Object.keys(task))).toEqual([['type', 'images']])
+  expect(run.mock.calls.map(([task]) => Object.keys(task))).toEqual([['type', 'images', 'decideBy']])
 })
 
 it('packs of the same detector and landmarks look for faces once', async () => {
