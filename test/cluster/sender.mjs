@@ -1,5 +1,5 @@
 /** Runs only the webhook sender of a service, without an engine, in a process that a test can kill. Reads its settings from the environment. */
-const { loadConfig } = await import('../../dist/src/config/config.js')
+const { loadConfig } = await import('../../dist/src/app/configuration.js')
 const { systemClock } = await import('../../dist/src/lib/clock.js')
 const { createLog } = await import('../../dist/src/app/log.js')
 const { openCore } = await import('../../dist/src/app/core.js')

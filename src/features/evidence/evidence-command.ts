@@ -11,7 +11,7 @@ import { printable } from '../../cli/lib/style.js'
 import { type Config, isPostgres, modelPackDir } from '../../config/config.js'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Database } from '../../storage/database.js'
-import { type Installation, JUDGED_SETTINGS, type JudgedSetting } from './evidence.js'
+import { type Installation, SETTINGS, type SettingName } from './evidence.js'
 import { evidencePage, evidenceView } from './evidence-page.js'
 import { judgeInstallation } from './judge-installation.js'
 
@@ -35,15 +35,14 @@ export function registerEvidenceCommand(command: Command, { loadConfig, database
           ...unread.map((what) => `Not read: ${printable(what)}`),
         ].join(' '),
         standards,
-        settingText: (name) =>
-          `${JUDGED_SETTINGS[name].variable}=${printable(judgedValue(name, config) ?? '')}`,
+        settingText: (name) => `${SETTINGS[name].variable}=${printable(judgedValue(name, config) ?? '')}`,
         linkTo: (document) => `docs/${document}`,
       }).trimEnd(),
     remark: ({ view: { unread } }) => unread.map((what) => `warning: ${printable(what)}`).join('\n') || null,
   })
 }
 
-const judgedValue = (name: JudgedSetting, config: Config) => effectiveValue(name, config, JUDGED_SETTINGS)
+const judgedValue = (name: SettingName, config: Config) => effectiveValue(name, config, SETTINGS)
 
 /** Looks at the installation without changing it. What cannot be read is left out of the judgement and named in `unread`. */
 async function examine(

@@ -1,6 +1,6 @@
 /** Writes the judgements on an installation as a page in Markdown. */
 import { markdownTable } from '../../lib/markdown-table.js'
-import { type Cause, FACTS, type Fact, JUDGED_SETTINGS, type JudgedSetting, type Status } from './evidence.js'
+import { type Cause, FACTS, type Fact, SETTINGS, type SettingName, type Status } from './evidence.js'
 import { brokenLines, countLines, type JudgedLine, type JudgedStandard } from './judge-installation.js'
 
 const NAMES: Record<Status, string> = { met: 'met', partly: 'partly', not_met: 'not met' }
@@ -10,7 +10,7 @@ export interface PageParts {
   introduction: string
   standards: readonly JudgedStandard[]
   /** The setting with its value in effect, such as `COUNTERSIGN_FMR=0.0001`. */
-  settingText(name: JudgedSetting): string
+  settingText(name: SettingName): string
   /** Link to a document of the folder `docs`, given as `guides/liveness.md#films`. */
   linkTo(document: string): string
 }
@@ -100,9 +100,9 @@ function heldBy(
 /** The judgements for programs. @param textOf value in effect of a setting, null where there is none */
 export function evidenceView(
   standards: readonly JudgedStandard[],
-  textOf: (name: JudgedSetting) => string | null,
+  textOf: (name: SettingName) => string | null,
 ) {
-  const causeView = (cause: Cause) => (isFact(cause) ? cause : JUDGED_SETTINGS[cause].variable)
+  const causeView = (cause: Cause) => (isFact(cause) ? cause : SETTINGS[cause].variable)
   return {
     standards: standards.map((standard) => ({
       id: standard.id,
@@ -117,9 +117,7 @@ export function evidenceView(
         status: line.status,
         why: line.why,
         broken_by: line.brokenBy.map(causeView),
-        settings: Object.fromEntries(
-          line.settings.map((name) => [JUDGED_SETTINGS[name].variable, textOf(name)]),
-        ),
+        settings: Object.fromEntries(line.settings.map((name) => [SETTINGS[name].variable, textOf(name)])),
         facts: line.facts,
         tests: line.tests,
         documents: line.documents.map((document) => `docs/${document}`),

@@ -1,6 +1,6 @@
 /** Shapes of evidence: what a standard asks, and how an installation is judged by it. */
 import type { ModelPack } from '../../../models/pack/model-pack.js'
-import { type Config, SETTINGS } from '../../config/config.js'
+import { type Config, SETTINGS as SETTINGS_OF_CORE } from '../../config/config.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { EPOCH_SETTINGS } from '../epoch-keys/exports.js'
 
@@ -31,12 +31,11 @@ export interface Installation {
   durability: 'synced' | 'unsynced' | null
 }
 
-/** Name of a setting or of a fact. */
 /** The settings that judgements may name: those of the core, and of features that bear on a requirement. */
-export const JUDGED_SETTINGS = { ...SETTINGS, ...EPOCH_SETTINGS.settings }
-export type JudgedSetting = keyof typeof JUDGED_SETTINGS
-
-export type Cause = JudgedSetting | Fact
+export const SETTINGS = { ...SETTINGS_OF_CORE, ...EPOCH_SETTINGS.settings }
+export type SettingName = keyof typeof SETTINGS
+/** Name of a setting or of a fact. */
+export type Cause = SettingName | Fact
 
 export interface Judgement {
   status: Status
@@ -51,7 +50,7 @@ export interface Evidence {
   /** Data where every installation has the same answer, else the function that judges one. */
   answer: Judgement | ((installation: Installation) => Judgement)
   /** Settings that can lower the judgement. */
-  settings?: readonly JudgedSetting[]
+  settings?: readonly SettingName[]
   /** Facts that can lower the judgement. */
   facts?: readonly Fact[]
   /** Test files with a space between two: `api/verify` is `test/api/verify.test.ts`. */
@@ -68,7 +67,7 @@ export interface Requirement {
   asks: string
   /** Whether only the number and the title of the clause were compared with a source, and not its text. */
   isByTitle: boolean
-  settings: readonly JudgedSetting[]
+  settings: readonly SettingName[]
   facts: readonly Fact[]
   /** Test files, from the root of the repository. */
   tests: readonly string[]

@@ -6,8 +6,8 @@ import {
   FACTS,
   type Fact,
   type Installation,
-  JUDGED_SETTINGS,
-  type JudgedSetting,
+  SETTINGS,
+  type SettingName,
 } from '../../../src/features/evidence/evidence.js'
 import { ABOUT_LINES, linesTable } from '../../../src/features/evidence/evidence-page.js'
 import {
@@ -46,13 +46,10 @@ export function defaultInstallation(): Installation {
 const SAMPLE = 'nist-pad'
 
 /** Name of the setting with its default, as `COUNTERSIGN_FMR=1e-4`. */
-const defaultText = (name: JudgedSetting) =>
-  `${JUDGED_SETTINGS[name].variable}=${JUDGED_SETTINGS[name].fallback ?? ''}`
+const defaultText = (name: SettingName) => `${SETTINGS[name].variable}=${SETTINGS[name].fallback ?? ''}`
 
-function defaultIn(name: JudgedSetting): string {
-  return JUDGED_SETTINGS[name].fallback
-    ? `\`${defaultText(name)}\``
-    : `\`${JUDGED_SETTINGS[name].variable}\` is not set`
+function defaultIn(name: SettingName): string {
+  return SETTINGS[name].fallback ? `\`${defaultText(name)}\`` : `\`${SETTINGS[name].variable}\` is not set`
 }
 
 const linkTo = (document: string) =>
@@ -64,7 +61,7 @@ export function evidencePage(): string {
   const lines = standards.flatMap((standard) => standard.lines)
   const samples = lines.filter(({ id }) => id === SAMPLE)
   const causes = [...brokenLines(standards)].map(([cause, { length }]) => {
-    const text = cause in FACTS ? FACTS[cause as Fact] : defaultIn(cause as JudgedSetting)
+    const text = cause in FACTS ? FACTS[cause as Fact] : defaultIn(cause as SettingName)
     return `- ${text}: ${length} lines`
   })
   const counts = standards.map((standard) => {

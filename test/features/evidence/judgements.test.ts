@@ -4,8 +4,8 @@ import type { ModelPack } from '../../../models/pack/model-pack.js'
 import {
   type Fact,
   type Installation,
-  JUDGED_SETTINGS,
-  type JudgedSetting,
+  SETTINGS,
+  type SettingName,
   type TenantTerms,
 } from '../../../src/features/evidence/evidence.js'
 import { judgeInstallation, STANDARDS } from '../../../src/features/evidence/judge-installation.js'
@@ -74,7 +74,7 @@ const installed = (env: Env = {}, changes: Partial<Installation> = {}): Installa
 })
 
 /** Two installations that differ in one setting: in the first it is well, in the second it is not. */
-const SETTING_PAIRS: { [Name in JudgedSetting]?: Array<[Env, Env]> } = {
+const SETTING_PAIRS: { [Name in SettingName]?: Array<[Env, Env]> } = {
   tlsCert: [[{}, { TLS_CERT: '' }]],
   tlsTerminatedUpstream: [[{ TLS_CERT: '', TLS_TERMINATED_UPSTREAM: 'true' }, { TLS_CERT: '' }]],
   productionListen: [[{ TLS_CERT: '', PRODUCTION_LISTEN: '127.0.0.1:8080' }, { TLS_CERT: '' }]],
@@ -159,7 +159,7 @@ function judgementOf(id: string, installation: Installation) {
  */
 function isLoweredBy(
   id: string,
-  cause: JudgedSetting | Fact,
+  cause: SettingName | Fact,
   pairs: Array<[Installation, Installation]>,
 ): boolean {
   return pairs.some(([well, badly]) => {
@@ -230,7 +230,7 @@ describe('the judgement on a line', () => {
   const named = LINES.flatMap(({ id, settings }) => settings.map((name) => ({ id, name })))
 
   it.each(named)('$id sinks when $name is set badly', ({ id, name }) => {
-    expect(JUDGED_SETTINGS[name]).toBeDefined()
+    expect(SETTINGS[name]).toBeDefined()
     const pairs = SETTING_PAIRS[name]!.map(([well, badly]): [Installation, Installation] => [
       installed(well),
       installed(badly),
@@ -253,8 +253,7 @@ describe('the judgement on a line', () => {
       pairs.flatMap(([well, badly]) => {
         const [before, after] = [statuses(well), statuses(badly)]
         return LINES.filter(
-          ({ settings }, index) =>
-            !settings.includes(name as JudgedSetting) && after[index]! > before[index]!,
+          ({ settings }, index) => !settings.includes(name as SettingName) && after[index]! > before[index]!,
         ).map(({ id }) => `${id}: ${name}`)
       }),
     )
