@@ -85,7 +85,7 @@ export class EndpointRunner {
         {
           deadlineMs: call.deadlineMs,
           serializationKey: this.serializationKeyOf(call),
-          isAudited: event !== null,
+          isAudited: event !== undefined,
         },
       )
     } finally {

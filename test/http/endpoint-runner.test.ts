@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.js'
+import type { Environment } from '../../src/config/config.js'
 import { EndpointRunner } from '../../src/http/endpoint-runner.js'
 import type { TenantRecord } from '../../src/storage/records.js'
+import type { StoreTransaction } from '../../src/storage/store.js'
 import type { Call } from '../../src/verification/call.js'
 import { descriptionOf } from '../support/descriptions.js'
 import { startService, type TestService } from '../support/service.js'
@@ -59,6 +61,16 @@ function endpoint(work: () => Promise<void> = async () => {}): Endpoint<unknown>
   }
 }
 
+/** A transaction that notes the names of what is asked of it. */
+const noting = (tx: StoreTransaction, names: string[]) =>
+  new Proxy(tx, {
+    get(target, name) {
+      names.push(String(name))
+      const value = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
 const until = async (ms: number) => {
   while (performance.now() <= ms) await sleep(5)
 }
@@ -68,6 +80,30 @@ describe('the effect of a call', () => {
     const before = await entries()
     expect((await runner.run(endpoint(), callWith({}), undefined)).status).toBe(200)
     expect([effects, await entries()]).toEqual([1, before + 1])
+  })
+
+  it('reads the end of the audit log only for a call that is recorded there', async () => {
+    const { store, audit, vault } = running.service.core
+    const read: string[] = []
+    const transaction: typeof store.transaction = (scope, work, deadlineMs) =>
+      store.transaction(scope, (tx) => work(noting(tx, read)), deadlineMs)
+    const endsOf = async (environment: Environment, called: Endpoint<unknown>) => {
+      read.length = 0
+      const watched = new EndpointRunner({
+        environment,
+        store: Object.create(store, { transaction: { value: transaction } }),
+        audit,
+        vault,
+      })
+      await watched.run(called, callWith({ environment }), undefined)
+      return read.filter((name) => name === 'auditEnd').length
+    }
+    const { auditEvent: _, ...unrecorded } = endpoint()
+    expect([
+      await endsOf('production', endpoint()),
+      await endsOf('production', unrecorded),
+      await endsOf('sandbox', endpoint()),
+    ]).toEqual([1, 0, 0])
   })
 
   it('commits nothing after the deadline, and does not hold a locked database responsible', async () => {
