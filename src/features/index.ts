@@ -2,7 +2,6 @@
  * The features of the service, in the order in which documents show their endpoints. Nothing else imports their `feature.ts`. The list itself
  * loads none of them: a command that needs no feature starts without.
  */
-
 import { ACCOUNT_TABLES } from '../admin/accounts/account-tables.js'
 import type { KeyParts } from '../admin/core.js'
 import { ConfigError } from '../config/config-error.js'
