@@ -1,7 +1,8 @@
 /**
- * Loaded before the service: counts the operations of its main thread, and sends the counts to each caller of the socket that
+ * Loaded before the service: counts the operations of its main thread but for its timers, and sends the counts to each caller of the socket that
  * `COUNTERSIGN_LEDGER_SOCKET` names. Other processes and threads, which inherit the request, count nothing.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { createServer, Socket } from 'node:net'
 import { isMainThread, Worker } from 'node:worker_threads'
@@ -12,8 +13,12 @@ if (isMainThread && path && process.argv.includes('serve')) count(path)
 function count(socketPath) {
   delete process.env.COUNTERSIGN_LEDGER_SOCKET
   const counts = {}
+  // Work that comes again and again is no part of a call: a slow machine would meet some in every call.
+  const repeated = new AsyncLocalStorage()
+  const repeat = globalThis.setInterval
+  globalThis.setInterval = (task, ...rest) => repeat((...args) => repeated.run(true, task, ...args), ...rest)
   const add = (name, amount = 1) => {
-    counts[name] = (counts[name] ?? 0) + amount
+    if (!repeated.getStore()) counts[name] = (counts[name] ?? 0) + amount
   }
   const wrap = (owner, method, note) => {
     const original = owner[method]

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Environment } from '../../contract.js'
 import { callOperator, operatorAddress } from '../base/api.js'
-import { Badge, Card, Confirm, Problem } from '../base/parts.js'
+import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
@@ -20,16 +20,15 @@ export function VerdictKeysCard() {
   const [asking, setAsking] = useState<Asking | null>(null)
   const { problem, isBusy, run } = useAction()
   const rights = useRights()
-  const keys = useData(
-    rights.operator('GET /verdict-keys') ? operatorAddress('GET /verdict-keys') : null,
-    5000,
-  )
+  const mayRead = rights.operator('GET /verdict-keys')
+  const keys = useData(mayRead ? operatorAddress('GET /verdict-keys') : null, 5000)
   const rotate = ({ environment, isEmergency }: Asking) =>
     run(async () => {
       await callOperator('POST /verdict-keys/rotate', { environment, emergency: isEmergency })
       keys.reload()
     })
-  if (!keys.value) return keys.error ? <Problem message={keys.error} /> : null
+  if (!mayRead) return null
+  if (!keys.value) return <Waiting data={keys} />
   return (
     <Card
       title="Verdict keys"
