@@ -17,7 +17,7 @@ it.skipIf(process.platform === 'win32')(
   'the built command is executable, also where npx found it before the last build',
   async () => {
     const { mode } = await stat(packageFile('dist', 'src', 'cli', 'main.js'))
-    // For its owner at least: npm sets the others' right by the umask of whoever runs it.
+    // Its owner's right is held: npm sets those of others by the umask of whoever runs it.
     expect(mode & 0o100).toBe(0o100)
   },
 )
