@@ -17,7 +17,7 @@ it.skipIf(process.platform === 'win32')(
   'the built command is executable, also where npx found it before the last build',
   async () => {
     const { mode } = await stat(packageFile('dist', 'src', 'cli', 'main.js'))
-    // Its owner's right is held: npm sets those of others by the umask of whoever runs it.
+    // Only its owner's right is looked at, because npm sets those of others by its umask.
     expect(mode & 0o100).toBe(0o100)
   },
 )
