@@ -31,15 +31,16 @@ overStores((stores) => {
   const insertTenants = () => stores.insert({ tenants: ['a', 'b'] })
 
   describe('policies', () => {
-    it('are kept in every version, as they were first set', async () => {
+    it('are kept in every version, as they were first set, the newest first', async () => {
       await insertTenants()
       const second = version({ hash: '02', firstSetAt: AT + 1 })
+      const sameTime = version({ hash: '00', firstSetAt: AT + 1 })
       const other = version({ tenantId: 'ten_b' })
       await stores.write(async (tx) => {
-        for (const one of [version(), second, other, version({ firstSetAt: AT + 9 })])
+        for (const one of [version(), second, sameTime, other, version({ firstSetAt: AT + 9 })])
           await tx.statements(policyWriter).keep(one)
       })
-      expect(await policies().versions('ten_a')).toEqual([second, version()])
+      expect(await policies().versions('ten_a')).toEqual([sameTime, second, version()])
       expect(await policies().version('ten_a', '01')).toEqual(version())
       expect(await policies().version('ten_b', '02')).toBeUndefined()
     })
