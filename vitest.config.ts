@@ -81,7 +81,7 @@ const builtSources = {
     const path = resolve(dirname(importer), name)
     const root = import.meta.dirname
     const built = join(root, 'dist', relative(root, path))
-    const isSource = /^(?:src|models|tools)[\\/].*\.js$/.test(relative(root, path)) && !existsSync(path)
+    const isSource = /^(?:src|models|tools|bench)[\\/].*\.js$/.test(relative(root, path)) && !existsSync(path)
     return isSource && existsSync(built) ? { id: built, external: true } : undefined
   },
 }
@@ -89,7 +89,7 @@ const builtSources = {
 export default defineConfig({
   plugins: [builtSources],
   test: {
-    server: { deps: { external: [/[\\/]dist[\\/](?:src|models|tools)[\\/]/] } },
+    server: { deps: { external: [/[\\/]dist[\\/](?:src|models|tools|bench)[\\/]/] } },
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/quick-scrypt.mjs', 'test/support/remembered-trials.ts'],
     pool: 'forks',

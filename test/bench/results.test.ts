@@ -2,7 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { benchCommand } from '../../bench/command.js'
 import { compare, readResult } from '../../bench/lib/comparison.js'
 import { documentOf, keepPartial, keepResult, loadOf, type SuiteResult } from '../../bench/lib/report.js'
 import { carriedPercentile, leastSamples, shown, summariseLatency } from '../../bench/lib/statistics.js'
@@ -128,11 +130,26 @@ describe('results', () => {
       FLOOR: join(folder, 'floor.json'),
       OTHER: join(folder, 'other.json'),
     }
+    let stderr = ''
+    benchCommand.configureOutput({
+      writeErr: (text) => {
+        stderr += text
+      },
+    })
+    const given = args.map((each) => files[each] ?? each)
+    await expect(benchCommand.parseAsync(given, { from: 'user' })).rejects.toThrow(CommanderError)
+    expect(stderr).toContain(message)
+  })
+
+  it('wrong usage ends the process with 2', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
-      [packageFile('dist', 'bench', 'main.js'), ...args.map((each) => files[each] ?? each)],
+      [packageFile('dist', 'bench', 'main.js'), 'everything'],
       { encoding: 'utf8' },
     )
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(message) })
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining('Expected all or one of'),
+    })
   })
 })
