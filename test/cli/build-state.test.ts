@@ -29,55 +29,51 @@ function age(path: string, seconds: number): void {
   utimesSync(join(root, path), time, time)
 }
 
-function ask(call: string): string {
-  const module = pathToFileURL(join(root, 'scripts', 'build-state.mjs'))
-  const code = `import * as state from '${module}'; console.log(state.${call})`
-  return spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout
-}
+/** The module of the copy, which asks about the checkout that it lies in. */
+const state = (): Promise<typeof import('../../scripts/build-state.mjs')> =>
+  import(pathToFileURL(join(root, 'scripts', 'build-state.mjs')).href)
 
-function answer(question: 'areNativePartsReady' | 'isBuilt'): boolean {
-  return JSON.parse(ask(`${question}()`))
-}
+const answer = async (question: 'areNativePartsReady' | 'isBuilt') => (await state())[question]()
 
 const SQLITE = join('node_modules', 'better-sqlite3', 'index.js')
 const BUNDLE = join('dist', 'node_modules', 'typebox', 'package.json')
 
 describe('areNativePartsReady', () => {
-  it('is true where SQLite loads', () => {
+  it('is true where SQLite loads', async () => {
     write(SQLITE, 'module.exports = class { close() {} }')
-    expect(answer('areNativePartsReady')).toBe(true)
+    expect(await answer('areNativePartsReady')).toBe(true)
   })
 
-  it('is false where SQLite is missing or compiled for another Node', () => {
-    expect(answer('areNativePartsReady')).toBe(false)
+  it('is false where SQLite is missing or compiled for another Node', async () => {
+    expect(await answer('areNativePartsReady')).toBe(false)
     write(SQLITE, "module.exports = class { constructor() { throw new Error('NODE_MODULE_VERSION 115') } }")
-    expect(answer('areNativePartsReady')).toBe(false)
+    expect(await answer('areNativePartsReady')).toBe(false)
   })
 
-  it('is false where the kernels are older than their sources', () => {
+  it('is false where the kernels are older than their sources', async () => {
     write(SQLITE, 'module.exports = class { close() {} }')
     write('native/src/kernels.cc', '')
     const kernels = 'native/build/Release/countersign_kernels.node'
     write(kernels, '')
-    expect(answer('areNativePartsReady')).toBe(true)
+    expect(await answer('areNativePartsReady')).toBe(true)
     age(kernels, 60)
-    expect(answer('areNativePartsReady')).toBe(false)
+    expect(await answer('areNativePartsReady')).toBe(false)
   })
 })
 
 describe('isBuilt', () => {
-  const record = (startedMs: number) => ask(`recordBuild(${startedMs})`)
+  const record = async (startedMs: number) => (await state()).recordBuild(startedMs)
   beforeEach(() => {
     for (const path of ['src/app/service.ts', 'test/faults/campaign.ts']) write(path, 'as it was built')
     write(BUNDLE, '{}')
   })
 
-  it('is true once a build is recorded, and stays so for copies and checkouts, which have other dates', () => {
-    expect(answer('isBuilt')).toBe(false)
-    record(Date.now() + 1000)
-    expect(answer('isBuilt')).toBe(true)
+  it('is true once a build is recorded, and stays so for copies and checkouts, which have other dates', async () => {
+    expect(await answer('isBuilt')).toBe(false)
+    await record(Date.now() + 1000)
+    expect(await answer('isBuilt')).toBe(true)
     age('src/app/service.ts', -60)
-    expect(answer('isBuilt')).toBe(true)
+    expect(await answer('isBuilt')).toBe(true)
   })
 
   it.each([
@@ -85,34 +81,34 @@ describe('isBuilt', () => {
     ['another content', 'test/faults/campaign.ts'],
     ['a new file', 'src/app/other.ts'],
     ['other settings', 'tsconfig.json'],
-  ])('is false after %s: %s', (_, path) => {
-    record(Date.now() + 1000)
+  ])('is false after %s: %s', async (_, path) => {
+    await record(Date.now() + 1000)
     write(path, JSON.stringify({ include: ['src', 'clients', 'test/faults/main.ts'], compilerOptions: {} }))
-    expect(answer('isBuilt')).toBe(false)
+    expect(await answer('isBuilt')).toBe(false)
   })
 
-  it('is false where a file went away', () => {
-    record(Date.now() + 1000)
+  it('is false where a file went away', async () => {
+    await record(Date.now() + 1000)
     rmSync(join(root, 'src/app/service.ts'))
-    expect(answer('isBuilt')).toBe(false)
+    expect(await answer('isBuilt')).toBe(false)
   })
 
-  it('is false where the bundled library went away', () => {
-    record(Date.now() + 1000)
+  it('is false where the bundled library went away', async () => {
+    await record(Date.now() + 1000)
     rmSync(join(root, BUNDLE))
-    expect(answer('isBuilt')).toBe(false)
+    expect(await answer('isBuilt')).toBe(false)
   })
 
-  it('stays true when pip or Go writes next to the SDKs of other languages', () => {
-    record(Date.now() + 1000)
+  it('stays true when pip or Go writes next to the SDKs of other languages', async () => {
+    await record(Date.now() + 1000)
     write('clients/python/countersign.egg-info/PKG-INFO', '')
     write('clients/go/vendor/modules.txt', '')
-    expect(answer('isBuilt')).toBe(true)
+    expect(await answer('isBuilt')).toBe(true)
   })
 
-  it('is false for a build during which a file was changed', () => {
-    record(Date.now() - 60_000)
-    expect(answer('isBuilt')).toBe(false)
+  it('is false for a build during which a file was changed', async () => {
+    await record(Date.now() - 60_000)
+    expect(await answer('isBuilt')).toBe(false)
   })
 })
 
