@@ -42,12 +42,11 @@ const toDo = changes
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 const client = run(process.execPath, [join(root, 'scripts', 'pack-client.mjs')])
-const packages = [root, client].map((source) => {
-  const report = JSON.parse(
-    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], source),
-  )
-  // npm 12 reports by package name, earlier ones as a list.
-  const { name, filename, files } = (Array.isArray(report) ? report : Object.values(report))[0]
+const report = JSON.parse(
+  run('npm', ['pack', root, client, '--json', '--ignore-scripts', '--pack-destination', folder]),
+)
+// npm 12 reports by package name, earlier ones as a list.
+const packages = Object.values(report).map(({ name, filename, files }) => {
   const bytes = readFileSync(join(folder, filename))
   const sha512 = createHash('sha512').update(bytes)
   return { name, filename, size: bytes.length, files, digest: sha512.digest('hex') }
