@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
@@ -291,16 +291,13 @@ describe('--json', () => {
     get restore() {
       return { COUNTERSIGN_DATABASE: `sqlite:${place.path('restored.db')}` }
     },
-    get 'models import'() {
-      return { COUNTERSIGN_MODELS_DIR: place.path('models') }
-    },
     get 'models calibrate'() {
       return { COUNTERSIGN_MODELS_DIR: place.path('models') }
     },
   }
   /** These run first, because the others need their results. */
   const MADE = ['serve', 'tenant create']
-  /** These run as processes: output of native libraries bypasses the streams of JavaScript. */
+  /** These run first, in a process of their own: output of native libraries bypasses the streams of JavaScript. */
   const NATIVE = ['compare', 'evaluate', 'models import', 'backup', 'doctor']
   /** Need a server elsewhere, a liveness network, a second factor, a user, a webhook or PostgreSQL: see models-pull, evaluate-pad, user, webhook, postgres-copy, fleet and epoch-commands.test.ts. */
   const ELSEWHERE = [
@@ -349,6 +346,8 @@ describe('--json', () => {
     await writeFile(place.path('pairs.csv'), 'a,b,same\nada.jpg,ada.jpg,1\nada.jpg,ada.jpg,0')
     await writeBroughtPack(place.path('brought'), inject('modelsDir'))
     await writeCalibration(place.path('calibration.json'), place.path('brought'))
+    // An import goes into the folder of packs, and the one for tests is shared.
+    await cp(inject('modelsDir'), place.path('models'), { recursive: true })
     const server = await place.serve(['--json', '--demo'], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
@@ -367,10 +366,13 @@ describe('--json', () => {
 
     const oldMasterKey = masterKeyId(Buffer.from(readFileSync(place.path('master.key'), 'utf8'), 'base64'))
     const made = { secret: signing_secret.secret, jwt: verified.body.jwt, oldMasterKey }
-    for (const [command, args] of Object.entries(ARGUMENTS)) {
-      const env = ENVIRONMENT[command] ?? {}
-      const start = NATIVE.includes(command) ? place.spawn : place.run
-      const { code, stdout, stderr } = await start([...words(command), ...args(made), '--json'], env)
+    const lineOf = (command: string) => [...words(command), ...ARGUMENTS[command]!(made), '--json']
+    const native = await place.spawnAll(NATIVE.map(lineOf), {
+      COUNTERSIGN_MODELS_DIR: place.path('models'),
+    })
+    for (const command of [...NATIVE, ...Object.keys(ARGUMENTS).filter((one) => !NATIVE.includes(one))]) {
+      const { code, stdout, stderr } =
+        native[NATIVE.indexOf(command)] ?? (await place.run(lineOf(command), ENVIRONMENT[command]))
       expect({ command, code, lines: stdout.split('\n').length }).toEqual({ command, code: 0, lines: 2 })
       expect(JSON.parse(stdout), command).toEqual(expect.anything())
       if (command !== 'models build') expect({ command, stderr }).toEqual({ command, stderr: '' })

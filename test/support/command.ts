@@ -24,6 +24,9 @@ const SHORT_LIVED = '--interrupt-budget=2000000'
 const SILENT = pino({ level: 'silent' })
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
+/** What `spawnAll` starts, and the mark behind each command's exit code there. */
+const SEVERAL = packageFile('test', 'support', 'several-commands.mjs')
+const END_OF_COMMAND = '\u001e'
 
 export class CommandResult {
   constructor(
@@ -81,6 +84,8 @@ export interface Workplace {
   ask(line: string, env?: Record<string, string>): Promise<CommandResult>
   /** The built command as a process. @param input what is piped into it */
   spawn(args: string[], env?: Record<string, string>, input?: string): Promise<CommandResult>
+  /** The built command for one command line after the other, in one process of their own. */
+  spawnAll(lines: string[][], env?: Record<string, string>): Promise<CommandResult[]>
   /** The built command as a process that is killed after a time, if it has not ended before. */
   abort(args: string[], env: Record<string, string>, afterMs: number): Promise<CommandResult>
   /** The built command as a process that has only just been started. */
@@ -141,8 +146,8 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
     ...extra,
   })
 
-  function start(args: string[], extra: Record<string, string>, input = '') {
-    const child = spawn(process.execPath, [SHORT_LIVED, ...leash(), main, ...args], {
+  function start(args: string[], extra: Record<string, string>, input = '', program = main) {
+    const child = spawn(process.execPath, [SHORT_LIVED, ...leash(), program, ...args], {
       env: environment(extra),
     })
     children.add(child)
@@ -170,6 +175,16 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       const { output, exited } = start(args, extra, input)
       const { code } = await exited
       return new CommandResult(code, output.stdout, output.stderr)
+    },
+    async spawnAll(lines, extra = {}) {
+      const { output, exited } = start([main, JSON.stringify(lines)], extra, '', SEVERAL)
+      const { code } = await exited
+      if (code !== 0) throw new Error(`The process ended with ${code}:\n${output.stdout}${output.stderr}`)
+      const [stdout, stderr] = [output.stdout, output.stderr].map((text) => text.split(END_OF_COMMAND))
+      return lines.map((_, at) => {
+        const [, told, exitCode] = /^([\s\S]*?)(\d+)$/.exec(stdout![at]!)!
+        return new CommandResult(Number(exitCode), told!, stderr![at]!.slice(0, -exitCode!.length))
+      })
     },
     async abort(args, extra, afterMs) {
       const { child, output, exited } = start(args, extra)
