@@ -96,8 +96,7 @@ export class SecondFactorOperations {
       const enrolledAt = this.clock.now()
       await accounts(tx).putSecondFactor({ ...record, recovery, lastStep: step, enrolledAt })
       await accounts(tx).deletePersonSessions(owner.id, session.hash)
-      const { hash, authenticatedAt } = session
-      await accounts(tx).setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: enrolledAt })
+      await accounts(tx).setSessionAuthenticated({ ...session, secondFactorAt: enrolledAt })
       return { result: codes, facts: { event: 'second_factor_added', name: owner.name } }
     })
   }

@@ -101,12 +101,11 @@ export class SignInOperations {
 
   /** Records that a person confirmed their identity again within a session. */
   async confirmed(
-    hash: Buffer,
-    proof: Pick<SessionRecord, 'authenticatedAt' | 'secondFactorAt'>,
+    proof: Pick<SessionRecord, 'hash' | 'authenticatedAt' | 'secondFactorAt'>,
     who: SignedIn,
     requestId: string,
   ): Promise<void> {
-    await this.store.transaction('rows', (tx) => accounts(tx).setSessionAuthenticated(hash, proof))
+    await this.store.transaction('rows', (tx) => accounts(tx).setSessionAuthenticated(proof))
     await this.record(who, requestId, 'identity_confirmed')
   }
 

@@ -155,7 +155,7 @@ describe('a second factor', () => {
       (one) => one.operator === name,
     )!
     await store.transaction('rows', (tx) =>
-      tx.statements(accountWriter).setSessionAuthenticated(hash, { authenticatedAt, secondFactorAt: null }),
+      tx.statements(accountWriter).setSessionAuthenticated({ hash, authenticatedAt, secondFactorAt: null }),
     )
     expect(await create()).toBe('fresh_sign_in_required')
     await client.call('POST', '/session/confirm', { password, code: codeOf(secret) })

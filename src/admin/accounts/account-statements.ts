@@ -18,6 +18,8 @@ import {
 } from './account-tables.js'
 
 const NO_HASH = Buffer.alloc(0)
+/** The fields of a second factor that a use of it changes. */
+type FactorUse = 'recovery' | 'lastStep'
 /** An operator of the installation, in the shape of a person. */
 const OPERATORS = `SELECT ${OPERATOR.fields}, NULL AS "tenantId", 'invited' AS "origin" FROM operator`
 const PEOPLE = `SELECT ${PERSON.fields} FROM person`
@@ -94,141 +96,124 @@ export async function personNamed(
 }
 
 export function accountWriter(database: Connection) {
-  const { hits, insert, put, run } = writing(database)
+  const { row } = reading(database)
+  const { changes, hits, insert, put, run } = writing(database)
   const deleteSecondFactor = run<[id: string]>('DELETE FROM second_factor WHERE id = ?')
+  const expireOperatorLinks = run<[now: number]>('DELETE FROM operator_link WHERE expires_at <= ?')
+  const expirePersonLinks = run<[now: number]>('DELETE FROM person_link WHERE expires_at <= ?')
+  const insertOperatorLink = run<[link: PersonLinkRecord]>(OPERATOR_LINK.insert)
+  const insertPersonLink = run<[link: PersonLinkRecord]>(PERSON_LINK.insert)
   const taken = <Link>(table: string, fields: string) =>
-    database.prepare<[Buffer, number], Link>(
+    row<[hash: Buffer, now: number], Link>(
       `DELETE FROM ${table} WHERE hash = ? AND expires_at > ? RETURNING ${fields}`,
     )
-  const sql = {
-    takeLoginLink: taken<LoginLinkRecord>('login_link', LOGIN_LINK.fields),
-    expireOperatorLinks: database.prepare('DELETE FROM operator_link WHERE expires_at <= ?'),
-    expirePersonLinks: database.prepare('DELETE FROM person_link WHERE expires_at <= ?'),
-    // The comparison with what was read makes one of several uses at once succeed.
-    noteSecondFactorUse: database.prepare(
-      `UPDATE second_factor SET recovery = @recovery, last_step = @lastStep WHERE id = @id
-         AND recovery = @recoveryBefore AND last_step IS NOT DISTINCT FROM @lastStepBefore`,
-    ),
-    insertOperatorLink: database.prepare(OPERATOR_LINK.insert),
-    insertPersonLink: database.prepare(PERSON_LINK.insert),
-    takeOperatorLink: taken<PersonLinkRecord>('operator_link', OPERATOR_LINK_FIELDS),
-    takePersonLink: taken<PersonLinkRecord>('person_link', PERSON_LINK.fields),
-    deletePersonLinks: database.prepare('DELETE FROM person_link WHERE person_id = ?'),
-    insertSession: database.prepare(DASHBOARD_SESSION.insert),
-    putOperator: database.prepare(
-      `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
-    ),
-    putPerson: database.prepare(
-      `${PERSON.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash, origin = excluded.origin`,
-    ),
-    setOperatorSignIn: database.prepare(
-      'UPDATE operator SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?',
-    ),
-    setPersonSignIn: database.prepare(
-      'UPDATE person SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?',
-    ),
-    deleteOperator: database.prepare('DELETE FROM operator WHERE id = ?'),
-    deletePerson: database.prepare('DELETE FROM person WHERE id = ?'),
-    deletePersonSessions: database.prepare<[string, string, Buffer]>(
-      'DELETE FROM dashboard_session WHERE (operator_id = ? OR person_id = ?) AND hash <> ?',
-    ),
-    deleteUnnamedSessions: database.prepare<[Buffer]>(
-      `DELETE FROM dashboard_session
-       WHERE tenant_id IS NULL AND operator_id IS NULL AND person_id IS NULL AND hash <> ?`,
-    ),
-    deleteTenantSessions: database.prepare<[string, string]>(
-      `DELETE FROM dashboard_session WHERE tenant_id = ? OR person_id IN (SELECT id FROM person WHERE tenant_id = ?)`,
-    ),
-    deleteTenantLinks: database.prepare('DELETE FROM login_link WHERE tenant_id = ?'),
-    deleteTenantPersonLinks: database.prepare('DELETE FROM person_link WHERE tenant_id = ?'),
-    keepSession: database.prepare(
-      'UPDATE dashboard_session SET expires_at = ?, last_used_at = ? WHERE hash = ?',
-    ),
-    setSessionAuthenticated: database.prepare(
-      'UPDATE dashboard_session SET authenticated_at = ?, second_factor_at = ? WHERE hash = ?',
-    ),
-  }
+  const takeOperatorLink = taken<PersonLinkRecord>('operator_link', OPERATOR_LINK_FIELDS)
+  const takePersonLink = taken<PersonLinkRecord>('person_link', PERSON_LINK.fields)
+  const deletePersonLinks = run<[personId: string]>('DELETE FROM person_link WHERE person_id = ?')
+  const insertSession = insert(DASHBOARD_SESSION)
+  const putOperator = run<[PersonRecord]>(
+    `${OPERATOR.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash`,
+  )
+  const putPerson = run<[PersonRecord]>(
+    `${PERSON.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash, origin = excluded.origin`,
+  )
+  const setSignInOf = (table: 'operator' | 'person') =>
+    run<[at: number, by: SignInMethod, id: string]>(
+      `UPDATE ${table} SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?`,
+    )
+  const setOperatorSignIn = setSignInOf('operator')
+  const setPersonSignIn = setSignInOf('person')
+  const deleteOperator = run<[id: string]>('DELETE FROM operator WHERE id = ?')
+  const deletePerson = run<[id: string]>('DELETE FROM person WHERE id = ?')
+  const deleteNamedSessions = changes<[operatorId: string, personId: string, but: Buffer]>(
+    'DELETE FROM dashboard_session WHERE (operator_id = ? OR person_id = ?) AND hash <> ?',
+  )
+  const deleteUnnamedSessions = changes<[but: Buffer]>(
+    `DELETE FROM dashboard_session
+     WHERE tenant_id IS NULL AND operator_id IS NULL AND person_id IS NULL AND hash <> ?`,
+  )
+  const deleteTenantSessions = changes<[tenantId: string, ofPeople: string]>(
+    'DELETE FROM dashboard_session WHERE tenant_id = ? OR person_id IN (SELECT id FROM person WHERE tenant_id = ?)',
+  )
+  const deleteTenantLinks = changes<[tenantId: string]>('DELETE FROM login_link WHERE tenant_id = ?')
+  const deleteTenantPersonLinks = changes<[tenantId: string]>('DELETE FROM person_link WHERE tenant_id = ?')
+  // The comparison with what was read makes one of several uses at once succeed.
+  const noteUse = hits<[Pick<SecondFactorRecord, 'id' | FactorUse> & Record<`${FactorUse}Before`, unknown>]>(
+    `UPDATE second_factor SET recovery = @recovery, last_step = @lastStep WHERE id = @id
+       AND recovery = @recoveryBefore AND last_step IS NOT DISTINCT FROM @lastStepBefore`,
+  )
   return {
     ...accountReader(database),
     insertLoginLink: insert(LOGIN_LINK),
     /** Uses up the link. @returns undefined when it is unknown, used or expired */
-    takeLoginLink: async (hash: Buffer, now: number) => sql.takeLoginLink.get(hash, now),
+    takeLoginLink: taken<LoginLinkRecord>('login_link', LOGIN_LINK.fields),
     putSecondFactor: put(SECOND_FACTOR),
     /**
      * Stores that a code was used, unless another transaction has stored a use since `before` was read.
      * @returns whether it was stored
      */
-    noteSecondFactorUse: async (
-      before: SecondFactorRecord,
-      { recovery, lastStep }: Pick<SecondFactorRecord, 'recovery' | 'lastStep'>,
-    ) => {
-      const { id, recovery: recoveryBefore, lastStep: lastStepBefore } = before
-      const given = { id, recovery, lastStep, recoveryBefore, lastStepBefore }
-      return (await sql.noteSecondFactorUse.run(given)).changes === 1
-    },
+    noteSecondFactorUse: (
+      { id, recovery: recoveryBefore, lastStep: lastStepBefore }: SecondFactorRecord,
+      { recovery, lastStep }: Pick<SecondFactorRecord, FactorUse>,
+    ) => noteUse({ id, recovery, lastStep, recoveryBefore, lastStepBefore }),
     deleteSecondFactor,
     /** Inserts the link, and deletes links that have expired at `now`. */
     insertPersonLink: async (link: PersonLinkRecord, now: number) => {
-      sql.expireOperatorLinks.run(now)
-      sql.expirePersonLinks.run(now)
-      if (link.tenantId === null) sql.insertOperatorLink.run(link)
-      else sql.insertPersonLink.run(link)
+      const insertLink = link.tenantId === null ? insertOperatorLink : insertPersonLink
+      await Promise.all([expireOperatorLinks(now), expirePersonLinks(now), insertLink(link)])
     },
     /** Uses up the link. @returns undefined when it is unknown, used or expired */
     takePersonLink: async (hash: Buffer, now: number) =>
-      (await sql.takeOperatorLink.get(hash, now)) ?? sql.takePersonLink.get(hash, now),
-    insertDashboardSession: async ({ tenantId, personId, ...session }: SessionRecord) =>
-      void sql.insertSession.run({
+      (await takeOperatorLink(hash, now)) ?? takePersonLink(hash, now),
+    insertDashboardSession: ({ tenantId, personId, ...session }: SessionRecord) =>
+      insertSession({
         ...session,
         tenantId: personId === null ? tenantId : null,
         operatorId: tenantId === null ? personId : null,
         tenantPersonId: tenantId === null ? null : personId,
       }),
     /** Inserts the person, or replaces the one with the same id. */
-    putPerson: async (person: PersonRecord) =>
-      void (person.tenantId === null ? sql.putOperator : sql.putPerson).run(person),
+    putPerson: (person: PersonRecord) => (person.tenantId === null ? putOperator : putPerson)(person),
     setLastSignIn: async (personId: string, at: number, by: SignInMethod) => {
-      sql.setOperatorSignIn.run(at, by, personId)
-      sql.setPersonSignIn.run(at, by, personId)
+      await Promise.all([setOperatorSignIn(at, by, personId), setPersonSignIn(at, by, personId)])
     },
     /** Deletes the person with sessions, links and second factor. */
     deletePerson: async (id: string) => {
-      sql.deletePersonSessions.run(id, id, NO_HASH)
-      sql.deletePersonLinks.run(id)
-      void deleteSecondFactor(id)
-      sql.deleteOperator.run(id)
-      sql.deletePerson.run(id)
+      await Promise.all([
+        deleteNamedSessions(id, id, NO_HASH),
+        deletePersonLinks(id),
+        deleteSecondFactor(id),
+        deleteOperator(id),
+        deletePerson(id),
+      ])
     },
     /**
      * @param personId null for the operator without a name
      * @param but hash of the session that is kept
      * @returns how many were deleted
      */
-    deletePersonSessions: async (personId: string | null, but: Buffer = NO_HASH) =>
-      (
-        await (personId === null
-          ? sql.deleteUnnamedSessions.run(but)
-          : sql.deletePersonSessions.run(personId, personId, but))
-      ).changes,
+    deletePersonSessions: (personId: string | null, but: Buffer = NO_HASH) =>
+      personId === null ? deleteUnnamedSessions(but) : deleteNamedSessions(personId, personId, but),
     /** Deletes the sessions and unused links of the tenant and its people. @returns how many of each */
     deleteTenantSignIns: async (tenantId: string) => {
       const [sessions, links, personLinks] = await Promise.all([
-        sql.deleteTenantSessions.run(tenantId, tenantId),
-        sql.deleteTenantLinks.run(tenantId),
-        sql.deleteTenantPersonLinks.run(tenantId),
+        deleteTenantSessions(tenantId, tenantId),
+        deleteTenantLinks(tenantId),
+        deleteTenantPersonLinks(tenantId),
       ])
-      return { sessions: sessions.changes, links: links.changes + personLinks.changes }
+      return { sessions, links: links + personLinks }
     },
     /** @returns false when there was no such session */
     deleteDashboardSession: hits<[hash: Buffer]>('DELETE FROM dashboard_session WHERE hash = ?'),
     /** Notes that a session is in use. Does nothing for a session that was deleted meanwhile. */
-    keepDashboardSession: async (
-      hash: Buffer,
-      { expiresAt, lastUsedAt }: Pick<SessionRecord, 'expiresAt' | 'lastUsedAt'>,
-    ) => void sql.keepSession.run(expiresAt, lastUsedAt, hash),
-    setSessionAuthenticated: async (
-      hash: Buffer,
-      { authenticatedAt, secondFactorAt }: Pick<SessionRecord, 'authenticatedAt' | 'secondFactorAt'>,
-    ) => void sql.setSessionAuthenticated.run(authenticatedAt, secondFactorAt, hash),
+    keepDashboardSession: run<[kept: Pick<SessionRecord, 'hash' | 'expiresAt' | 'lastUsedAt'>]>(
+      'UPDATE dashboard_session SET expires_at = @expiresAt, last_used_at = @lastUsedAt WHERE hash = @hash',
+    ),
+    setSessionAuthenticated: run<
+      [proved: Pick<SessionRecord, 'hash' | 'authenticatedAt' | 'secondFactorAt'>]
+    >(
+      `UPDATE dashboard_session SET authenticated_at = @authenticatedAt, second_factor_at = @secondFactorAt
+       WHERE hash = @hash`,
+    ),
   }
 }

@@ -147,9 +147,9 @@ export class Sessions {
     const now = clock.now()
     // A session that an earlier version began has no idle limit.
     if (endsAt === null || now - (lastUsedAt ?? 0) < USE_INTERVAL_MS) return expiresAt
-    const kept = { lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
+    const kept = { hash, lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
     try {
-      await store.transaction('rows', (tx) => accounts(tx).keepDashboardSession(hash, kept))
+      await store.transaction('rows', (tx) => accounts(tx).keepDashboardSession(kept))
       return kept.expiresAt
     } catch {
       // While the database cannot be written, the dashboard stays readable until the session ends.

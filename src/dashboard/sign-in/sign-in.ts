@@ -92,8 +92,8 @@ export class SignIn {
         : await matchesHash(password, (await this.personById(person.id)).passwordHash)
     if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
     const secondFactorAt = await this.assertSecondFactor(person, code)
-    const proof = { authenticatedAt: this.parts.clock.now(), secondFactorAt }
-    await this.parts.signIns.confirmed(hash, proof, person, guest.requestId)
+    const proof = { hash, authenticatedAt: this.parts.clock.now(), secondFactorAt }
+    await this.parts.signIns.confirmed(proof, person, guest.requestId)
     return { ...session, ...proof }
   }
 

@@ -90,9 +90,9 @@ overStores((stores) => {
         )
       })
       const kept = { expiresAt: AT + 15, lastUsedAt: AT + 1 }
-      for (const hash of ['old', 'gone']) await writing.keepDashboardSession(bytes(hash), kept)
+      for (const hash of ['old', 'gone']) await writing.keepDashboardSession({ hash: bytes(hash), ...kept })
       const times = { authenticatedAt: AT + 2, secondFactorAt: AT + 1 }
-      await writing.setSessionAuthenticated(bytes('new'), times)
+      await writing.setSessionAuthenticated({ hash: bytes('new'), ...times })
       const hashes = async (now: number) =>
         (await accounts().dashboardSessions(now)).map(({ hash }) => `${hash}`)
       expect(await hashes(AT)).toEqual(['new', 'old', 'before'])
