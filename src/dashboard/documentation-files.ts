@@ -1,11 +1,10 @@
 /** The built documentation, at /docs of the admin listener. It is read once a process, and served without a session, as the probes are. */
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, sep } from 'node:path'
+import { extname } from 'node:path'
 import { reply } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
-import { IMMUTABLE, PAGE_CSP } from './static-files.js'
+import { filesIn, IMMUTABLE, PAGE_CSP } from './static-files.js'
 
 const ROOT = '/docs/'
 
@@ -26,26 +25,17 @@ export function documentationFiles(): ReadonlyMap<string, Reply> {
 }
 
 function readFiles(): Map<string, Reply> {
-  const folder = packageFile('dist', 'site')
   const files = new Map<string, Reply>()
-  if (!existsSync(folder)) return files
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const file = join(entry.parentPath, entry.name)
-    const path =
-      ROOT +
-      file
-        .slice(folder.length + 1)
-        .split(sep)
-        .join('/')
-    const content = readFileSync(file)
+  for (const [name, content] of filesIn(packageFile('dist', 'site'))) {
+    const path = ROOT + name
     if (extname(path) === '.html') {
       const csp = { 'Content-Security-Policy': policyOf(content.toString()) }
       files.set(path.replace(/(index)?\.html$/, ''), reply(200, 'text/html; charset=utf-8', content, csp))
     } else files.set(path, asset(path, content))
   }
   // The addresses of the site's pages begin with /docs/.
-  files.set('/docs', reply(308, 'text/plain; charset=utf-8', `See ${ROOT}\n`, { Location: ROOT }))
+  if (files.size > 0)
+    files.set('/docs', reply(308, 'text/plain; charset=utf-8', `See ${ROOT}\n`, { Location: ROOT }))
   return files
 }
 

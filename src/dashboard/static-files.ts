@@ -1,6 +1,6 @@
 /** The built pages of the dashboard. They are read once: a file that is missing at the start is not served. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import { reply } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
@@ -31,21 +31,29 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Returns the replies by path. */
 export function staticFiles(): Map<string, Reply> {
-  const folder = packageFile('dist', 'src', 'dashboard', 'web')
   const files = new Map<string, Reply>()
-  if (!existsSync(folder)) return files
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const type = TYPES[extname(name)]
+  for (const [path, content] of filesIn(packageFile('dist', 'src', 'dashboard', 'web'))) {
+    const type = TYPES[extname(path)]
     if (!type) continue
-    const path = `/${name.split(sep).join('/')}`
-    const isReference = path === '/api-reference.html'
+    const isReference = path === 'api-reference.html'
     files.set(
-      path === '/index.html' ? '/' : isReference ? '/docs/api' : path,
-      reply(200, type, readFileSync(join(folder, name)), {
+      path === 'index.html' ? '/' : isReference ? '/docs/api' : `/${path}`,
+      reply(200, type, content, {
         'Content-Security-Policy': isReference ? REFERENCE_CSP : PAGE_CSP,
-        ...(path.startsWith('/assets/') ? { 'Cache-Control': IMMUTABLE } : {}),
+        ...(path.startsWith('assets/') ? { 'Cache-Control': IMMUTABLE } : {}),
       }),
     )
   }
   return files
+}
+
+/** The files in a folder by their paths in it, with `/` on every system; none where there is no such folder. */
+export function filesIn(folder: string): Array<[path: string, content: Buffer]> {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => {
+      const file = join(parentPath, name)
+      return [relative(folder, file).split(sep).join('/'), readFileSync(file)]
+    })
 }
