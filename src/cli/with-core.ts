@@ -79,7 +79,7 @@ export async function using<T>(config: Config, work: Work<T>, options: CoreOptio
   const { administered } = await import('../admin/administration.js')
   const { COMMAND_LINE } = await import('../audit/audited-unit-of-work.js')
   const opened = administered(await openCore(config, systemClock, options), systemClock)
-  const core = { ...opened, actor: COMMAND_LINE }
+  const core = { ...opened, actor: COMMAND_LINE, clock: systemClock }
   try {
     return await work(core, config)
   } finally {

@@ -4,6 +4,7 @@ import type { AdministeredCore } from '../../admin/administration.js'
 import type { KeyParts } from '../../admin/core.js'
 import type { Actor } from '../../audit/audited-unit-of-work.js'
 import type { Config } from '../../config/config.js'
+import type { Clock } from '../../lib/clock.js'
 import type { Database } from '../../storage/database.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { SharedStore } from '../../storage/store.js'
@@ -24,6 +25,7 @@ export interface FeatureCommand {
 export interface CommandCore extends AdministeredCore {
   /** The operator: anyone who can run the command line has the machine. */
   actor: Actor
+  clock: Clock
 }
 
 type TenantWork<T> = (core: CommandCore, tenant: TenantRecord, config: Config) => Promise<T>

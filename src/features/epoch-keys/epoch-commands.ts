@@ -7,7 +7,7 @@ import { CommandError, note } from '../../cli/lib/output.js'
 import { counted } from '../../cli/lib/style.js'
 import { type Config, isPostgres } from '../../config/config.js'
 import { ownValues } from '../../config/own-settings.js'
-import { HOUR_MS, MINUTE_MS, systemClock } from '../../lib/clock.js'
+import { HOUR_MS, MINUTE_MS } from '../../lib/clock.js'
 import { epochsOf } from '../postgres/exports.js'
 import type { EpochFolder } from './epoch-folder.js'
 import { EPOCH_SETTINGS } from './epoch-settings.js'
@@ -18,13 +18,13 @@ const NEWEST = 'the newest wrapped keys (default: users.keys in COUNTERSIGN_EPOC
 export function registerRotateEpoch(command: Command, host: CommandHost): void {
   commandsOn(host).coreCommand(command, '', {
     options: { '--none': "end epochs: wrap only under the database's keys, as before the first epoch" },
-    async answer({ store, keys, config }, { none, json }) {
+    async answer({ store, keys, config, clock }, { none, json }) {
       const { EpochRotation } = await import('./epoch-rotation.js')
       const { destroyRetiredKeys } = await import('./scheduled-epoch-rotation.js')
       const { takeOverEpochs } = await import('./epochs.js')
       const folder = await folderOf(config)
       const reloadKeys = async () => void (await takeOverEpochs(store, keys, folder))
-      const rotation = new EpochRotation({ store, keys, folder, clock: systemClock, reloadKeys })
+      const rotation = new EpochRotation({ store, keys, folder, clock, reloadKeys })
       const { number, keyId } = await rotation.rotate({
         patienceMs: MINUTE_MS,
         isBaseEpoch: none,
@@ -34,7 +34,7 @@ export function registerRotateEpoch(command: Command, host: CommandHost): void {
       })
       const { epochRetentionHours: hours } = ownValues(EPOCH_SETTINGS, config)
       const retentionMs = hours * HOUR_MS
-      const destroyed = await destroyRetiredKeys({ store, folder, clock: systemClock, retentionMs })
+      const destroyed = await destroyRetiredKeys({ store, folder, clock, retentionMs })
       return {
         view: { epoch: number, key_id: keyId, destroyed, wrapped_keys_file: folder.exportFile },
         hours,
@@ -81,7 +81,7 @@ export function registerImportKeys(command: Command, { loadConfig, withCore }: C
       if (!existsSync(file)) throw new CommandError('file_not_found', `There is no file ${file}.`)
       const { importDataKeys } = await import('./data-key-import.js')
       const { users, erased } = await withCore(
-        ({ store, keys }) => importDataKeys({ store, keys }, folder, file, systemClock.now()),
+        ({ store, keys, clock }) => importDataKeys({ store, keys }, folder, file, clock.now()),
         { withoutDataKeys: true },
       )
       // Opening the core as a service does proves that it opens; each audit log then records the import.

@@ -1,6 +1,5 @@
 /** `countersign policy`: what an approval of an action needs, for a tenant. A running service obeys a change from the next verdict on. */
 import type { Command } from 'commander'
-import type { Core } from '../../admin/core.js'
 import { commandsOn, declare } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { CommandError } from '../../cli/lib/output.js'
@@ -10,7 +9,7 @@ import { environmentOf } from '../../cli/lib/sandbox-option.js'
 import { fields, listing } from '../../cli/lib/style.js'
 import { type ActionPolicy, type PolicyRule, ruleFor } from '../../contract/action-policy.js'
 import { requirementsInWords } from '../../contract/policy-words.js'
-import { isoTime, systemClock } from '../../lib/clock.js'
+import { isoTime } from '../../lib/clock.js'
 import { parsePolicy } from './policy.js'
 import {
   actionIn,
@@ -29,7 +28,7 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
     async answer({ tenant, ...core }, { hash, ...options }) {
       const asked = hash ?? policiesInForce(tenant)[environmentOf(options)]
       if (asked === null) return { policy_hash: null, first_set_at: null, policy: null }
-      const version = await operationsOf(core).version(tenant, asked)
+      const version = await new PolicyOperations(core).version(tenant, asked)
       return {
         policy_hash: version.hash,
         first_set_at: isoTime(version.firstSetAt),
@@ -79,7 +78,7 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
         if (file === undefined && hash === null) return { policy_hash: null, rule: null, require: null }
         const text =
           file === undefined
-            ? (await operationsOf(core).version(found, hash!)).policy
+            ? (await new PolicyOperations(core).version(found, hash!)).policy
             : (await readInput(file)).toString()
         const version = parsePolicy(text)
         const rule = ruleFor(version.policy, actionIn(asked))
@@ -105,13 +104,12 @@ export function registerPolicyCommands(policy: Command, host: CommandHost): void
 }
 
 const NO_POLICY = 'No policy: the contract decides.'
-const operationsOf = (core: Core) => new PolicyOperations({ ...core, clock: systemClock })
 const where = (sandbox: boolean) => (sandbox ? 'In the sandbox' : 'In production and in the sandbox')
 
 function change(host: CommandHost, name: string, policy: ActionPolicy | null, isSandboxOnly: boolean) {
   return host.onLiveTenant(name, async (core, tenant) => {
     const environments = environmentsOf(isSandboxOnly)
-    const { previous, now } = await operationsOf(core).set(tenant, core.actor, policy, environments)
+    const { previous, now } = await new PolicyOperations(core).set(tenant, core.actor, policy, environments)
     return { tenant_id: tenant.id, name: tenant.name, policy_hash: now, previous }
   })
 }

@@ -1,9 +1,7 @@
 /** `countersign verdict-keys`: lists and rotates the keys whose public halves check verdicts. */
 import type { Command } from 'commander'
-import type { Core } from '../../admin/core.js'
-import type { CommandHost } from '../../cli/lib/feature-command.js'
+import type { CommandCore, CommandHost } from '../../cli/lib/feature-command.js'
 import { registerSigningKeys } from '../../cli/lib/signing-keys.js'
-import { systemClock } from '../../lib/clock.js'
 import { configuredSigner } from './external-signer.js'
 import { signingKeyViews } from './signing-keys.js'
 import { VerdictKeyRotation } from './verdict-key-rotation.js'
@@ -17,12 +15,12 @@ export function registerVerdictKeysCommands(verdictKeys: Command, { withCore }: 
     rotate: (environments, options) =>
       withCore(async (core, config) => {
         const external = configuredSigner(config)
-        const rotation = new VerdictKeyRotation({ ...core, clock: systemClock, external })
+        const rotation = new VerdictKeyRotation({ ...core, external })
         await rotation.rotate(environments, core.actor, options)
         return viewsOf(core)
       }),
   })
 }
 
-const viewsOf = async ({ store: { read } }: Core) =>
-  signingKeyViews(await read.statements(verdictKeyReader).all(), systemClock.now())
+const viewsOf = async ({ store: { read }, clock }: CommandCore) =>
+  signingKeyViews(await read.statements(verdictKeyReader).all(), clock.now())

@@ -1,12 +1,10 @@
 /** `countersign webhook`: a tenant's webhook endpoints and deliveries. These commands only write the outbox; the service sends. */
 import type { Command } from 'commander'
-import type { Core } from '../../admin/core.js'
 import { commandsOn } from '../../cli/lib/command.js'
 import type { CommandHost } from '../../cli/lib/feature-command.js'
 import { UsageError } from '../../cli/lib/output.js'
 import { environmentOf } from '../../cli/lib/sandbox-option.js'
 import { counted, listing } from '../../cli/lib/style.js'
-import { systemClock } from '../../lib/clock.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import { WebhookOperations } from './webhook-operations.js'
@@ -15,8 +13,6 @@ import { webhookDeliveryView, webhookView, webhookViews } from './webhook-views.
 
 /** Largest number of deliveries that are printed. */
 const MAX_DELIVERIES = 200
-
-const operationsOf = (core: Core) => new WebhookOperations({ ...core, clock: systemClock })
 
 export function registerWebhookCommands(command: Command, host: CommandHost): void {
   const { tenantCommand } = commandsOn(host)
@@ -29,7 +25,7 @@ export function registerWebhookCommands(command: Command, host: CommandHost): vo
     async answer({ tenant, actor, ...core }, { url, events: types, ...options }) {
       const environment = environmentOf(options)
       const events = types?.split(',').map((name) => name.trim()) ?? []
-      return webhookView(await operationsOf(core).add(tenant, actor, { url, environment, events }))
+      return webhookView(await new WebhookOperations(core).add(tenant, actor, { url, environment, events }))
     },
     text: ({ id }) => id,
     remark: ({ id }, { tenant }) =>
@@ -54,7 +50,7 @@ export function registerWebhookCommands(command: Command, host: CommandHost): vo
     does: 'delete a webhook, or the only one, and its waiting deliveries',
     async answer({ tenant, actor, ...core }, { webhook }) {
       const removed = webhook ?? (await onlyWebhook(core.store.read, tenant))
-      await operationsOf(core).remove(tenant, actor, removed)
+      await new WebhookOperations(core).remove(tenant, actor, removed)
       return { removed }
     },
     text: ({ removed }) => `Removed ${removed}.`,
@@ -64,7 +60,7 @@ export function registerWebhookCommands(command: Command, host: CommandHost): vo
     does: 'send an event without content to a webhook, or the only one',
     async answer({ tenant, ...core }, { webhook }) {
       const endpoint = webhook ?? (await onlyWebhook(core.store.read, tenant))
-      return { delivery: await operationsOf(core).test(tenant, endpoint) }
+      return { delivery: await new WebhookOperations(core).test(tenant, endpoint) }
     },
     text: ({ delivery }) => delivery,
     remark: (_view, { tenant }) => `To see its delivery: countersign webhook deliveries ${tenant}`,
@@ -90,7 +86,7 @@ export function registerWebhookCommands(command: Command, host: CommandHost): vo
   tenantCommand(command, 'redeliver <tenant> <delivery>', {
     does: 'send an event again, with the same id',
     answer: async ({ tenant, actor, ...core }, { delivery }) =>
-      webhookDeliveryView(await operationsOf(core).redeliver(tenant, actor, delivery)),
+      webhookDeliveryView(await new WebhookOperations(core).redeliver(tenant, actor, delivery)),
     text: ({ event_id }) => `${event_id} is sent again.`,
   })
 }

@@ -1,14 +1,12 @@
 /** `countersign openid`: the applications of a tenant that ask the OpenID provider for a verdict, and the keys that sign ID tokens. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { Core } from '../../../admin/core.js'
 import { type Asked, commandsOn, declare } from '../../../cli/lib/command.js'
-import type { CommandHost } from '../../../cli/lib/feature-command.js'
+import type { CommandCore, CommandHost } from '../../../cli/lib/feature-command.js'
 import { UsageError } from '../../../cli/lib/output.js'
 import { environmentOf } from '../../../cli/lib/sandbox-option.js'
 import { registerSigningKeys } from '../../../cli/lib/signing-keys.js'
 import { fields, listing } from '../../../cli/lib/style.js'
-import { systemClock } from '../../../lib/clock.js'
 import { signingKeyViews } from '../../public-verdicts/exports.js'
 import { ENTRA_CLOUDS, entraRedirectUri, entraTenant, entraUserId } from '../entra/entra-tenant.js'
 import { realmView } from '../keycloak/keycloak-realm.js'
@@ -70,7 +68,7 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
     async answer({ tenant, name, ...options }) {
       const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
       const made = await host.onLiveTenant(tenant, (core, found) =>
-        operationsOf(core).add(found, core.actor, environmentOf(options), {
+        new OpenIdOperations(core).add(found, core.actor, environmentOf(options), {
           name,
           redirectUris: options.redirectUri ?? [],
           acr: options.acr,
@@ -104,7 +102,7 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
   tenantCommand(openid, 'list <tenant>', {
     does: 'list the applications of a tenant',
     answer: async ({ tenant, ...core }) =>
-      (await operationsOf(core).clients.of(core.store.read, tenant.id)).map(commandView),
+      (await new OpenIdOperations(core).clients.of(core.store.read, tenant.id)).map(commandView),
     text: (views) =>
       listing(
         ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
@@ -117,12 +115,10 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
   liveTenantCommand(openid, 'remove <tenant> <client>', {
     does: 'remove an application: its requests are refused at once',
     answer: async ({ tenant, actor, ...core }, { client }) =>
-      commandView(await operationsOf(core).remove(tenant, actor, client)),
+      commandView(await new OpenIdOperations(core).remove(tenant, actor, client)),
     text: ({ name, client_id }) => `Removed ${name} (${client_id}).`,
   })
 }
-
-const operationsOf = (core: Core) => new OpenIdOperations({ ...core, clock: systemClock })
 
 /** @throws UsageError */
 function profileIn(options: AddOptions): Pick<NewOpenIdClient, 'profile' | 'keycloak'> {
@@ -184,14 +180,13 @@ function registerOpenIdKeysCommands(openid: Command, { withCore }: CommandHost):
     list: () => withCore(viewsOf),
     rotate: (environments, options) =>
       withCore(async (core) => {
-        const rotation = new OpenIdKeyRotation({ ...core, clock: systemClock })
-        await rotation.rotate(environments, core.actor, options)
+        await new OpenIdKeyRotation(core).rotate(environments, core.actor, options)
         return viewsOf(core)
       }),
   })
 }
 
 /** The provider's keys have rows of the same form as those of verdicts. */
-async function viewsOf({ store: { read } }: Core) {
-  return signingKeyViews(await read.statements(openIdKeyReader).all(), systemClock.now())
+async function viewsOf({ store: { read }, clock }: CommandCore) {
+  return signingKeyViews(await read.statements(openIdKeyReader).all(), clock.now())
 }
