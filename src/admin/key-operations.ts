@@ -8,9 +8,6 @@ import type { KeyGrants } from '../tenants/key-grants.js'
 import type { RevealedSecret, Rotation, SigningSecrets } from '../tenants/signing-secrets.js'
 import type { NewApiKey, Tenancy } from '../tenants/tenancy.js'
 
-/** Entry of the audit log for a key that no verify in the sandbox has issued. */
-const ISSUED_HERE = { issued_without_sandbox: true }
-
 export class KeyOperations {
   constructor(
     private readonly audited: AuditedUnitOfWork,
@@ -21,40 +18,26 @@ export class KeyOperations {
   /**
    * Makes and returns the production key. It can be revealed only once.
    * @param issues whether the operator issues the key where no verify in the sandbox has
+   * @param newSecret whether to make a new signing secret as well. The secret used in the sandbox ends at once: anyone who holds it could
+   * sign production's verdicts, and production has no callers yet that would need an overlap
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
    */
-  revealProduction(tenant: TenantRecord, actor: Actor, issues = false): Promise<string> {
-    return this.audited.run(tenant.id, actor, async (tx) => {
-      const isIssued = issues && (await this.tenancy.issueProductionKey(tx, tenant))
-      return {
-        result: await this.tenancy.revealProductionKey(tx, tenant),
-        facts: { event: 'key_revealed', type: 'production', ...(isIssued ? ISSUED_HERE : {}) },
-      }
-    })
-  }
-
-  /**
-   * Makes and returns the production key with a new signing secret. The secret used in the sandbox ends at once: anyone who holds
-   * it could sign production's verdicts, and production has no callers yet that would need an overlap.
-   * @param issues whether the operator issues the key where no verify in the sandbox has
-   * @throws TenancyError production_key_not_issued, production_key_already_revealed
-   */
-  goLive(
+  revealProduction(
     tenant: TenantRecord,
     actor: Actor,
-    issues = false,
-  ): Promise<{ productionKey: string; signingSecret: RevealedSecret }> {
+    { issues = false, newSecret = false } = {},
+  ): Promise<{ productionKey: string; signingSecret: RevealedSecret | null }> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const isIssued = issues && (await this.tenancy.issueProductionKey(tx, tenant))
       const productionKey = await this.tenancy.revealProductionKey(tx, tenant)
-      const signingSecret = await this.secrets.replace(tx, tenant.id)
+      const signingSecret = newSecret ? await this.secrets.replace(tx, tenant.id) : null
       return {
         result: { productionKey, signingSecret },
         facts: {
           event: 'key_revealed',
           type: 'production',
-          new_signing_secret: signingSecret.id,
-          ...(isIssued ? ISSUED_HERE : {}),
+          ...(signingSecret ? { new_signing_secret: signingSecret.id } : {}),
+          ...(isIssued ? { issued_without_sandbox: true } : {}),
         },
       }
     })

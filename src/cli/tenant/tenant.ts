@@ -110,12 +110,12 @@ export function registerTenantCommands(tenant: Command): void {
       '--new-secret': 'make a new signing secret as well; the one used with the sandbox ends at once',
     },
     async answer({ operations: { keys }, tenant, actor }, { issue, newSecret }) {
-      if (!newSecret) {
-        const production_key = await keys.revealProduction(tenant, actor, issue)
-        return { production_key, signing_secret: undefined }
+      const asked = { issues: issue, newSecret }
+      const { productionKey, signingSecret } = await keys.revealProduction(tenant, actor, asked)
+      return {
+        production_key: productionKey,
+        signing_secret: signingSecret ? secretView(signingSecret) : undefined,
       }
-      const { productionKey, signingSecret } = await keys.goLive(tenant, actor, issue)
-      return { production_key: productionKey, signing_secret: secretView(signingSecret) }
     },
     text: ({ production_key: key, signing_secret: secret }) =>
       secret === undefined

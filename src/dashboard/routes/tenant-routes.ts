@@ -43,8 +43,10 @@ export const TENANT_ROUTES = {
     /** `new_secret` asks for a new signing secret as well, which replaces the one used with the sandbox. */
     body: { new_secret: Type.Optional(Type.Boolean()) },
     async answer({ services, operations, tenant, actor, input }) {
-      if (!input.new_secret) return { key: asSecret(await operations.keys.revealProduction(tenant, actor)) }
-      const { productionKey, signingSecret } = await operations.keys.goLive(tenant, actor)
+      const { productionKey, signingSecret } = await operations.keys.revealProduction(tenant, actor, {
+        newSecret: input.new_secret ?? false,
+      })
+      if (!signingSecret) return { key: asSecret(productionKey) }
       services.countEffect('production', 'rotated')
       return { key: asSecret(productionKey), signing_secret: revealed(signingSecret) }
     },
