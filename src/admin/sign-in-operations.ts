@@ -109,8 +109,16 @@ export class SignInOperations {
     await this.record(who, requestId, 'identity_confirmed')
   }
 
+  /** Records a refused sign-in. @returns the error, or the failure that kept it from being recorded: no refusal must go without a trace */
+  refused(error: unknown, requestId: string): Promise<unknown> {
+    return this.failed(requestId).then(
+      () => error,
+      (failure) => failure,
+    )
+  }
+
   /** Counts a refused sign-in. The name that was typed is not recorded: it may be a password in the wrong field. */
-  async failed(requestId: string): Promise<void> {
+  private async failed(requestId: string): Promise<void> {
     this.failures++
     if (this.clock.now() - this.failuresRecordedAt < FAILURES_PERIOD_MS) return
     this.failuresRecordedAt = this.clock.now()

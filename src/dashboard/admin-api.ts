@@ -19,7 +19,6 @@ import { rightsOf } from './rights.js'
 import type { OperatorCall, TenantCall } from './routes/route.js'
 import { ROUTES } from './routes/routes.js'
 import { OidcSignIn } from './sign-in/oidc.js'
-import { auditRefusedSignIn } from './sign-in/refused-sign-in.js'
 import { isUnnamedOfTenant } from './sign-in/session-person.js'
 import type { Guest, Session } from './sign-in/sessions.js'
 import { CREDENTIALS, type Credentials } from './sign-in/sign-in.js'
@@ -89,7 +88,7 @@ export class AdminApi {
       { request_id: requestId, address: addresses.of(request) },
       'a sign-in to the dashboard was refused',
     )
-    return auditRefusedSignIn(error, core, requestId)
+    return core.operations.signIns.refused(error, requestId)
   }
 
   private async handleSession(request: IncomingRequest, guest: Guest): Promise<Reply> {

@@ -12,7 +12,6 @@ import { OPERATION_STATUS } from './dashboard-error.js'
 import { dashboardErrorsPage } from './dashboard-errors-page.js'
 import { documentationFiles } from './documentation-files.js'
 import { loadOperatorPassword, type OperatorPassword } from './sign-in/operator-password.js'
-import { sessionTimes } from './sign-in/session-times.js'
 import { Sessions } from './sign-in/sessions.js'
 import { SignIn } from './sign-in/sign-in.js'
 import { staticFiles } from './static-files.js'
@@ -51,15 +50,9 @@ function adminPart(host: FeatureHost, admin: AdminHost, operatorPassword: Operat
 function createAdminApi(host: FeatureHost, admin: AdminHost, operatorPassword: OperatorPassword): AdminApi {
   const { config, clock, log, metrics, engine, reloadKeys } = host
   const core = administered(host, clock)
-  const common = {
-    store: core.store,
-    clock,
-    operatorPassword,
-    isPasswordSignIn: { operators: config.operatorPasswordSignIn, tenants: config.tenantPasswordSignIn },
-    isSecondFactorRequired: config.operatorSecondFactor === 'required',
-  }
+  const common = { store: core.store, clock, config, operatorPassword }
   const isSecure = admin.urls().admin.startsWith('https:')
-  const sessions = new Sessions({ ...common, isSecure, times: sessionTimes(config) })
+  const sessions = new Sessions({ ...common, isSecure })
   return new AdminApi({
     ...admin,
     core,

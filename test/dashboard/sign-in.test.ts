@@ -19,7 +19,6 @@ import { startService, type TestService } from '../support/service.js'
 import { entriesOf as entries, startWithProvider } from './console.js'
 
 const MINUTE_MS = 60_000
-const TIMES = { idleMs: 30 * MINUTE_MS, absoluteMs: 480 * MINUTE_MS, freshMs: 15 * MINUTE_MS }
 const ends: Array<() => unknown> = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
@@ -178,9 +177,8 @@ const guest = { address: '127.0.0.1', browser: undefined, requestId: 'req_1' }
 function signInOf({ service, clock }: TestService, operatorPassword: OperatorPassword) {
   const { signIns, secondFactors } = operationsOf(service)
   const parts = {
-    ...{ store: service.core.store, clock, operatorPassword, signIns, secondFactors, times: TIMES },
-    ...{ isSecure: false, isSecondFactorRequired: false, attempts: new LocalRateLimiter(clock) },
-    isPasswordSignIn: { operators: true, tenants: true },
+    ...{ store: service.core.store, config: service.config, clock, operatorPassword, signIns, secondFactors },
+    ...{ isSecure: false, attempts: new LocalRateLimiter(clock) },
   }
   const sessions = new Sessions(parts)
   return { sessions, signIn: new SignIn(parts, sessions) }

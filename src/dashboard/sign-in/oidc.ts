@@ -12,7 +12,6 @@ import { PROVIDER_SIGN_IN, type ProviderProblem } from '../constants.js'
 import { DashboardError } from '../dashboard-error.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { ProviderSignInError } from './provider-sign-in-error.js'
-import { auditRefusedSignIn } from './refused-sign-in.js'
 import { type Guest, HOST_PREFIX, type Session } from './sessions.js'
 
 const PREFIX = '/api/oidc'
@@ -60,7 +59,7 @@ export class OidcSignIn {
     } catch (error) {
       const { log, core, countRefusal } = this.services
       const isRefused = error instanceof ProviderSignInError
-      const err = isRefused ? await auditRefusedSignIn(error, core, guest.requestId) : error
+      const err = isRefused ? await core.operations.signIns.refused(error, guest.requestId) : error
       const problem = problemOf(err)
       countRefusal(err instanceof ProviderSignInError ? 'sign_in_failed' : problem)
       const entry = { request_id: guest.requestId, address: guest.address, problem, err }

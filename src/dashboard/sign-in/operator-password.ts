@@ -44,7 +44,8 @@ type KeptByDatabase = Pick<SharedStore, 'operatorPassword' | 'keepOperatorPasswo
 interface Place {
   /** Name of the place in messages. */
   name: string
-  /** Returns the stored text, or null. @throws ConfigError */ read(): Promise<string | null>
+  /** Returns the stored text, or null. @throws ConfigError */
+  read(): Promise<string | null>
   /** @returns as `keep` */
   make(hash: string): Promise<boolean>
   /** @throws ConfigError */
@@ -66,42 +67,32 @@ export async function loadOperatorPassword(
   }
   const place = placeOf(config, shared)
   const text = await place.read()
-  if (text !== null) {
-    const kept = new KeptPassword(place, text, await readPassword(text, place.name))
-    return { ...accessTo(kept), generated: null, keep: async () => true }
+  const generated = text === null ? generatePassword() : null
+  const stored = text ?? (await hashPassword(generated!))
+  const current = await followed(place, stored)
+  return {
+    matches: async (password) => (await current()).matches(password),
+    fingerprint: async () => (await current()).fingerprint,
+    generated,
+    keep: async () => generated === null || place.make(stored),
   }
-  const generated = generatePassword()
-  const hash = await hashPassword(generated)
-  const kept = new KeptPassword(place, hash, await readPassword(hash, place.name))
-  return { ...accessTo(kept), generated, keep: () => place.make(hash) }
 }
 
-/** The stored password, which is read again when it changes, so that a reset takes effect in a running service. */
-class KeptPassword {
-  constructor(
-    private readonly place: Place,
-    private text: string,
-    private stored: StoredPassword,
-  ) {}
-
-  async current(): Promise<StoredPassword> {
+/** The stored password, which is read again when it changes, so that a reset takes effect in a running service. @throws ConfigError */
+async function followed(place: Place, stored: string): Promise<() => Promise<StoredPassword>> {
+  let text = stored
+  let password = await readPassword(text, place.name)
+  return async () => {
     try {
-      const text = await this.place.read()
-      if (text !== null && text !== this.text) {
-        this.stored = await readPassword(text, this.place.name)
-        this.text = text
+      const found = await place.read()
+      if (found !== null && found !== text) {
+        password = await readPassword(found, place.name)
+        text = found
       }
     } catch {
       // An unreadable password changes nothing: the last one stays valid.
     }
-    return this.stored
-  }
-}
-
-function accessTo(kept: KeptPassword): Pick<OperatorPassword, 'matches' | 'fingerprint'> {
-  return {
-    matches: async (password) => (await kept.current()).matches(password),
-    fingerprint: async () => (await kept.current()).fingerprint,
+    return password
   }
 }
 
@@ -169,9 +160,25 @@ function databasePlace(shared: SharedStore, former: Place): Place {
 function filePlace(file: string): Place {
   return {
     name: file,
-    read: async () => readText(file),
+    async read() {
+      try {
+        return readFileSync(file, 'utf8').trim()
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+        throw explain(error, file)
+      }
+    },
     async make(hash) {
-      makeFile(file, hash)
+      let isMade: boolean
+      try {
+        isMade = createDurably(file, `${hash}\n`)
+      } catch (error) {
+        throw explain(error, file)
+      }
+      if (!isMade)
+        throw new ConfigError(
+          `The operator password file ${file} was made by another process meanwhile: its password holds, and this one does not.`,
+        )
       return true
     },
     async replace(hash) {
@@ -182,30 +189,6 @@ function filePlace(file: string): Place {
         throw explain(error, file)
       }
     },
-  }
-}
-
-function makeFile(file: string, hash: string): void {
-  let isMade: boolean
-  try {
-    isMade = createDurably(file, `${hash}\n`)
-  } catch (error) {
-    throw explain(error, file)
-  }
-  if (!isMade)
-    throw new ConfigError(
-      `The operator password file ${file} was made by another process meanwhile: its password holds, and this one does not.`,
-    )
-}
-
-/** Returns the text of a file, or null when there is none. @throws ConfigError */ function readText(
-  file: string,
-): string | null {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw explain(error, file)
   }
 }
 

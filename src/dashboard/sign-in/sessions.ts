@@ -4,15 +4,15 @@ import { accounts, accountsIn } from '../../admin/accounts/account-statements.js
 import type { PersonRecord, SessionMethod, SessionRecord } from '../../admin/accounts/account-tables.js'
 import { hashToken } from '../../admin/accounts/login-link.js'
 import type { NewSession } from '../../admin/sign-in-operations.js'
+import type { Config } from '../../config/config.js'
 import { randomBase62 } from '../../crypto/identifiers.js'
 import type { IncomingRequest } from '../../http/listeners/listener.js'
-import { type Clock, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../lib/clock.js'
 import type { Store } from '../../storage/store.js'
 import { BACKGROUND_HEADER } from '../constants.js'
 import { DashboardError } from '../dashboard-error.js'
 import type { OperatorPassword } from './operator-password.js'
 import { asSessionPerson, type SessionPerson, UNNAMED, unnamedOf } from './session-person.js'
-import type { SessionTimes } from './session-times.js'
 
 const COOKIE = 'countersign_session'
 /**
@@ -52,13 +52,30 @@ export interface SessionParts {
   operatorPassword: OperatorPassword
   /** Whether the dashboard is reached over TLS. The cookie is then sent over nothing else. */
   isSecure: boolean
-  /** Whether operators and people of tenants may sign in by a password. */
-  isPasswordSignIn: { operators: boolean; tenants: boolean }
-  times: SessionTimes
+  config: Pick<
+    Config,
+    | 'dashboardIdleMinutes'
+    | 'dashboardSessionHours'
+    | 'dashboardFreshMinutes'
+    | 'operatorPasswordSignIn'
+    | 'tenantPasswordSignIn'
+  >
 }
 
 export class Sessions {
-  constructor(private readonly parts: SessionParts) {}
+  /** A session ends after this time without use. */
+  private readonly idleMs: number
+  /** A session ends after this time, however much it is used. */
+  private readonly absoluteMs: number
+  /** After a sign-in, the session may reveal secrets and destroy data for this time. */
+  private readonly freshMs: number
+
+  constructor(private readonly parts: SessionParts) {
+    const { dashboardIdleMinutes, dashboardSessionHours, dashboardFreshMinutes } = parts.config
+    this.idleMs = dashboardIdleMinutes * MINUTE_MS
+    this.absoluteMs = dashboardSessionHours * HOUR_MS
+    this.freshMs = dashboardFreshMinutes * MINUTE_MS
+  }
 
   /**
    * A sign-in is fresh only by the second factor that is in force now.
@@ -66,16 +83,16 @@ export class Sessions {
    * @throws DashboardError fresh_sign_in_required, which says in `confirm_by` how to confirm the identity
    */
   assertFresh({ authenticatedAt, secondFactorAt, method }: Session, factorAt: number | null): void {
-    const { clock, times } = this.parts
+    const { clock } = this.parts
     const hasMetFactor = factorAt === null || factorAt === secondFactorAt
-    if (hasMetFactor && authenticatedAt !== null && clock.now() - authenticatedAt < times.freshMs) return
+    if (hasMetFactor && authenticatedAt !== null && clock.now() - authenticatedAt < this.freshMs) return
     throw new DashboardError('fresh_sign_in_required', HOW_TO_CONFIRM[method], { confirm_by: method })
   }
 
   /** Whether this person may sign in by a password. */
   takesPassword({ tenantId }: Pick<SessionPerson, 'tenantId'>): boolean {
-    const { operators, tenants } = this.parts.isPasswordSignIn
-    return tenantId === null ? operators : tenants
+    const { operatorPasswordSignIn, tenantPasswordSignIn } = this.parts.config
+    return tenantId === null ? operatorPasswordSignIn : tenantPasswordSignIn
   }
 
   /**
@@ -94,13 +111,12 @@ export class Sessions {
     { address, browser }: Guest,
     authenticatedAt: number | null = this.parts.clock.now(),
   ): { token: string; record: NewSession } {
-    const { clock, times } = this.parts
     const token = randomBase62()
-    const now = clock.now()
-    const endsAt = now + times.absoluteMs
+    const now = this.parts.clock.now()
+    const endsAt = now + this.absoluteMs
     const record = {
       hash: hashToken(token),
-      expiresAt: Math.min(endsAt, now + times.idleMs),
+      expiresAt: Math.min(endsAt, now + this.idleMs),
       endsAt,
       createdAt: now,
       lastUsedAt: now,
@@ -143,11 +159,11 @@ export class Sessions {
 
   /** Extends a session that is in use. @returns the time at which it ends */
   private async keep({ hash, expiresAt, endsAt, lastUsedAt }: SessionRecord): Promise<number> {
-    const { clock, store, times } = this.parts
+    const { clock, store } = this.parts
     const now = clock.now()
     // A session that an earlier version began has no idle limit.
     if (endsAt === null || now - (lastUsedAt ?? 0) < USE_INTERVAL_MS) return expiresAt
-    const kept = { hash, lastUsedAt: now, expiresAt: Math.min(endsAt, now + times.idleMs) }
+    const kept = { hash, lastUsedAt: now, expiresAt: Math.min(endsAt, now + this.idleMs) }
     try {
       await store.transaction('rows', (tx) => accounts(tx).keepDashboardSession(kept))
       return kept.expiresAt
@@ -177,7 +193,7 @@ export class Sessions {
   }
 
   cookie({ token }: Session): string {
-    return this.setCookie(token, this.parts.times.absoluteMs / SECOND_MS)
+    return this.setCookie(token, this.absoluteMs / SECOND_MS)
   }
 
   clearedCookie(): string {

@@ -6,6 +6,7 @@ import { hashToken } from '../../admin/accounts/login-link.js'
 import { matchesHash } from '../../admin/accounts/password-hash.js'
 import type { FactorOwner, SecondFactorOperations } from '../../admin/second-factor-operations.js'
 import type { NewSession, SignInOperations } from '../../admin/sign-in-operations.js'
+import type { Config } from '../../config/config.js'
 import { networkOf } from '../../http/authentication/wrong-keys.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
 import type { Store } from '../../storage/store.js'
@@ -44,9 +45,7 @@ export interface SignInParts {
   signIns: SignInOperations
   secondFactors: SecondFactorOperations
   attempts: RateLimiter
-  /** Whether operators and people of tenants may sign in by a password. */
-  isPasswordSignIn: { operators: boolean; tenants: boolean }
-  isSecondFactorRequired: boolean
+  config: Pick<Config, 'operatorPasswordSignIn' | 'tenantPasswordSignIn' | 'operatorSecondFactor'>
 }
 
 export class SignIn {
@@ -128,13 +127,14 @@ export class SignIn {
     if (ofPerson) return ofPerson
     const loginToken = credentials.login_token
     // Nobody stands behind this link who could have a second factor. The link is not used up.
-    if (this.parts.isSecondFactorRequired && (await this.parts.signIns.isTenantLink(hashToken(loginToken))))
+    const { config, signIns } = this.parts
+    if (config.operatorSecondFactor === 'required' && (await signIns.isTenantLink(hashToken(loginToken))))
       throw new DashboardError(
         'second_factor_not_added',
         'A second factor is needed here, and this link names nobody: ask for an invitation under your name.',
       )
     const { token, record } = this.sessions.begin('link', guest)
-    const tenantId = await this.parts.signIns.byLink(hashToken(loginToken), record, guest.requestId)
+    const tenantId = await signIns.byLink(hashToken(loginToken), record, guest.requestId)
     // Unknown, used and expired links get the same answer, so that guesses reveal nothing.
     if (tenantId === null)
       throw new DashboardError(
@@ -165,9 +165,9 @@ export class SignIn {
   }
 
   private async byPassword({ name, password, code }: PasswordCredentials, guest: Guest): Promise<Session> {
-    const { store, operatorPassword, signIns, isPasswordSignIn } = this.parts
+    const { store, operatorPassword, signIns, config } = this.parts
     const isNamed = name !== undefined && name !== UNNAMED.name
-    if (!isPasswordSignIn.operators && !(isPasswordSignIn.tenants && isNamed))
+    if (!config.operatorPasswordSignIn && !(config.tenantPasswordSignIn && isNamed))
       throw new DashboardError('password_sign_in_off')
     const begun = this.sessions.begin('password', guest)
     if (isNamed) {
