@@ -11,7 +11,6 @@ const MAX_ATTEMPTS = 5
 
 /** Thrown when the final place holds a folder that must not be replaced. */
 export class FolderOccupiedError extends CodedError<'folder_occupied'> {
-  override readonly name = 'FolderOccupiedError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('folder_occupied', message, options)
   }

@@ -15,6 +15,4 @@ export const MODEL_PACK_ERROR_CODES = [
 export type ModelPackErrorCode = (typeof MODEL_PACK_ERROR_CODES)[number]
 
 /** Thrown for a pack that cannot be used. The message is for the operator: it names files and fields. */
-export class ModelPackError extends CodedError<ModelPackErrorCode> {
-  override readonly name = 'ModelPackError'
-}
+export class ModelPackError extends CodedError<ModelPackErrorCode> {}

@@ -26,9 +26,7 @@ export interface GradedPack {
 /** Thrown for a pack or a rate that the operator has not accepted by name. */
 export class PackGradeError extends CodedError<
   'fmr_not_reached' | 'pack_not_accepted' | 'liveness_not_served'
-> {
-  override readonly name = 'PackGradeError'
-}
+> {}
 
 /**
  * Minimum number of people in a group: with fewer, a single face decides, and the rate describes that person rather

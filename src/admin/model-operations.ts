@@ -14,9 +14,7 @@ export class ModelOperationError extends CodedError<
   | 'model_coverage_too_low'
   | 'model_decisions_differ'
   | 'services_outdated'
-> {
-  override readonly name = 'ModelOperationError'
-}
+> {}
 
 /** Share of a tenant's users with a template of the new model, below which the decision moves by force only. */
 export const ENOUGH_COVERAGE = 0.95

@@ -35,9 +35,7 @@ export class PersonError extends CodedError<
   | 'person_not_found'
   | 'last_admin'
   | 'weak_password'
-> {
-  override readonly name = 'PersonError'
-}
+> {}
 
 /** A generated password, which is shown once. */
 export interface NewPassword {

@@ -21,9 +21,7 @@ export class SecondFactorError extends CodedError<
   | 'second_factor_missing'
   | 'second_factor_code_wrong'
   | 'second_factor_owner_not_found'
-> {
-  override readonly name = 'SecondFactorError'
-}
+> {}
 
 /** The person whose second factor it is; the operator without a name has the id null. */
 export interface FactorOwner {

@@ -12,9 +12,7 @@ export const UNNAMED_OPERATOR = 'operator'
 
 const ID_CHARACTERS = 32
 
-export class SessionError extends CodedError<'session_not_found'> {
-  override readonly name = 'SessionError'
-}
+export class SessionError extends CodedError<'session_not_found'> {}
 
 /** A session with the names of its tenant and person. */
 export interface NamedSession extends SessionRecord {

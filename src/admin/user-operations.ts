@@ -25,9 +25,7 @@ const STATUS_NOT_FOUND = 404
 /** How long a repeated erasure gets the same receipt. */
 const RECEIPT_MS = DAY_MS
 
-export class UserOperationError extends CodedError<'reference_disabled'> {
-  override readonly name = 'UserOperationError'
-}
+export class UserOperationError extends CodedError<'reference_disabled'> {}
 
 export interface Erasure {
   receipt: ErasureRecord

@@ -30,7 +30,6 @@ export type BiometricErrorCode =
 
 /** A coded refusal. `message` is safe to show to a caller: it never holds image bytes, paths or embeddings. */
 export class BiometricError extends CodedError<BiometricErrorCode> {
-  override readonly name = 'BiometricError'
   /** The quality components beyond their bounds, each with its image; empty unless the code is `low_quality`. */
   readonly faults: readonly QualityFault[]
   /** Guidance for the person, where the code is not exact enough. */

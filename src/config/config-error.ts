@@ -3,7 +3,6 @@ import { CodedError } from '../lib/errors.js'
 
 /** Each problem is a sentence for the operator. The message has one problem a line. */
 export class ConfigError extends CodedError<'invalid_configuration'> {
-  override readonly name = 'ConfigError'
   readonly problems: readonly string[]
 
   constructor(problems: string | readonly string[]) {

@@ -36,8 +36,6 @@ export const DASHBOARD_ERRORS = {
 export type DashboardErrorCode = keyof typeof DASHBOARD_ERRORS
 
 export class DashboardError extends CodedError<DashboardErrorCode> {
-  override readonly name = 'DashboardError'
-
   /**
    * @param facts further fields of the answer, in addition to code and message
    * @param retryAfterMs time after which the same request may succeed

@@ -50,9 +50,7 @@ const TAKEOVER_MS = 3 * KEY_WATCH_MS
 /** The step does not follow from the present phase; the message says what to do instead. */
 export class MasterKeyRotationError extends CodedError<
   'rotation_under_way' | 'nothing_prepared' | 'not_the_new_key'
-> {
-  override readonly name = 'MasterKeyRotationError'
-}
+> {}
 
 /**
  * Step 1: stores the present and new working keys in a second keyring, sealed under the new master key.

@@ -36,7 +36,6 @@ interface DomainErrorOptions {
 
 /** An error that a caller sees. Its message never holds a key, token, secret, image, embedding or path. */
 export class DomainError extends CodedError<ErrorCode> {
-  override readonly name = 'DomainError'
   readonly category: ErrorCategory
   readonly remedy: string
   readonly details: ErrorDetail[] | undefined

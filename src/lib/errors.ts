@@ -7,7 +7,8 @@ type AnyErrorCode = ErrorCode | OperatorErrorCode
 
 /** An error that a person reads: `code` is stable, and the message is a sentence that may change. */
 export class CodedError<Code extends AnyErrorCode = AnyErrorCode> extends Error {
-  override readonly name: string = 'CodedError'
+  /** The name of the class. */
+  override readonly name: string
 
   constructor(
     readonly code: Code,
@@ -16,5 +17,6 @@ export class CodedError<Code extends AnyErrorCode = AnyErrorCode> extends Error 
     options?: { cause?: unknown },
   ) {
     super(message, options)
+    this.name = new.target.name
   }
 }

@@ -124,7 +124,6 @@ export interface Store {
 
 /** The database cannot be used: it is another application's, a newer version's, damaged, or out of reach. */
 export class StoreOpenError extends CodedError<'database_unusable'> {
-  override readonly name = 'StoreOpenError'
   /** Whether trying again later may succeed without anybody's help: the server is out of reach, or is starting. */
   readonly isPassing: boolean
   constructor(message: string, options: { cause?: unknown; isPassing?: boolean } = {}) {
@@ -135,7 +134,6 @@ export class StoreOpenError extends CodedError<'database_unusable'> {
 
 /** An earlier version made the database, and the process that opens it may not change the schema. */
 export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
-  override readonly name = 'SchemaOutdatedError'
   /** @param database its name in messages */
   constructor(database: string, found: number, own: number) {
     super(
@@ -147,7 +145,6 @@ export class SchemaOutdatedError extends CodedError<'schema_outdated'> {
 
 /** The database cannot serve now (locked, full disk, read-only). Trying again later may work. */
 export class StoreUnavailableError extends CodedError<'store_unavailable'> {
-  override readonly name: string = 'StoreUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('store_unavailable', message, options)
   }
@@ -155,7 +152,6 @@ export class StoreUnavailableError extends CodedError<'store_unavailable'> {
 
 /** The database is damaged. Trying again does not help; the runbook in the message says what does. */
 export class StoreCorruptError extends StoreUnavailableError {
-  override readonly name = 'StoreCorruptError'
   constructor(message: string, options?: { cause?: unknown }) {
     super(
       `${message}: the database is damaged; ${docPath('operations/runbooks.md#database_corrupt')} says what to do`,

@@ -19,9 +19,7 @@ export interface KeyGrants {
 /** A grant is invalid; the message says why. */
 export class KeyGrantError extends CodedError<
   'invalid_key_name' | 'invalid_scope' | 'invalid_network' | 'invalid_certificate'
-> {
-  override readonly name = 'KeyGrantError'
-}
+> {}
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const MAX_NETWORKS = 64

@@ -15,9 +15,7 @@ export class TenancyError extends CodedError<
   | 'tenant_suspended'
   | 'tenant_not_suspended'
   | 'tenant_deleted'
-> {
-  override readonly name = 'TenancyError'
-}
+> {}
 
 /** @throws TenancyError tenant_deleted */
 export function assertLive({ name, deletedAt }: TenantRecord): void {

@@ -7,9 +7,7 @@ import type { RatesAt } from './rates-at.js'
 import { justAbove } from './score-curve.js'
 
 /** Thrown when the data cannot show any of the rates. */
-export class CalibrationError extends CodedError<'too_few_people'> {
-  override readonly name = 'CalibrationError'
-}
+export class CalibrationError extends CodedError<'too_few_people'> {}
 
 /** Rates from 1e-2 down to 1e-6, three to a decade. */
 export const RATES = [1e-2, 1e-3, 1e-4, 1e-5]

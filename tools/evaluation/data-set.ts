@@ -36,9 +36,7 @@ export interface DataSet {
 /** Thrown for data that cannot be measured, with a sentence for the operator. */
 export class DataSetError extends CodedError<
   'malformed_pairs' | 'malformed_people' | 'no_photos' | 'too_few_pairs'
-> {
-  override readonly name = 'DataSetError'
-}
+> {}
 
 const PHOTO = /\.(?:jpe?g|png|webp)$/i
 const DATE = /(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)/

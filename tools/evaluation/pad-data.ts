@@ -28,9 +28,7 @@ export interface PadData {
 /** Thrown for presentations that cannot be measured, with a sentence for the operator. */
 export class PadDataError extends CodedError<
   'malformed_presentations' | 'no_presentations' | 'no_liveness' | 'no_challenges' | 'reference_unusable'
-> {
-  override readonly name = 'PadDataError'
-}
+> {}
 
 const REQUIRED = ['presentation', 'type', 'subject', 'species', 'device', 'condition', 'frames'] as const
 const OPTIONAL = ['reference', 'challenge'] as const

@@ -10,9 +10,7 @@ import type { EvaluationRun } from './run-evaluation.js'
 
 export const REPORT_FORMATS = ['.html', '.md', '.json'] as const
 
-export class ReportError extends CodedError<'unknown_report_format'> {
-  override readonly name = 'ReportError'
-}
+export class ReportError extends CodedError<'unknown_report_format'> {}
 
 /** @throws ReportError unknown_report_format */
 export function assertReportFormat(file: string): void {

@@ -26,9 +26,7 @@ import type { Table } from '../../storage/table.js'
 /** The files cannot be joined; the message says why. */
 export class RestoreError extends CodedError<
   'not_a_backup' | 'damaged_backup' | 'keys_required' | 'wrong_keys' | 'keys_too_old'
-> {
-  override readonly name = 'RestoreError'
-}
+> {}
 
 /** How long opening the database waits for a lock of another process. */
 const LOCK_PATIENCE_MS = 5000

@@ -11,9 +11,7 @@ import { paint, printable } from './style.js'
 export const EXIT = { ok: 0, failed: 1, usage: 2, different: 3 } as const
 
 /** A failure whose message is written for the operator. */
-export class CommandError extends CodedError {
-  override readonly name = 'CommandError'
-}
+export class CommandError extends CodedError {}
 
 /** Wrong usage: no such command line makes sense. */
 export class UsageError extends CommandError {}

@@ -37,9 +37,7 @@ export interface LogoFacts {
 
 export class CapturePageError extends CodedError<
   'invalid_origin' | 'invalid_company' | 'invalid_consent' | 'invalid_color' | 'invalid_logo'
-> {
-  override readonly name = 'CapturePageError'
-}
+> {}
 
 export const MAX_COMPANY_CHARACTERS = 80
 export const MAX_VERSION_CHARACTERS = 64

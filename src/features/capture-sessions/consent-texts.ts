@@ -8,9 +8,7 @@ import { OWN_CONSENT_TEXT, SUBJECT } from '../../storage/tables/users.js'
 import type { AgreedText, TemplateVault } from '../../users/template-vault.js'
 import { capturePageReader } from './capture-tables.js'
 
-export class ConsentTextError extends CodedError<'consent_text_not_found'> {
-  override readonly name = 'ConsentTextError'
-}
+export class ConsentTextError extends CodedError<'consent_text_not_found'> {}
 
 const OWNED = joined<{ subject: SubjectRecord; text: OwnConsentTextRecord }>({
   subject: SUBJECT,

@@ -33,9 +33,7 @@ export interface Header {
 /** The file does not fit the database; the message says why. */
 export class DataKeyExportError extends CodedError<
   'not_wrapped_keys' | 'wrong_keys' | 'keys_too_old' | 'epoch_under_way'
-> {
-  override readonly name = 'DataKeyExportError'
-}
+> {}
 
 /** The fields of the header by which a database is recognized. */
 export async function originOf(

@@ -65,9 +65,7 @@ const POLL_MS = 250
  * `nodes_behind`: some service does not see the folder, or is of a version without epochs. `overtaken`: another process has completed
  * this epoch and begun a later one. `no_epochs`: the database is SQLite.
  */
-export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_epochs'> {
-  override readonly name = 'EpochError'
-}
+export class EpochError extends CodedError<'nodes_behind' | 'overtaken' | 'no_epochs'> {}
 
 /** The last step whose effect is durable, in the order of the steps. */
 export type EpochStep = 'announced' | 'activated' | 'fenced' | 'wrapped' | 'exported' | 'completed'

@@ -62,9 +62,7 @@ export class OpenIdClientError extends CodedError<
   | 'client_not_found'
   | 'invalid_jwks'
   | 'realm_exists'
-> {
-  override readonly name = 'OpenIdClientError'
-}
+> {}
 
 /** The `acr` that an application asks for where it names none: a challenge with both movements. */
 export const DEFAULT_ACR = 'urn:countersign:acr:face-active'

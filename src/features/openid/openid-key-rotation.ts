@@ -19,9 +19,7 @@ export const OPENID_ANNOUNCED_MS = 2 * DAY_MS
 export const OPENID_RETIRED_KEPT_MS = 25 * HOUR_MS
 
 /** `openid_key_waits`: a key is published and does not sign yet. */
-class OpenIdKeyError extends CodedError<'openid_key_waits'> {
-  override readonly name = 'OpenIdKeyError'
-}
+class OpenIdKeyError extends CodedError<'openid_key_waits'> {}
 
 interface OpenIdKeyRotationParts {
   store: Store

@@ -43,9 +43,7 @@ export const SETTINGS_ERRORS = {
   roots_required: 400,
 }
 
-export class PasskeySettingsError extends CodedError<keyof typeof SETTINGS_ERRORS> {
-  override readonly name = 'PasskeySettingsError'
-}
+export class PasskeySettingsError extends CodedError<keyof typeof SETTINGS_ERRORS> {}
 
 export const PASSKEY_DEFAULTS: Readonly<
   Pick<PasskeySettings, 'synced' | 'registration' | 'recoveryHours' | 'roots' | 'aaguids'>

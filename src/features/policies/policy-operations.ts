@@ -13,9 +13,7 @@ import { policyHashIn } from './policy-book.js'
 import { type PolicyVersionRecord, policyReader, policyWriter } from './policy-table.js'
 import { retentionReader, retentionWriter } from './retention-statements.js'
 
-export class PolicyOperationError extends CodedError<'policy_not_found' | 'services_outdated'> {
-  override readonly name = 'PolicyOperationError'
-}
+export class PolicyOperationError extends CodedError<'policy_not_found' | 'services_outdated'> {}
 
 /** The hash of the policy in force in each environment; null for none. */
 export type PoliciesInForce = Record<Environment, string | null>

@@ -8,9 +8,7 @@ import { type ActionPolicy, POLICY_ACTION_TYPES, POLICY_AMOUNT } from '../../con
 import { canonicalJson } from '../../contract/canonical-json.js'
 import { CodedError } from '../../lib/errors.js'
 
-export class PolicyError extends CodedError<'invalid_policy'> {
-  override readonly name = 'PolicyError'
-}
+export class PolicyError extends CodedError<'invalid_policy'> {}
 
 /** Largest policy, in bytes of its canonical form. */
 const MAX_POLICY_BYTES = 32_768

@@ -29,9 +29,7 @@ export const RETIRED_KEPT_MS = 49 * HOUR_MS
 const PRIVATE_HALF_KEPT_MS = HOUR_MS
 
 /** `verdict_key_waits`: a key is published and does not sign yet. */
-export class VerdictKeyError extends CodedError<'verdict_key_waits'> {
-  override readonly name = 'VerdictKeyError'
-}
+export class VerdictKeyError extends CodedError<'verdict_key_waits'> {}
 
 export interface VerdictKeyRotationParts {
   store: Store

@@ -29,9 +29,7 @@ export class WebhookOperationError extends CodedError<
   | 'delivery_not_found'
   | 'delivery_pending'
   | 'body_gone'
-> {
-  override readonly name = 'WebhookOperationError'
-}
+> {}
 
 export interface NewWebhook {
   url: string

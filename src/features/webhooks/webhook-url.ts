@@ -1,9 +1,7 @@
 /** Checks the URL of a webhook endpoint. */
 import { CodedError } from '../../lib/errors.js'
 
-export class WebhookUrlError extends CodedError<'invalid_webhook_url'> {
-  override readonly name = 'WebhookUrlError'
-}
+export class WebhookUrlError extends CodedError<'invalid_webhook_url'> {}
 
 const MAX_CHARACTERS = 2048
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/

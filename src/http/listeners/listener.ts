@@ -116,7 +116,6 @@ export interface Listener {
 
 /** The listener cannot start: the address is in use, or certificate or transport cannot be used. The message names which. */
 export class ListenError extends CodedError<'cannot_listen'> {
-  override readonly name = 'ListenError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('cannot_listen', message, options)
   }

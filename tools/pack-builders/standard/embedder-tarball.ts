@@ -25,7 +25,6 @@ const TARBALL = `${EMBEDDER_PACKAGE}-${EMBEDDER_PACKAGE_VERSION}.tgz`
 
 /** Thrown when the tarball is unavailable or different. The message says what to do. */
 export class EmbedderUnavailableError extends CodedError<'embedder_unavailable'> {
-  override readonly name = 'EmbedderUnavailableError'
   constructor(message: string, options?: { cause?: unknown }) {
     super('embedder_unavailable', message, options)
   }

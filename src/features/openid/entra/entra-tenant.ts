@@ -24,9 +24,7 @@ export interface EntraTenant {
 }
 
 /** `invalid_entra_tenant`: an id, an address or a key set is not of the right form. */
-export class EntraTenantError extends CodedError<'invalid_entra_tenant'> {
-  override readonly name = 'EntraTenantError'
-}
+export class EntraTenantError extends CodedError<'invalid_entra_tenant'> {}
 
 /** A GUID, in either case. */
 export const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -13,9 +13,7 @@ export interface KeycloakRealm {
   isMessageOptional?: boolean
 }
 
-class KeycloakRealmError extends CodedError<'invalid_realm'> {
-  override readonly name = 'KeycloakRealmError'
-}
+class KeycloakRealmError extends CodedError<'invalid_realm'> {}
 
 /** The realm as commands and audit entries name it. */
 export function realmView({ issuer, url, user, isMessageOptional = false }: KeycloakRealm) {

@@ -17,9 +17,7 @@ export class StoreCopyError extends CodedError<
   | 'target_not_empty'
   | 'target_outdated'
   | 'copy_differs'
-> {
-  override readonly name = 'StoreCopyError'
-}
+> {}
 
 interface CopySide {
   readonly connection: Connection
