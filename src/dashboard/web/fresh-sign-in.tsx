@@ -2,9 +2,9 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
 import { callOperator } from './base/api.js'
-import { Button, sending } from './base/form.js'
-import { CodeField, PasswordField, Problem } from './base/parts.js'
-import { useAction } from './base/use-action.js'
+import { useAction } from './base/data.js'
+import { Button, CodeField, PasswordField, sending } from './base/form.js'
+import { Problem } from './base/parts.js'
 
 /** Key of the session storage that keeps the page during the sign-in at the provider. */
 const KEPT_PAGE = 'countersign.page'
@@ -43,9 +43,9 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
               label="Your password"
               autocomplete="current-password"
               value={password}
-              onInput={setPassword}
+              onText={setPassword}
             />
-            {asksCode && <CodeField id="fresh-code" value={code} onInput={setCode} />}
+            {asksCode && <CodeField id="fresh-code" value={code} onText={setCode} />}
           </>
         )}
         {method === 'oidc' && (

@@ -1,23 +1,26 @@
 /**
- * The parts that the pages of the request log and the audit log share: the form of filters, the way from page to page, and rows that open.
+ * The parts that the pages of the request log and the audit log share: the form of filters, the table whose rows open, and the way from
+ * page to page.
  */
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { localTime, type usePager } from './base/address-query.js'
-import { Button, sending } from './base/form.js'
-import { Problem } from './base/parts.js'
+import { useAction } from './base/data.js'
+import { Button, Field, type Given, sending } from './base/form.js'
+import { Badge, Problem } from './base/parts.js'
+import { Table, type TableProps } from './base/table.js'
 import { timeZone } from './base/times.js'
-import { useAction } from './base/use-action.js'
 
 /** Stands in the address instead of the pseudonym of a user whom the log cannot name. */
 export const NOBODY = 'nobody'
+/** Precedes the values of a filter with a few. */
+export const ALL = ['', 'all'] as const
 
 const COMMON = ['id', 'subject', 'from', 'until'] as const
 type Filters<Name extends string> = Record<Name | (typeof COMMON)[number], string>
 
-/** The filters of a log. The fields that only one of the pages has are its children. */
+/** The filters of a log. The fields that only one of the pages has are its children, and have the names of the filters. */
 export function FilterForm<const Name extends string>(props: {
-  /** Begins the id of each field. */
-  prefix: 'request' | 'audit'
   filters: Filters<Name>
   /** Names of the fields among the children. */
   names: readonly Name[]
@@ -26,14 +29,12 @@ export function FilterForm<const Name extends string>(props: {
   onChange: (changes: Filters<Name>) => void
   children: ComponentChildren
 }) {
-  const { prefix, filters, names, findSubject, onChange } = props
+  const { filters, names, findSubject, onChange } = props
   const { problem, run } = useAction()
   const change = (pick: (name: Name | (typeof COMMON)[number]) => string) =>
     onChange(Object.fromEntries([...COMMON, ...names].map((name) => [name, pick(name)])) as Filters<Name>)
-  const apply = (form: HTMLFormElement) =>
+  const apply = ({ text }: Given) =>
     run(async () => {
-      const given = new FormData(form)
-      const text = (name: string) => String(given.get(name) ?? '').trim()
       const userId = text('user')
       // The user id goes in a body: addresses end up in histories and logs.
       const subject = userId ? ((await findSubject(userId)).subject ?? NOBODY) : filters.subject
@@ -43,32 +44,28 @@ export function FilterForm<const Name extends string>(props: {
         return text(name)
       })
     })
+  const time = { class: 'when', type: 'datetime-local', step: '1' }
   return (
     <form class="filters" onSubmit={sending(apply)}>
-      <div class="when">
-        <label for={`${prefix}-id`}>Request or verification id</label>
-        <input
-          id={`${prefix}-id`}
-          name="id"
-          autocomplete="off"
-          maxLength={128}
-          placeholder={props.idHint}
-          defaultValue={filters.id}
-        />
-      </div>
-      <div>
-        <label for={`${prefix}-user`}>User id</label>
-        <input
-          id={`${prefix}-user`}
-          name="user"
-          autocomplete="off"
-          maxLength={128}
-          placeholder={filters.subject && filters.subject !== NOBODY ? 'one user is chosen' : ''}
-        />
-      </div>
+      <Field
+        id="id"
+        class="when"
+        label="Request or verification id"
+        autocomplete="off"
+        maxLength={128}
+        placeholder={props.idHint}
+        defaultValue={filters.id}
+      />
+      <Field
+        id="user"
+        label="User id"
+        autocomplete="off"
+        maxLength={128}
+        placeholder={filters.subject && filters.subject !== NOBODY ? 'one user is chosen' : ''}
+      />
       {props.children}
-      <TimeField id={`${prefix}-from`} name="from" label="From" value={filters.from} />
-      <TimeField id={`${prefix}-until`} name="until" label="Until" value={filters.until} />
+      <Field id="from" label={`From (${timeZone()})`} defaultValue={localTime(filters.from)} {...time} />
+      <Field id="until" label={`Until (${timeZone()})`} defaultValue={localTime(filters.until)} {...time} />
       <div class="buttons">
         <Button text="Apply" type="submit" class="primary" />
         <Button text="Clear" onClick={() => change(() => '')} />
@@ -78,49 +75,34 @@ export function FilterForm<const Name extends string>(props: {
   )
 }
 
-function TimeField(props: { id: string; name: string; label: string; value: string }) {
-  return (
-    <div class="when">
-      <label for={props.id}>
-        {props.label} ({timeZone()})
-      </label>
-      <input
-        id={props.id}
-        name={props.name}
-        type="datetime-local"
-        step="1"
-        defaultValue={localTime(props.value)}
-      />
-    </div>
+/** The entries of a log, each of which opens. @param props.about what a row is, for screen readers */
+export function LogTable<Row>({
+  about,
+  details,
+  ...table
+}: TableProps<Row> & { about: (row: Row) => string; details: (row: Row) => ComponentChildren }) {
+  const { keyOf, columns } = table
+  const [open, setOpen] = useState<string | number | null>(null)
+  const more = (row: Row) => (
+    <MoreButton
+      about={about(row)}
+      isOpen={keyOf(row) === open}
+      onToggle={() => setOpen(keyOf(row) === open ? null : keyOf(row))}
+    />
   )
-}
-
-/** A filter with one of a few values, or none. */
-export function ChoiceField(props: {
-  id: string
-  name: string
-  label: string
-  value: string
-  options: ReadonlyArray<readonly [value: string, text: string]>
-}) {
   return (
-    <div>
-      <label for={props.id}>{props.label}</label>
-      <select id={props.id} name={props.name}>
-        <option value="">all</option>
-        {props.options.map(([value, text]) => (
-          <option key={value} value={value} selected={value === props.value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
+    <Table
+      {...table}
+      isLog
+      columns={[...columns, { name: 'Details', isSilent: true, cell: more }]}
+      below={(row) => keyOf(row) === open && details(row)}
+    />
   )
 }
 
 /** The buttons to newer and older entries; nothing where all entries stand on one page. */
 export function PagerButtons(props: {
-  entries: 'requests' | 'entries'
+  entries: 'requests' | 'entries' | 'deliveries'
   pager: ReturnType<typeof usePager>
   /** Where this page and the next older one begin; empty or null for none. */
   before: string
@@ -130,12 +112,8 @@ export function PagerButtons(props: {
   if (!next && !before) return null
   return (
     <div class="pager">
-      <button type="button" disabled={!before} onClick={pager.newer}>
-        Newer {entries}
-      </button>
-      <button type="button" disabled={!next} onClick={() => pager.older(String(next))}>
-        Older {entries}
-      </button>
+      <Button text={`Newer ${entries}`} disabled={!before} onClick={pager.newer} />
+      <Button text={`Older ${entries}`} disabled={!next} onClick={() => pager.older(String(next))} />
     </div>
   )
 }
@@ -162,4 +140,9 @@ export function Pseudonym({ subject, whyNone }: { subject: string | null | undef
       <span class="for-readers">{whyNone}</span>
     </span>
   )
+}
+
+/** A verdict, with its color. */
+export function VerdictBadge({ verdict }: { verdict: string }) {
+  return <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
 }

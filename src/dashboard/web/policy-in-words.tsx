@@ -10,7 +10,6 @@ import { type Fact, Facts } from './base/parts.js'
 import { Table } from './base/table.js'
 
 const ACR = 'Least acr'
-const COLUMNS = [{ name: 'Rule' }, { name: 'For', isText: true }, { name: 'An approval needs', isText: true }]
 
 /** @param props.label name of the table for screen readers */
 export function PolicyInWords({ policy, label }: { policy: ActionPolicy; label: string }) {
@@ -19,11 +18,13 @@ export function PolicyInWords({ policy, label }: { policy: ActionPolicy; label: 
     <>
       <Table
         label={label}
-        columns={COLUMNS}
-        rows={policy.rules.map((rule) => ({
-          key: rule.name,
-          cells: [<code>{rule.name}</code>, conditionInWords(rule.when), <Requirements rule={rule} />],
-        }))}
+        rows={policy.rules}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: 'Rule', cell: ({ name }) => <code>{name}</code> },
+          { name: 'For', isText: true, cell: (rule) => conditionInWords(rule.when) },
+          { name: 'An approval needs', isText: true, cell: (rule) => <Requirements rule={rule} /> },
+        ]}
       />
       <p class="muted small">The first rule that is for an action decides about it.</p>
       {retention && <p>{retention}</p>}
@@ -49,15 +50,14 @@ function Requirements({ rule }: { rule: PolicyRule }) {
 /** The rule that decides about an action, with everything that it asks of an approval. */
 export function DecidingRule({ rule }: { rule: PolicyRule }) {
   const words = requirementsInWords(rule.require)
-  const rows: Fact[] = words.map(([name, value]) => [
-    name,
-    name === ACR ? `${checksInWords(value)} (${value})` : value,
-  ])
   return (
     <Facts
       rows={[
         ['Rule', <code>{rule.name}</code>],
-        ...(rows.length > 0 ? rows : [['An approval needs', 'nothing beyond the contract'] as Fact]),
+        words.length === 0 && ['An approval needs', 'nothing beyond the contract'],
+        ...words.map(
+          ([name, value]): Fact => [name, name === ACR ? `${checksInWords(value)} (${value})` : value],
+        ),
       ]}
     />
   )

@@ -23,23 +23,23 @@ export function ChartTable(props: {
       <summary>
         Show as table<span class="for-readers">: {title}</span>
       </summary>
-      {isOpen &&
-        (steps.length === 0 ? (
-          <Empty title="No figures yet" />
-        ) : (
-          <Table
-            label={title}
-            isFigures
-            columns={[
-              { name: stepName },
-              ...series.map(({ label }) => ({ name: unit ? `${label}, ${unit}` : label, isNumber: true })),
-            ]}
-            rows={steps.map(({ at, i }) => ({
-              key: at,
-              cells: [nameOf(at), ...series.map(({ values }) => values[i]?.toLocaleString() ?? '–')],
-            }))}
-          />
-        ))}
+      {isOpen && (
+        <Table
+          label={title}
+          isFigures
+          rows={steps}
+          keyOf={({ at }) => at}
+          columns={[
+            { name: stepName, cell: ({ at }) => nameOf(at) },
+            ...series.map(({ label, values }) => ({
+              name: unit ? `${label}, ${unit}` : label,
+              isNumber: true,
+              cell: ({ i }: { i: number }) => values[i]?.toLocaleString() ?? '–',
+            })),
+          ]}
+          empty={<Empty title="No figures yet" />}
+        />
+      )}
     </details>
   )
 }

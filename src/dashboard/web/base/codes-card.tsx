@@ -4,12 +4,6 @@ import { withQuery } from './address-query.js'
 import { Badge, Card, Empty, type Tone } from './parts.js'
 import { Table } from './table.js'
 
-const COLUMNS = [
-  { name: 'Code or reason', isText: true },
-  { name: 'Kind' },
-  { name: 'Requests', isNumber: true },
-]
-
 export function CodesCard(props: { traffic: TrafficView; environment: Environment; requestsHref: string }) {
   const { traffic, environment, requestsHref } = props
   const { codes, reasons } = traffic.environments[environment]
@@ -22,25 +16,26 @@ export function CodesCard(props: { traffic: TrafficView; environment: Environmen
   ].sort((a, b) => b.count - a.count)
   return (
     <Card title="Errors and rejections" hint="Each leads to the requests behind it.">
-      {rows.length === 0 ? (
-        <Empty title="None in this window" />
-      ) : (
-        <Table
-          label="Errors and rejections by code"
-          isFigures
-          columns={COLUMNS}
-          rows={rows.map(({ code, count, kind, tone, outcome }) => ({
-            key: `${kind} ${code}`,
-            cells: [
+      <Table
+        label="Errors and rejections by code"
+        isFigures
+        rows={rows}
+        keyOf={({ kind, code }) => `${kind} ${code}`}
+        columns={[
+          {
+            name: 'Code or reason',
+            isText: true,
+            cell: ({ code, outcome }) => (
               <a href={withQuery(requestsHref, { environment, code, outcome, from })}>
                 <code>{code}</code>
-              </a>,
-              <Badge tone={tone}>{kind}</Badge>,
-              count.toLocaleString(),
-            ],
-          }))}
-        />
-      )}
+              </a>
+            ),
+          },
+          { name: 'Kind', cell: ({ kind, tone }) => <Badge tone={tone}>{kind}</Badge> },
+          { name: 'Requests', isNumber: true, cell: ({ count }) => count.toLocaleString() },
+        ]}
+        empty={<Empty title="None in this window" />}
+      />
     </Card>
   )
 }

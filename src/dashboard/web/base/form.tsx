@@ -1,5 +1,6 @@
-/** The buttons of all pages, and what their forms share: the act of sending one, and a choice among a few values. */
-import type { ComponentProps, TargetedSubmitEvent } from 'preact'
+/** The buttons, fields and forms of all pages. The fields of a form are read when it is sent, by their names, which are their ids. */
+import type { AllHTMLAttributes, ComponentChildren, ComponentProps, TargetedSubmitEvent } from 'preact'
+import { useState } from 'preact/hooks'
 
 /** A button, which sends a form only where its type says so. @param props.about further words for screen readers, where many buttons of a page have the same text */
 export function Button({
@@ -15,38 +16,228 @@ export function Button({
   )
 }
 
+/** What a person typed and chose in a form. */
+export interface Given {
+  /** Returns a text without the spaces around it; empty where the form lacks the field. */
+  text: <Value extends string>(name: string) => Value
+  /** Returns a number, or null for an empty field. */
+  number: (name: string) => number | null
+  /** Returns the values of the boxes of this name that are checked. */
+  checked: <Value extends string>(name: string) => Value[]
+}
+
 /** Handles the event of a form that is sent, which then loads no other page. */
-export function sending(act: (form: HTMLFormElement) => unknown) {
+export function sending(act: (given: Given, form: HTMLFormElement) => unknown) {
   return (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
-    void act(event.currentTarget)
+    void act(givenIn(event.currentTarget), event.currentTarget)
   }
 }
 
-/** A choice with its label. @param props.options values with their texts; a value without one is its own text */
+/** Reads a form now, so that what it gives stays when the form is gone. */
+export function givenIn(form: HTMLFormElement): Given {
+  const data = new FormData(form)
+  const textOf = (name: string) => String(data.get(name) ?? '').trim()
+  return {
+    text: <Value extends string>(name: string) => textOf(name) as Value,
+    number: (name) => (textOf(name) === '' ? null : Number(textOf(name))),
+    checked: <Value extends string>(name: string) => data.getAll(name) as Value[],
+  }
+}
+
+interface Described {
+  id: string
+  label: ComponentChildren
+  /** Stands below the field, and describes it for screen readers. */
+  hint?: ComponentChildren
+  /** Class of the box around label and field: `twice` for twice the width in a form of several columns, `when` for a time. */
+  class?: string
+}
+
+/** A label with a control and its hint. @param props.children the control */
+function Labeled({
+  id,
+  label,
+  hint,
+  class: name = '',
+  children,
+}: Described & { children: ComponentChildren }) {
+  return (
+    <div class={`field ${name}`}>
+      <label for={id}>{label}</label>
+      {children}
+      {hint && (
+        <p id={`${id}-hint`} class="muted small">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Attributes of a field for a false match rate. */
+export const RATE = { type: 'number', min: '1e-9', max: '0.5', step: 'any' }
+
+export interface FieldProps
+  extends Described,
+    Omit<
+      AllHTMLAttributes<HTMLInputElement>,
+      'id' | 'label' | 'class' | 'onInput' | 'rows' | 'defaultValue'
+    > {
+  /** Makes the field one of several lines. */
+  rows?: number
+  defaultValue?: string | number
+  onText?: (text: string) => void
+}
+
+/** A field for text, with its label. Without `value` and `onText` the form is what reads it. */
+export function Field({ label, hint, class: box, onText, ...attributes }: FieldProps) {
+  const { id, rows } = attributes
+  const control = {
+    name: id,
+    'aria-describedby': hint ? `${id}-hint` : undefined,
+    ...attributes,
+    onInput: (event: { currentTarget: { value: string } }) => onText?.(event.currentTarget.value),
+  } as object
+  return (
+    <Labeled id={id} label={label} hint={hint} class={box}>
+      {rows ? <textarea {...control} /> : <input {...control} />}
+    </Labeled>
+  )
+}
+
+/** A field for a password, which the person may reveal while typing. */
+export function PasswordField(props: FieldProps & { label: string; autocomplete: string }) {
+  const [isShown, setShown] = useState(false)
+  const { label, onText, ...attributes } = props
+  return (
+    <Labeled id={props.id} label={label}>
+      <div class="password">
+        <input
+          {...(attributes as object)}
+          // The types of the attributes allow only one fixed type for a field.
+          type={(isShown ? 'text' : 'password') as 'password'}
+          autocapitalize="off"
+          required
+          onInput={(event) => onText?.(event.currentTarget.value)}
+        />
+        <Button
+          text={isShown ? 'Hide' : 'Show'}
+          about={label.toLowerCase()}
+          aria-pressed={isShown}
+          onClick={() => setShown(!isShown)}
+        />
+      </div>
+    </Labeled>
+  )
+}
+
+/** A field for a code of an authenticator app, or a recovery code. */
+export function CodeField(props: Pick<FieldProps, 'id' | 'value' | 'onText'>) {
+  return (
+    <Field
+      label="Code of your app, or a recovery code"
+      autocomplete="one-time-code"
+      autocapitalize="characters"
+      required
+      maxLength={32}
+      {...props}
+    />
+  )
+}
+
+/** Values of a choice with their texts; a value without one is its own text. */
+export type Options<Value extends string> = ReadonlyArray<Value | readonly [value: Value, text: string]>
+
+/** A choice with its label. @param props.value the value that is chosen. @param props.initial the one at first, where the form reads the choice */
 export function Choice<Value extends string>(props: {
   id: string
-  name?: string
   label: string
-  options: ReadonlyArray<Value | readonly [value: Value, text: string]>
+  options: Options<Value>
   disabled?: boolean
   value?: Value
+  initial?: string
   onChoose?: (value: Value) => void
 }) {
-  const { label, options, onChoose, ...attributes } = props
+  const { label, options, initial, onChoose, ...attributes } = props
   return (
-    <>
-      <label for={props.id}>{label}</label>
-      <select {...attributes} onChange={(event) => onChoose?.(event.currentTarget.value as Value)}>
+    <Labeled id={props.id} label={label}>
+      <select
+        name={props.id}
+        {...attributes}
+        onChange={(event) => onChoose?.(event.currentTarget.value as Value)}
+      >
         {options.map((option) => {
           const [value, text] = typeof option === 'string' ? [option, option] : option
           return (
-            <option key={value} value={value}>
+            // The default, and not only the choice, so that it returns when the form is emptied.
+            <option key={value} value={value} {...(value === initial && { defaultSelected: true })}>
               {text}
             </option>
           )
         })}
       </select>
-    </>
+    </Labeled>
+  )
+}
+
+/** A box to check, with its text. */
+export function Check(props: { text: string; checked: boolean; onCheck: (isChecked: boolean) => void }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={props.checked}
+        onChange={({ currentTarget }) => props.onCheck(currentTarget.checked)}
+      />
+      {props.text}
+    </label>
+  )
+}
+
+/** Boxes to check, which the form reads. @param props.options values with what stands next to their boxes */
+export function Checks(props: {
+  name: string
+  legend: string
+  options: ReadonlyArray<readonly [value: string, text: ComponentChildren]>
+  initial?: string[]
+}) {
+  return (
+    <fieldset class="choices">
+      <legend>{props.legend}</legend>
+      {props.options.map(([value, text]) => (
+        <label key={value}>
+          <input
+            type="checkbox"
+            name={props.name}
+            value={value}
+            defaultChecked={props.initial?.includes(value) ?? false}
+          />{' '}
+          {text}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** A choice between a few options, all of which are visible. */
+export function Segments<Value extends string>(props: {
+  label: string
+  options: ReadonlyArray<readonly [Value, string]>
+  value: Value
+  onChange: (value: Value) => void
+}) {
+  return (
+    <fieldset class="segments">
+      <legend class="for-readers">{props.label}</legend>
+      {props.options.map(([value, text]) => (
+        <Button
+          text={text}
+          key={value}
+          aria-pressed={value === props.value}
+          onClick={() => props.onChange(value)}
+        />
+      ))}
+    </fieldset>
   )
 }

@@ -1,7 +1,8 @@
 /** The components that all pages share. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { sending } from './form.js'
+import { type Data, useAction } from './data.js'
+import { Button, Field, type Given, givenIn, sending } from './form.js'
 
 export function Card(props: {
   title: string
@@ -23,25 +24,6 @@ export function Card(props: {
   )
 }
 
-/** A field for a code of an authenticator app, or a recovery code. */
-export function CodeField(props: { id: string; value: string; onInput: (code: string) => void }) {
-  return (
-    <>
-      <label for={props.id}>Code of your app, or a recovery code</label>
-      <input
-        id={props.id}
-        type="text"
-        autocomplete="one-time-code"
-        autocapitalize="characters"
-        required
-        maxLength={32}
-        value={props.value}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
-      />
-    </>
-  )
-}
-
 export type Tone = 'good' | 'warn' | 'bad' | 'plain'
 
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
@@ -58,9 +40,7 @@ export function Problem({ message, onRetry }: { message: string | null; onRetry?
       </p>
       {onRetry && (
         <div class="toolbar">
-          <button type="button" onClick={onRetry}>
-            Retry
-          </button>
+          <Button text="Retry" onClick={onRetry} />
         </div>
       )}
     </>
@@ -72,36 +52,13 @@ export function Waiting({ data }: { data: { error: string | null; reload: () => 
   return data.error === null ? <Loading /> : <Problem message={data.error} onRetry={data.reload} />
 }
 
-/** A field for a password, which the person may reveal while typing. */
-export function PasswordField(props: {
-  id: string
-  label: string
-  autocomplete: 'current-password' | 'new-password'
-  minLength?: number
-  value: string
-  onInput: (value: string) => void
-}) {
-  const [isShown, setShown] = useState(false)
+/** Shows data when they are there: until then, that they are loading, and after a failure, why, with a button to retry. */
+export function Loaded<T>({ data, children }: { data: Data<T>; children: (value: T) => ComponentChildren }) {
+  if (data.value === null) return <Waiting data={data} />
   return (
     <>
-      <label for={props.id}>{props.label}</label>
-      <div class="password">
-        <input
-          id={props.id}
-          // The types of the attributes allow only one fixed type for a field.
-          type={(isShown ? 'text' : 'password') as 'password'}
-          autocomplete={props.autocomplete}
-          autocapitalize="off"
-          required
-          minLength={props.minLength ?? 0}
-          value={props.value}
-          onInput={(event) => props.onInput(event.currentTarget.value)}
-        />
-        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? 'Hide' : 'Show'}
-          <span class="for-readers"> {props.label.toLowerCase()}</span>
-        </button>
-      </div>
+      <Problem message={data.error} onRetry={data.reload} />
+      {children(data.value)}
     </>
   )
 }
@@ -126,57 +83,66 @@ export function Empty({ title, children }: { title: string; children?: Component
 
 export type Fact = [name: string, value: ComponentChildren]
 
-export function Facts({ rows }: { rows: Fact[] }) {
+/** @param props.rows the facts; what is no fact, such as `false` where a condition is not met, is left out */
+export function Facts({ rows }: { rows: Array<Fact | false | null | undefined | ''> }) {
   return (
     <dl class="facts">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {rows.map(
+        (row) =>
+          row && (
+            <div key={row[0]}>
+              <dt>{row[0]}</dt>
+              <dd>{row[1]}</dd>
+            </div>
+          ),
+      )}
     </dl>
   )
 }
 
-/** A choice between a few options, all of which are visible. */
-export function Segments<Value extends string>(props: {
-  label: string
-  options: ReadonlyArray<readonly [Value, string]>
-  value: Value
-  onChange: (value: Value) => void
-}) {
+/** A figure in large, with its name above and a detail below. */
+export function Tile(props: { name: string; value: ComponentChildren; detail: string }) {
   return (
-    <fieldset class="segments">
-      <legend class="for-readers">{props.label}</legend>
-      {props.options.map(([value, text]) => (
-        <button
-          type="button"
-          key={value}
-          aria-pressed={value === props.value}
-          onClick={() => props.onChange(value)}
-        >
-          {text}
-        </button>
-      ))}
-    </fieldset>
+    <div class="tile">
+      <span class="muted">{props.name}</span>
+      <strong>{props.value}</strong>
+      <span class="muted small">{props.detail}</span>
+    </div>
   )
 }
 
-/** A dialog that asks for confirmation. Escape and Cancel change nothing, and the focus returns to where it was. */
-export function Confirm(props: {
+/** What a dialog asks before something is done. */
+export interface Question {
   title: string
-  children: ComponentChildren
+  /** Text of the button that confirms. */
   confirm: string
   isDanger?: boolean
-  /** Whether the form of the dialog is complete; true by default. */
-  isReady?: boolean
-  /** Called with the answer, before `onConfirm`. */
-  onClose: (isConfirmed: boolean) => void
-  onConfirm?: () => void
-}) {
+  /** A text that the person has to type before the button works. */
+  typed?: string
+  /** What follows from it, and the fields of the dialog. */
+  children: ComponentChildren
+  /** Called with what the dialog's fields hold. */
+  onConfirm?: (given: Given) => unknown
+}
+
+/** @returns a function that asks a question, and the dialog of the question, which the page must show */
+export function useQuestion(): [ask: (question: Question) => void, dialog: ComponentChildren] {
+  const [question, setQuestion] = useState<Question | null>(null)
+  return [setQuestion, question && <Confirm {...question} onClose={() => setQuestion(null)} />]
+}
+
+/** A dialog that asks for confirmation. Escape and Cancel change nothing, and the focus returns to where it was. */
+export function Confirm(
+  props: Question & {
+    /** Called with the answer, before `onConfirm`. */
+    onClose: (isConfirmed: boolean) => void
+  },
+) {
+  const { title, typed, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const titleId = useId()
+  const [text, setText] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
   // Only closing returns the focus: a dialog that is just removed would lose it.
   const close = (answer: string) => dialog.current?.close(answer)
@@ -186,27 +152,67 @@ export function Confirm(props: {
       aria-labelledby={titleId}
       onClose={() => {
         const isConfirmed = dialog.current?.returnValue === 'confirm'
+        const given = givenIn(form.current!)
         props.onClose(isConfirmed)
-        if (isConfirmed) props.onConfirm?.()
+        if (isConfirmed) props.onConfirm?.(given)
       }}
     >
-      <form onSubmit={sending(() => close('confirm'))}>
-        <h2 id={titleId}>{props.title}</h2>
-        {props.children}
+      <form ref={form} onSubmit={sending(() => close('confirm'))}>
+        <h2 id={titleId}>{title}</h2>
+        {typeof children === 'string' ? <p>{children}</p> : children}
+        {typed && (
+          <Field
+            id="typed-to-confirm"
+            label={
+              <>
+                Type <code>{typed}</code> to confirm
+              </>
+            }
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            value={text}
+            onText={setText}
+          />
+        )}
         <div class="actions">
-          <button type="button" onClick={() => close('cancel')}>
-            Cancel
-          </button>
-          <button
+          <Button text="Cancel" onClick={() => close('cancel')} />
+          <Button
+            text={props.confirm}
             type="submit"
             class={props.isDanger ? 'danger solid' : 'primary'}
-            disabled={props.isReady === false}
-          >
-            {props.confirm}
-          </button>
+            disabled={typed !== undefined && typed !== text}
+          />
         </div>
       </form>
     </dialog>
+  )
+}
+
+/** A card with a form that adds something, and that is emptied afterwards. */
+export function AddCard(props: {
+  title: string
+  hint: string
+  submit?: string
+  /** Whether the button stands in one row with the fields. */
+  isRow?: boolean
+  add: (given: Given) => Promise<unknown>
+  children: ComponentChildren
+}) {
+  const { problem, isBusy, run } = useAction()
+  const add = (given: Given, form: HTMLFormElement) =>
+    run(async () => {
+      await props.add(given)
+      form.reset()
+    })
+  return (
+    <Card title={props.title} hint={props.hint}>
+      <form class={props.isRow ? 'fields' : undefined} onSubmit={sending(add)}>
+        {props.children}
+        <Problem message={problem} />
+        <Button text={props.submit ?? 'Add'} type="submit" class="primary" disabled={isBusy} />
+      </form>
+    </Card>
   )
 }
 

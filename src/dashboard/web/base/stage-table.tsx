@@ -6,13 +6,6 @@ import { Button } from './form.js'
 import { Empty } from './parts.js'
 import { Table } from './table.js'
 
-const COLUMNS = [
-  { name: 'Stage' },
-  { name: 'p50', isNumber: true },
-  { name: 'p95', isNumber: true },
-  { name: 'p99', isNumber: true },
-]
-
 export function StageTable(props: {
   latencies: Record<string, Percentiles>
   chosen: string
@@ -20,24 +13,37 @@ export function StageTable(props: {
 }) {
   const { latencies, chosen } = props
   const stages = [...STAGES, 'total'].filter((stage) => latencies[stage])
-  if (stages.length === 0) return <Empty title="No request was measured" />
+  const percentile = (name: string, index: number) => ({
+    name,
+    isNumber: true,
+    cell: (stage: string) => {
+      const ms = latencies[stage]![index]!
+      return ms.toFixed(ms < 10 ? 2 : 1)
+    },
+  })
   return (
     <Table
       label="Latency by stage"
       isFigures
-      columns={COLUMNS}
-      rows={stages.map((stage) => ({
-        key: stage,
-        cells: [
-          <Button
-            text={stage}
-            class="link"
-            aria-pressed={stage === chosen}
-            onClick={() => props.onChoose(stage)}
-          />,
-          ...latencies[stage]!.map((ms) => ms.toFixed(ms < 10 ? 2 : 1)),
-        ],
-      }))}
+      rows={stages}
+      keyOf={(stage) => stage}
+      columns={[
+        {
+          name: 'Stage',
+          cell: (stage) => (
+            <Button
+              text={stage}
+              class="link"
+              aria-pressed={stage === chosen}
+              onClick={() => props.onChoose(stage)}
+            />
+          ),
+        },
+        percentile('p50', 0),
+        percentile('p95', 1),
+        percentile('p99', 2),
+      ]}
+      empty={<Empty title="No request was measured" />}
     />
   )
 }

@@ -1,8 +1,10 @@
 /** Tables that stay readable on a phone. */
 import type { ComponentChildren } from 'preact'
 
-export interface Column {
+/** A column with its heading. A cell without anything is hidden on a phone. */
+export interface Column<Row> {
   name: string
+  cell: (row: Row) => ComponentChildren
   isNumber?: boolean
   /** Whether long text may wrap; other cells stay on one line. */
   isText?: boolean
@@ -10,17 +12,26 @@ export interface Column {
   isSilent?: boolean
 }
 
-/** A table. On a phone, each row becomes a block of names and values. */
-export function Table(props: {
+export interface TableProps<Row> {
+  /** Name for screen readers. */
   label: string
-  columns: Column[]
+  columns: ReadonlyArray<Column<Row>>
+  rows: readonly Row[]
+  keyOf: (row: Row) => string | number
+  /** Stands below a row, over all columns. */
+  below?: (row: Row) => ComponentChildren
+  /** Shown instead of a table without rows. */
+  empty?: ComponentChildren
   /** Whether the table has only a few narrow columns of figures, and so stays a table on a phone. */
   isFigures?: boolean
   /** Whether the table has many rows: on a phone, each row is then a few lines of text without the names of the columns. */
   isLog?: boolean
-  rows: Array<{ key: string | number; cells: ComponentChildren[]; below?: ComponentChildren }>
-}) {
-  const { columns } = props
+}
+
+/** A table. On a phone, each row becomes a block of names and values. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { columns, rows, keyOf, empty } = props
+  if (rows.length === 0 && empty) return <>{empty}</>
   return (
     <section
       class={`wide ${props.isFigures ? 'figures' : props.isLog ? 'log' : ''}`}
@@ -38,29 +49,29 @@ export function Table(props: {
           </tr>
         </thead>
         <tbody>
-          {props.rows.map(({ key, cells, below }) => (
-            <>
-              <tr key={key}>
-                {cells.map((cell, index) => {
-                  const column = columns[index]!
-                  return (
+          {rows.map((row) => {
+            const below = props.below?.(row)
+            return (
+              <>
+                <tr key={keyOf(row)}>
+                  {columns.map(({ name, cell, isNumber, isText, isSilent }) => (
                     <td
-                      key={column.name}
-                      class={column.isNumber ? 'number' : column.isText ? 'text' : undefined}
-                      data-name={column.isSilent ? undefined : column.name}
+                      key={name}
+                      class={isNumber ? 'number' : isText ? 'text' : undefined}
+                      data-name={isSilent ? undefined : name}
                     >
-                      {cell}
+                      {cell(row)}
                     </td>
-                  )
-                })}
-              </tr>
-              {below && (
-                <tr key={`${key}-below`} class="below">
-                  <td colSpan={columns.length}>{below}</td>
+                  ))}
                 </tr>
-              )}
-            </>
-          ))}
+                {below && (
+                  <tr key={`${keyOf(row)}-below`} class="below">
+                    <td colSpan={columns.length}>{below}</td>
+                  </tr>
+                )}
+              </>
+            )
+          })}
         </tbody>
       </table>
     </section>

@@ -7,9 +7,10 @@ export function timeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
-/** Shows a time. With `day` it shows only the day, and the whole time in the tooltip. */
-export function Time({ at, day }: { at: string; day?: boolean }) {
+/** Shows a time, or `none` where there is none. With `day` it shows only the day, and the whole time in the tooltip. */
+export function Time({ at, day, none = '–' }: { at: string | null; day?: boolean; none?: string }) {
   const zone = useShownZone()
+  if (at === null) return <>{none}</>
   const full = momentText(at, zone)
   return (
     <time dateTime={at} title={full}>

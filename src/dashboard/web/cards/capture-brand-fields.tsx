@@ -1,10 +1,10 @@
 /** Fields for the color and the logo of the hosted capture page. The logo is sent with the other fields when the form is saved. */
 import { useId } from 'preact/hooks'
 import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
+import { useAction } from '../base/data.js'
 import { Button } from '../base/form.js'
 import { Problem } from '../base/parts.js'
 import { dataUrl } from '../base/photo.js'
-import { useAction } from '../base/use-action.js'
 
 /** Largest file that the service accepts, in KiB. */
 const MAX_LOGO_KIB = 512

@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { Button } from '../base/form.js'
-import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from '../base/parts.js'
+import { useAction, useData } from '../base/data.js'
+import { Button, Segments } from '../base/form.js'
+import { Badge, Card, Empty, type Fact, Facts, Loaded, Problem } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
+import { PagerButtons } from '../log-parts.js'
 
 const REFRESH_MS = 5000
 type State = DeliveryState | 'retrying'
@@ -40,15 +40,6 @@ const FILTERS = [
   ['failed', 'Failed'],
   ['delivered', 'Delivered'],
 ] as const satisfies ReadonlyArray<readonly [DeliveryState | '', string]>
-const COLUMNS = [
-  { name: 'Created' },
-  { name: 'Event', isText: true },
-  { name: 'State' },
-  { name: 'Tries', isNumber: true },
-  { name: 'Last answer' },
-  { name: 'Next try' },
-]
-
 export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[]; onChange: () => void }) {
   const { tenantId, webhooks } = props
   const [status, setStatus] = useState<DeliveryState | ''>('')
@@ -56,13 +47,13 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
   const [starts, setStarts] = useState<string[]>([])
   const before = starts.at(-1) ?? ''
   const page = useData(tenantAddress(tenantId, 'GET /webhooks/deliveries', { status, before }), REFRESH_MS)
-  const { problem, isBusy, run } = useAction()
+  const mayRedeliver = useRights().tenant('POST /webhooks/redeliver')
+  const { problem, isBusy, run } = useAction(() => {
+    page.reload()
+    props.onChange()
+  })
   const redeliver = ({ id }: DeliveryView) =>
-    run(async () => {
-      await callTenant(tenantId, 'POST /webhooks/redeliver', { delivery: id })
-      page.reload()
-      props.onChange()
-    })
+    run(() => callTenant(tenantId, 'POST /webhooks/redeliver', { delivery: id }))
   const hostOf = (id: string) => {
     const webhook = webhooks.find((one) => one.id === id)
     return webhook && new URL(webhook.url).host
@@ -84,84 +75,71 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       }
     >
       <Problem message={problem} />
-      <Problem message={page.error} onRetry={page.reload} />
-      {!page.value ? (
-        !page.error && <Loading />
-      ) : page.value.deliveries.length === 0 ? (
-        <Empty title={status === '' ? 'Nothing was sent yet' : 'No delivery is in this state'} />
-      ) : (
-        <Deliveries
-          deliveries={page.value.deliveries}
-          maxAttempts={page.value.max_attempts}
-          hostOf={hostOf}
-          isBusy={isBusy}
-          onRedeliver={redeliver}
-        />
-      )}
+      <Loaded data={page}>
+        {({ deliveries, max_attempts }) => (
+          <Table
+            label="Deliveries"
+            isLog
+            rows={deliveries}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+              {
+                name: 'Event',
+                isText: true,
+                cell: ({ event_id, type, webhook }) => (
+                  <span title={event_id}>
+                    <code>{type}</code> <span class="muted small">{hostOf(webhook)}</span>
+                  </span>
+                ),
+              },
+              {
+                name: 'State',
+                cell: (delivery) => (
+                  <Badge tone={TONES[stateOf(delivery)]}>{STATE_TEXT[stateOf(delivery)]}</Badge>
+                ),
+              },
+              { name: 'Tries', isNumber: true, cell: ({ attempts }) => `${attempts} of ${max_attempts}` },
+              { name: 'Last answer', cell: ({ last_outcome }) => last_outcome },
+              {
+                name: 'Next try',
+                cell: (delivery) =>
+                  delivery.next_attempt_at ? (
+                    <Time at={delivery.next_attempt_at} />
+                  ) : (
+                    mayRedeliver &&
+                    delivery.replayable && (
+                      <Button
+                        text="Redeliver"
+                        about={delivery.event_id}
+                        disabled={isBusy}
+                        onClick={() => redeliver(delivery)}
+                      />
+                    )
+                  ),
+              },
+            ]}
+            empty={<Empty title={status === '' ? 'Nothing was sent yet' : 'No delivery is in this state'} />}
+          />
+        )}
+      </Loaded>
       <details class="muted">
         <summary>What the states mean</summary>
         <Facts rows={MEANINGS.map(([state, text]): Fact => [STATE_TEXT[state], text])} />
       </details>
-      {(page.value?.next_before || starts.length > 0) && (
-        <div class="pager">
-          <Button
-            text="Newer deliveries"
-            disabled={starts.length === 0}
-            onClick={() => setStarts(starts.slice(0, -1))}
-          />
-          <Button
-            text="Older deliveries"
-            disabled={!page.value?.next_before}
-            onClick={() => setStarts([...starts, page.value!.next_before!])}
-          />
-        </div>
-      )}
+      <PagerButtons
+        entries="deliveries"
+        pager={{
+          older: (next) => setStarts([...starts, next]),
+          newer: () => setStarts(starts.slice(0, -1)),
+        }}
+        before={before}
+        next={page.value?.next_before}
+      />
     </Card>
   )
 }
 
 function stateOf({ status, last_outcome }: DeliveryView): State {
   return status === 'pending' && last_outcome !== null ? 'retrying' : status
-}
-
-function Deliveries(props: {
-  deliveries: DeliveryView[]
-  maxAttempts: number
-  hostOf: (webhook: string) => string | undefined
-  isBusy: boolean
-  onRedeliver: (delivery: DeliveryView) => void
-}) {
-  const mayRedeliver = useRights().tenant('POST /webhooks/redeliver')
-  return (
-    <Table
-      label="Deliveries"
-      isLog
-      columns={COLUMNS}
-      rows={props.deliveries.map((delivery) => ({
-        key: delivery.id,
-        cells: [
-          <Time at={delivery.created_at} />,
-          <span title={delivery.event_id}>
-            <code>{delivery.type}</code> <span class="muted small">{props.hostOf(delivery.webhook)}</span>
-          </span>,
-          <Badge tone={TONES[stateOf(delivery)]}>{STATE_TEXT[stateOf(delivery)]}</Badge>,
-          `${delivery.attempts} of ${props.maxAttempts}`,
-          delivery.last_outcome,
-          delivery.next_attempt_at ? (
-            <Time at={delivery.next_attempt_at} />
-          ) : (
-            mayRedeliver &&
-            delivery.replayable && (
-              <Button
-                text="Redeliver"
-                about={delivery.event_id}
-                disabled={props.isBusy}
-                onClick={() => props.onRedeliver(delivery)}
-              />
-            )
-          ),
-        ],
-      }))}
-    />
-  )
 }

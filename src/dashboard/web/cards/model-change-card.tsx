@@ -2,54 +2,100 @@
 import { useState } from 'preact/hooks'
 import type { ModelsView } from '../../contract.js'
 import { callOperator } from '../base/api.js'
-import { Button } from '../base/form.js'
-import { Badge, Card, Facts, Problem } from '../base/parts.js'
+import { useAction } from '../base/data.js'
+import { Button, Choice, Field, RATE } from '../base/form.js'
+import { Badge, Card, Facts, Problem, useQuestion } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { BeginDialog, DecideDialog, FinishDialog, PlanDialog } from './model-change-dialogs.js'
+import { DecideDialog, givenPlan, missingIn, PlanFields, usersHave } from './model-change-dialogs.js'
 
 type Migration = NonNullable<ModelsView['migration']>
-type Step = 'begin' | 'plan' | 'decide' | 'back' | 'finish'
-
-const STEPS: ReadonlyArray<readonly [Exclude<Step, 'begin'>, string]> = [
-  ['plan', 'Plan…'],
-  ['decide', 'Move the decision…'],
-  ['back', 'Move it back…'],
-  ['finish', 'Finish…'],
-]
 
 export function ModelChangeCard({ models, onChange }: { models: ModelsView; onChange: () => void }) {
   const { packs, migration, tenants } = models
-  const [step, setStep] = useState<Step | null>(null)
-  const { problem, isBusy, run } = useAction()
+  const [moving, setMoving] = useState<'decide' | 'back' | null>(null)
+  const [ask, dialog] = useQuestion()
+  const { problem, isBusy, run } = useAction(onChange)
   const mayChange = useRights().operator('POST /models/begin')
   const following = packs.slice(1).map(({ model }) => model)
-  const does = (work: () => Promise<unknown>) =>
-    void run(async () => {
-      await work()
-      onChange()
+  const begin = () =>
+    ask({
+      title: 'Begin a change of the pack?',
+      confirm: 'Begin',
+      children: (
+        <>
+          <p>
+            From then on, strong verifications and enrollments add templates of the new pack. The old pack
+            goes on deciding.
+          </p>
+          <Choice id="model-to" label="New pack" options={following} />
+          <Field
+            id="model-strict"
+            label="Strict false match rate"
+            {...RATE}
+            placeholder="a tenth of the rate in force"
+          />
+          <PlanFields at_coverage={null} at_date={null} />
+        </>
+      ),
+      onConfirm: (given) =>
+        run(() =>
+          callOperator('POST /models/begin', {
+            to: given.text('model-to'),
+            strict_fmr: given.number('model-strict'),
+            ...givenPlan(given),
+          }),
+        ),
     })
-  const close = () => setStep(null)
-  const steps = migration
-    ? STEPS.filter(([name]) => !migration.is_finishing || name === 'finish')
-    : following.length > 0
-      ? ([['begin', 'Begin…']] as const)
-      : []
+  const plan = (change: Migration) =>
+    ask({
+      title: 'When does the decision move?',
+      confirm: 'Save',
+      children: <PlanFields {...change} />,
+      onConfirm: (given) => run(() => callOperator('POST /models/plan', givenPlan(given))),
+    })
+  const finish = ({ from, to, is_finishing }: Migration) => {
+    const staysWithFirst = tenants.every(({ deciding }) => deciding === from)
+    // The pack that decides for no tenant goes; where the decisions differ, the service refuses.
+    const dropping = !is_finishing && staysWithFirst ? to : from
+    const missing = dropping === from ? missingIn(tenants) : 0
+    ask({
+      title: `Delete the templates of ${dropping}?`,
+      confirm: 'Delete forever',
+      isDanger: true,
+      typed: dropping,
+      children: (
+        <p>
+          There is no way back after this.
+          {missing > 0 &&
+            ` ${usersHave(missing)} no template of the other pack, and will be asked to enroll.`}
+        </p>
+      ),
+      onConfirm: () => run(() => callOperator('POST /models/finish', { dropping })),
+    })
+  }
+  const button = (text: string, act: () => void, tone?: 'danger') => (
+    <Button text={text} class={tone} disabled={isBusy} onClick={act} />
+  )
   return (
     <Card
       title="Change of the pack"
       hint="From one pack to another without new photos: strong verifications and enrollments add templates of the new one."
       actions={
         mayChange &&
-        steps.map(([name, text]) => (
-          <Button
-            text={text}
-            key={name}
-            class={name === 'finish' ? 'danger' : undefined}
-            disabled={isBusy}
-            onClick={() => setStep(name)}
-          />
+        (migration ? (
+          <>
+            {!migration.is_finishing && (
+              <>
+                {button('Plan…', () => plan(migration))}
+                {button('Move the decision…', () => setMoving('decide'))}
+                {button('Move it back…', () => setMoving('back'))}
+              </>
+            )}
+            {button('Finish…', () => finish(migration), 'danger')}
+          </>
+        ) : (
+          following.length > 0 && button('Begin…', begin)
         ))
       }
     >
@@ -63,35 +109,14 @@ export function ModelChangeCard({ models, onChange }: { models: ModelsView; onCh
             : 'No pack follows. Name the new one in COUNTERSIGN_FOLLOWING_PACKS of every service to begin a change.'}
         </p>
       )}
-      {step === 'begin' && (
-        <BeginDialog
-          following={following}
-          onClose={close}
-          onConfirm={(body) => does(() => callOperator('POST /models/begin', body))}
-        />
-      )}
-      {step === 'plan' && migration && (
-        <PlanDialog
-          migration={migration}
-          onClose={close}
-          onConfirm={(body) => does(() => callOperator('POST /models/plan', body))}
-        />
-      )}
-      {(step === 'decide' || step === 'back') && migration && (
+      {dialog}
+      {moving && migration && (
         <DecideDialog
-          model={step === 'decide' ? migration.to : migration.from}
+          model={moving === 'decide' ? migration.to : migration.from}
           tenants={tenants}
-          isBack={step === 'back'}
-          onClose={close}
-          onConfirm={(body) => does(() => callOperator(`POST /models/${step}`, body))}
-        />
-      )}
-      {step === 'finish' && migration && (
-        <FinishDialog
-          migration={migration}
-          tenants={tenants}
-          onClose={close}
-          onConfirm={(body) => does(() => callOperator('POST /models/finish', body))}
+          isBack={moving === 'back'}
+          onClose={() => setMoving(null)}
+          onConfirm={(body) => void run(() => callOperator(`POST /models/${moving}`, body))}
         />
       )}
     </Card>

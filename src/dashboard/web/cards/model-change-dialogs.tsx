@@ -1,105 +1,58 @@
-/** The dialogs of the steps of a change of the model pack. */
+/** The fields of the plan of a change of the model pack, and the dialog that moves the decision. */
 import { useState } from 'preact/hooks'
 import type { InputOf, ModelsView, OperatorRoutes, TenantModelView } from '../../contract.js'
-import { Choice } from '../base/form.js'
+import { localTime } from '../base/address-query.js'
+import { Check, Choice, Field, type Given } from '../base/form.js'
 import { Confirm } from '../base/parts.js'
 import { timeZone } from '../base/times.js'
 
-type Body<Name extends keyof OperatorRoutes> = InputOf<OperatorRoutes[Name]>
-type Migration = NonNullable<ModelsView['migration']>
-
-interface Step<Name extends keyof OperatorRoutes> {
-  onClose: () => void
-  onConfirm: (body: Body<Name>) => void
-}
+type Plan = Pick<NonNullable<ModelsView['migration']>, 'at_coverage' | 'at_date'>
 
 /** Share of the users under which a decision moves only by force. */
 const ENOUGH_COVERAGE = 0.95
+/** Characters of a local time without its seconds, such as `2027-01-31T06:00`. */
+const MINUTES = 16
 
-export function BeginDialog(props: Step<'POST /models/begin'> & { following: string[] }) {
-  const { following } = props
-  const [to, setTo] = useState(following[0]!)
-  const [strict, setStrict] = useState('')
-  const plan = usePlan({ at_coverage: null, at_date: null })
+/** The fields for when the decision moves automatically. */
+export function PlanFields({ at_coverage, at_date }: Plan) {
   return (
-    <Confirm
-      title="Begin a change of the pack?"
-      confirm="Begin"
-      onClose={props.onClose}
-      onConfirm={() => props.onConfirm({ to, strict_fmr: numberOr(strict), ...plan.body })}
-    >
-      <p>
-        From then on, strong verifications and enrollments add templates of the new pack. The old pack goes on
-        deciding.
-      </p>
-      <Choice id="model-to" label="New pack" options={following} value={to} onChoose={setTo} />
-      <label for="model-strict">Strict false match rate</label>
-      <input
-        id="model-strict"
-        type="number"
-        min="1e-9"
-        max="0.5"
-        step="any"
-        placeholder="a tenth of the rate in force"
-        value={strict}
-        onInput={(event) => setStrict(event.currentTarget.value)}
-      />
-      {plan.fields}
-    </Confirm>
-  )
-}
-
-export function PlanDialog(props: Step<'POST /models/plan'> & { migration: Migration }) {
-  const plan = usePlan(props.migration)
-  return (
-    <Confirm
-      title="When does the decision move?"
-      confirm="Save"
-      onClose={props.onClose}
-      onConfirm={() => props.onConfirm(plan.body)}
-    >
-      {plan.fields}
-    </Confirm>
-  )
-}
-
-/** The fields for when the decision moves automatically, and what they hold. */
-function usePlan({ at_coverage, at_date }: Pick<Migration, 'at_coverage' | 'at_date'>) {
-  const [percent, setPercent] = useState(at_coverage === null ? '' : String(Math.round(100 * at_coverage)))
-  const [date, setDate] = useState(at_date === null ? '' : localText(at_date))
-  const share = numberOr(percent)
-  const fields = (
     <>
-      <label for="model-coverage">Move for a tenant at percent of its users</label>
-      <input
+      <Field
         id="model-coverage"
+        label="Move for a tenant at percent of its users"
         type="number"
         min="1"
         max="100"
         step="any"
         placeholder="not automatically"
-        value={percent}
-        onInput={(event) => setPercent(event.currentTarget.value)}
+        defaultValue={at_coverage === null ? '' : Math.round(100 * at_coverage)}
       />
-      <label for="model-date">Move for all tenants at ({timeZone()})</label>
-      <input
+      <Field
         id="model-date"
+        label={`Move for all tenants at (${timeZone()})`}
         type="datetime-local"
-        value={date}
-        onInput={(event) => setDate(event.currentTarget.value)}
+        defaultValue={at_date === null ? '' : localTime(at_date).slice(0, MINUTES)}
       />
     </>
   )
-  const body = {
-    at_coverage: share === null ? null : share / 100,
-    at_date: date === '' ? null : new Date(date).toISOString(),
-  }
-  return { fields, body }
 }
 
-export function DecideDialog(
-  props: Step<'POST /models/decide'> & { model: string; tenants: TenantModelView[]; isBack: boolean },
-) {
+/** Returns the plan that the fields hold. */
+export function givenPlan(given: Given): Plan {
+  const [percent, date] = [given.number('model-coverage'), given.text('model-date')]
+  return {
+    at_coverage: percent === null ? null : percent / 100,
+    at_date: date === '' ? null : new Date(date).toISOString(),
+  }
+}
+
+export function DecideDialog(props: {
+  model: string
+  tenants: TenantModelView[]
+  isBack: boolean
+  onClose: () => void
+  onConfirm: (body: InputOf<OperatorRoutes['POST /models/decide']>) => void
+}) {
   const { model, tenants, isBack } = props
   const [tenant, setTenant] = useState('')
   const [force, setForce] = useState(false)
@@ -127,72 +80,23 @@ export function DecideDialog(
       />
       {missing > 0 && (
         <p>
-          {missing.toLocaleString()} {missing === 1 ? 'user has' : 'users have'} no template of {model}, and
-          would be asked to enroll.
+          {usersHave(missing)} no template of {model}, and would be asked to enroll.
         </p>
       )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={force}
-          onChange={({ currentTarget }) => setForce(currentTarget.checked)}
-        />
-        Move it also where under {100 * ENOUGH_COVERAGE} % of the users have a template.
-      </label>
-    </Confirm>
-  )
-}
-
-export function FinishDialog(
-  props: Step<'POST /models/finish'> & { migration: Migration; tenants: TenantModelView[] },
-) {
-  const { migration, tenants } = props
-  const { from, to } = migration
-  const staysWith = (model: string) => tenants.every(({ deciding }) => deciding === model)
-  // The pack that decides for no tenant goes; where the decisions differ, the service refuses.
-  const dropping = !migration.is_finishing && staysWith(from) ? to : from
-  const missing = dropping === from ? missingIn(tenants) : 0
-  const [typed, setTyped] = useState('')
-  return (
-    <Confirm
-      title={`Delete the templates of ${dropping}?`}
-      confirm="Delete forever"
-      isDanger
-      isReady={typed === dropping}
-      onClose={props.onClose}
-      onConfirm={() => props.onConfirm({ dropping })}
-    >
-      <p>
-        There is no way back after this.
-        {missing > 0 &&
-          ` ${missing.toLocaleString()} ${missing === 1 ? 'user has' : 'users have'} no template of the other pack, and will be asked to enroll.`}
-      </p>
-      <label for="model-dropping">
-        Type <code>{dropping}</code> to confirm
-      </label>
-      <input
-        id="model-dropping"
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
+      <Check
+        text={`Move it also where under ${100 * ENOUGH_COVERAGE} % of the users have a template.`}
+        checked={force}
+        onCheck={setForce}
       />
     </Confirm>
   )
 }
 
 /** Users without a template of the new pack. */
-function missingIn(tenants: TenantModelView[]): number {
+export function missingIn(tenants: TenantModelView[]): number {
   return tenants.reduce((sum, { progress }) => sum + (progress ? progress.users - progress.covered : 0), 0)
 }
 
-function numberOr(text: string): number | null {
-  return text === '' ? null : Number(text)
-}
-
-/** A time as a field for local times holds it, such as `2027-01-31T06:00`. */
-function localText(at: string): string {
-  const time = new Date(at)
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+export function usersHave(count: number): string {
+  return `${count.toLocaleString()} ${count === 1 ? 'user has' : 'users have'}`
 }

@@ -29,23 +29,28 @@ export function OwnRateCard({ pack: { model, own_rate: rate, fmr_in_force } }: {
       />
       <Table
         label={`Rates of ${model}`}
+        rows={rate.points}
+        keyOf={({ fmr }) => fmr}
         columns={[
-          { name: 'False match rate' },
-          { name: 'Threshold', isNumber: true },
-          { name: '95 % interval', isNumber: true },
-          { name: 'Basis' },
+          {
+            name: 'False match rate',
+            cell: ({ fmr }) => (
+              <span>
+                {fmr} {fmr === fmr_in_force && <Badge tone="good">in use</Badge>}
+              </span>
+            ),
+          },
+          { name: 'Threshold', isNumber: true, cell: ({ threshold }) => threshold.toFixed(4) },
+          {
+            name: '95 % interval',
+            isNumber: true,
+            cell: ({ interval: [lower, upper] }) => `${lower.toExponential(1)} to ${upper.toExponential(1)}`,
+          },
+          {
+            name: 'Basis',
+            cell: ({ basis }) => <Badge tone={basis === 'measured' ? 'plain' : 'warn'}>{basis}</Badge>,
+          },
         ]}
-        rows={rate.points.map(({ fmr, threshold, interval: [lower, upper], basis }) => ({
-          key: fmr,
-          cells: [
-            <span>
-              {fmr} {fmr === fmr_in_force && <Badge tone="good">in use</Badge>}
-            </span>,
-            threshold.toFixed(4),
-            `${lower.toExponential(1)} to ${upper.toExponential(1)}`,
-            <Badge tone={basis === 'measured' ? 'plain' : 'warn'}>{basis}</Badge>,
-          ],
-        }))}
       />
     </Card>
   )

@@ -4,31 +4,21 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
-import { Button } from '../base/form.js'
-import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
+import { type Data, useAction } from '../base/data.js'
+import { Button, Choice, Field } from '../base/form.js'
+import { AddCard, Badge, Card, Problem, type Question, useQuestion, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import type { Data } from '../base/use-data.js'
-import { AddPersonCard, LastSignIn, RoleDialog } from './person-parts.js'
 
-const COLUMNS = [
-  { name: 'Name' },
-  { name: 'Role' },
-  { name: 'Last sign-in', isText: true },
-  { name: 'Added' },
-  { name: 'Actions', isSilent: true },
-]
+const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
+const ROLES = [
+  ['admin', 'admin: may do everything'],
+  ['viewer', 'viewer: may only read'],
+] as const
+const METHODS = { password: 'by password', oidc: 'by SSO' }
 
 type Listed = OperatorView & { second_factor: boolean }
-type Change = 'role' | 'reset' | 'sign-out' | 'second-factor' | 'remove'
-
-interface Question {
-  title: string
-  confirm: string
-  consequence: string
-}
 
 interface PeopleListProps<Person extends Listed> {
   title: string
@@ -48,7 +38,7 @@ interface PeopleListProps<Person extends Listed> {
   /** Replaces the password by another one, or by a link to choose one. */
   reset: {
     button: string
-    questionOn: (name: string) => Question
+    questionOn: (name: string) => Omit<Question, 'onConfirm'>
     run: (name: string) => Promise<Revealed>
   }
   changeRole: (name: string, role: PersonRole) => Promise<unknown>
@@ -60,139 +50,155 @@ interface PeopleListProps<Person extends Listed> {
 }
 
 export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>) {
-  const { data, people, self, mayChange, add, reset } = props
+  const { data, people, self, mayChange, add, reset, noun } = props
   const [shown, setShown] = useState<Revealed | null>(null)
-  const [asking, setAsking] = useState<{ change: Change; person: Person } | null>(null)
+  const [ask, dialog] = useQuestion()
   const { problem, isBusy, run } = useAction()
-  const perform = (work: () => Promise<Revealed | null>, { endsOwnSession = false } = {}) =>
+  const perform = (work: () => Promise<unknown>) =>
     run(async () => {
-      setShown(await work())
-      // Loading again with a session that has ended would show the sign-in page instead of the new secret.
-      if (!endsOwnSession) data.reload()
+      await work()
+      setShown(null)
+      data.reload()
     })
-  const confirmed = (change: Exclude<Change, 'role'>, name: string) => {
-    if (change === 'reset') return perform(() => reset.run(name), { endsOwnSession: name === self })
-    const call = {
-      'sign-out': props.signOut,
-      'second-factor': props.removeSecondFactor,
-      remove: props.remove,
-    }[change]
-    return perform(() => call(name).then(() => null))
+  const changeRole = ({ name, role }: Person) =>
+    ask({
+      title: `Change the role of ${name}`,
+      confirm: 'Save',
+      children: (
+        <>
+          <Choice id="changed-role" label="Role" options={ROLES} initial={role} />
+          <p class="muted small">The new role applies immediately, also to open sessions.</p>
+        </>
+      ),
+      onConfirm: (given) => perform(() => props.changeRole(name, given.text('changed-role'))),
+    })
+  const resetPassword = ({ name }: Person) =>
+    ask({
+      ...reset.questionOn(name),
+      isDanger: true,
+      onConfirm: () =>
+        run(async () => {
+          setShown(await reset.run(name))
+          // Loading again with a session that has ended would show the sign-in page instead of the new secret.
+          if (name !== self) data.reload()
+        }),
+    })
+  const signOut = ({ name }: Person) =>
+    ask({
+      title: `End every session of ${name}?`,
+      confirm: 'End the sessions',
+      isDanger: true,
+      children: `The ${noun} is signed out everywhere, at once. The password stays as it is.`,
+      onConfirm: () => perform(() => props.signOut(name)),
+    })
+  const removeSecondFactor = ({ name }: Person) =>
+    ask({
+      title: `Remove the second factor of ${name}?`,
+      confirm: 'Remove it',
+      isDanger: true,
+      children: `Use this if the ${noun} has lost the phone and the recovery codes. The password then signs in without a code.`,
+      onConfirm: () => perform(() => props.removeSecondFactor(name)),
+    })
+  const remove = ({ name }: Person) =>
+    ask({
+      title: `Remove ${name}?`,
+      confirm: 'Remove',
+      isDanger: true,
+      children: `The ${noun} is signed out everywhere, at once. What was done under this name stays in the audit log.`,
+      onConfirm: () => perform(() => props.remove(name)),
+    })
+  const buttonsOf = (person: Person) => {
+    const change = (text: string, act: (person: Person) => void) => (
+      <Button text={text} about={`of ${person.name}`} disabled={isBusy} onClick={() => act(person)} />
+    )
+    return (
+      <span class="buttons">
+        {change('Change role…', changeRole)}
+        {change(reset.button, resetPassword)}
+        {change('End sessions…', signOut)}
+        {person.second_factor && change('Remove second factor…', removeSecondFactor)}
+        <Button
+          text="Remove…"
+          about={person.name}
+          class="danger"
+          disabled={isBusy}
+          onClick={() => remove(person)}
+        />
+      </span>
+    )
   }
   return (
     <>
       <Problem message={problem ?? (data.value && data.error)} />
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
       <Card title={props.title} hint={data.value && <SignInHint {...data.value} />}>
-        {!people ? (
-          <Waiting data={data} />
-        ) : people.length === 0 ? (
-          props.empty
-        ) : (
+        {people ? (
           <Table
             label={props.label}
-            columns={COLUMNS}
-            rows={people.map((person) => ({
-              key: person.name,
-              cells: [
-                <span>
-                  {person.name}
-                  {person.name === self && <span class="muted"> (you)</span>}
-                  <span class="muted">{props.stateOf?.(person)}</span>
-                  {person.second_factor && <span class="muted"> with a second factor</span>}
-                </span>,
-                <Badge tone={person.role === 'admin' ? 'good' : 'plain'}>{person.role}</Badge>,
-                <LastSignIn {...person} />,
-                <Time at={person.created_at} day />,
-                mayChange && (
-                  <ChangeButtons
-                    person={person}
-                    reset={reset.button}
-                    isBusy={isBusy}
-                    onAsk={(change) => setAsking({ change, person })}
-                  />
+            rows={people}
+            keyOf={({ name }) => name}
+            columns={[
+              {
+                name: 'Name',
+                cell: (person) => (
+                  <span>
+                    {person.name}
+                    {person.name === self && <span class="muted"> (you)</span>}
+                    <span class="muted">{props.stateOf?.(person)}</span>
+                    {person.second_factor && <span class="muted"> with a second factor</span>}
+                  </span>
                 ),
-              ],
-            }))}
+              },
+              {
+                name: 'Role',
+                cell: ({ role }) => <Badge tone={role === 'admin' ? 'good' : 'plain'}>{role}</Badge>,
+              },
+              {
+                name: 'Last sign-in',
+                isText: true,
+                cell: ({ last_sign_in_at: at, last_sign_in_by: by }) => (
+                  <span>
+                    <Time at={at} none="never" /> {by && METHODS[by]}
+                  </span>
+                ),
+              },
+              { name: 'Added', cell: ({ created_at }) => <Time at={created_at} day /> },
+              { name: 'Actions', isSilent: true, cell: (person) => mayChange && buttonsOf(person) },
+            ]}
+            empty={props.empty}
           />
+        ) : (
+          <Waiting data={data} />
         )}
         {props.children}
       </Card>
       {mayChange && (
-        <AddPersonCard
+        <AddCard
           title={add.title}
           hint={add.hint}
-          isBusy={isBusy}
-          onAdd={(name, role, onAdded) =>
-            perform(async () => {
-              const added = await add.run(name, role)
-              onAdded()
-              return added
-            })
-          }
-        />
+          isRow
+          add={async (given) => {
+            setShown(await add.run(given.text('person-name'), given.text('person-role')))
+            data.reload()
+          }}
+        >
+          <Field
+            id="person-name"
+            label="Name"
+            required
+            autocomplete="off"
+            autocapitalize="off"
+            maxLength={128}
+            pattern={NAME}
+            placeholder="kim@example.com"
+            title="Letters, digits and . _ @ + -"
+          />
+          <Choice id="person-role" label="Role" options={ROLES} initial="viewer" />
+        </AddCard>
       )}
-      {asking && (
-        <Dialog
-          {...asking}
-          noun={props.noun}
-          questionOnReset={reset.questionOn}
-          onClose={() => setAsking(null)}
-          onRole={(role) => perform(() => props.changeRole(asking.person.name, role).then(() => null))}
-          onConfirm={(change) => confirmed(change, asking.person.name)}
-        />
-      )}
+      {dialog}
     </>
   )
-}
-
-function Dialog(props: {
-  change: Change
-  person: Listed
-  noun: string
-  questionOnReset: (name: string) => Question
-  onClose: () => void
-  onRole: (role: PersonRole) => void
-  onConfirm: (change: Exclude<Change, 'role'>) => void
-}) {
-  const { change, person, noun, onClose } = props
-  if (change === 'role') return <RoleDialog person={person} onClose={onClose} onSave={props.onRole} />
-  const { title, confirm, consequence } =
-    change === 'reset' ? props.questionOnReset(person.name) : questionOn(change, person.name, noun)
-  return (
-    <Confirm
-      title={title}
-      confirm={confirm}
-      isDanger
-      onClose={onClose}
-      onConfirm={() => props.onConfirm(change)}
-    >
-      <p>{consequence}</p>
-    </Confirm>
-  )
-}
-
-function questionOn(change: Exclude<Change, 'role' | 'reset'>, name: string, noun: string): Question {
-  switch (change) {
-    case 'sign-out':
-      return {
-        title: `End every session of ${name}?`,
-        confirm: 'End the sessions',
-        consequence: `The ${noun} is signed out everywhere, at once. The password stays as it is.`,
-      }
-    case 'second-factor':
-      return {
-        title: `Remove the second factor of ${name}?`,
-        confirm: 'Remove it',
-        consequence: `Use this if the ${noun} has lost the phone and the recovery codes. The password then signs in without a code.`,
-      }
-    case 'remove':
-      return {
-        title: `Remove ${name}?`,
-        confirm: 'Remove',
-        consequence: `The ${noun} is signed out everywhere, at once. What was done under this name stays in the audit log.`,
-      }
-  }
 }
 
 function SignInHint({ provider }: { provider: { issuer: string; claim: string } | null }) {
@@ -203,41 +209,5 @@ function SignInHint({ provider }: { provider: { issuer: string; claim: string } 
     </>
   ) : (
     <>Each person signs in with a name and a password.</>
-  )
-}
-
-function ChangeButtons(props: {
-  person: Listed
-  reset: string
-  isBusy: boolean
-  onAsk: (change: Change) => void
-}) {
-  const { person, isBusy, onAsk } = props
-  const ofWhom = <span class="for-readers"> of {person.name}</span>
-  return (
-    <span class="buttons">
-      <button type="button" disabled={isBusy} onClick={() => onAsk('role')}>
-        Change role…{ofWhom}
-      </button>
-      <button type="button" disabled={isBusy} onClick={() => onAsk('reset')}>
-        {props.reset}
-        {ofWhom}
-      </button>
-      <button type="button" disabled={isBusy} onClick={() => onAsk('sign-out')}>
-        End sessions…{ofWhom}
-      </button>
-      {person.second_factor && (
-        <button type="button" disabled={isBusy} onClick={() => onAsk('second-factor')}>
-          Remove second factor…{ofWhom}
-        </button>
-      )}
-      <Button
-        text="Remove…"
-        about={person.name}
-        class="danger"
-        disabled={isBusy}
-        onClick={() => onAsk('remove')}
-      />
-    </span>
   )
 }

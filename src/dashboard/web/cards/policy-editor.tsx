@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CheckedPolicy, PolicyHashes } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
-import { Button } from '../base/form.js'
+import { useAction } from '../base/data.js'
+import { Button, Check, Field } from '../base/form.js'
 import { Card, Confirm, Empty, Problem } from '../base/parts.js'
-import { useAction } from '../base/use-action.js'
 import { DecidingRule, PolicyInWords } from '../policy-in-words.js'
 
 /** Milliseconds after the last key until the draft is checked. */
@@ -42,8 +42,7 @@ export function PolicyEditor(props: {
   const [action, setAction] = useState(lines(EXAMPLE_ACTION))
   const [checked, setChecked] = useState<CheckedPolicy | null>(null)
   const [asking, setAsking] = useState<'set' | 'clear' | null>(null)
-  const [isSaved, setSaved] = useState(false)
-  const { problem, isBusy, run } = useAction()
+  const { problem, isBusy, isDone, forget, run } = useAction()
   const checking = useAction()
   const hash = inForce.production ?? inForce.sandbox
   useEffect(() => {
@@ -69,14 +68,11 @@ export function PolicyEditor(props: {
       clearTimeout(timer)
     }
   }, [text, action])
-  const change = (policy: string | null, sandbox_only: boolean) => {
-    setSaved(false)
-    void run(async () => {
+  const change = (policy: string | null, sandbox_only: boolean) =>
+    run(async () => {
       await callTenant(tenantId, 'POST /policy', { policy, sandbox_only })
-      setSaved(true)
       onChanged!()
     })
-  }
   return (
     <Card
       title={onChanged ? 'Edit' : 'Check'}
@@ -89,19 +85,19 @@ export function PolicyEditor(props: {
     >
       <div class="grid">
         <div>
-          <label for="policy-draft">Policy (JSON)</label>
-          <textarea
+          <Field
             id="policy-draft"
             class="code"
+            label="Policy (JSON)"
             rows={22}
             spellcheck={false}
             autocapitalize="off"
             value={text ?? ''}
             aria-describedby="policy-fault"
             aria-invalid={checked?.problem ? 'true' : 'false'}
-            onInput={(event) => {
-              setSaved(false)
-              setText(event.currentTarget.value)
+            onText={(typed) => {
+              forget()
+              setText(typed)
             }}
           />
         </div>
@@ -119,15 +115,15 @@ export function PolicyEditor(props: {
           ) : (
             <Empty title="The rules are shown here in words once the draft has no fault" />
           )}
-          <label for="policy-action">Example action (JSON or text)</label>
-          <textarea
+          <Field
             id="policy-action"
             class="code"
+            label="Example action (JSON or text)"
             rows={7}
             spellcheck={false}
             autocapitalize="off"
             value={action}
-            onInput={(event) => setAction(event.currentTarget.value)}
+            onText={setAction}
           />
           <div role="status" aria-label="What the draft asks of the example">
             {checked?.decides && <DecidingRule rule={checked.decides} />}
@@ -135,7 +131,7 @@ export function PolicyEditor(props: {
         </div>
       </div>
       <Problem message={problem} />
-      <p role="status">{isSaved && 'Changed. It holds from the next verdict on.'}</p>
+      <p role="status">{isDone && 'Changed. It holds from the next verdict on.'}</p>
       {onChanged && (
         <div class="toolbar">
           <Button
@@ -191,14 +187,7 @@ function ChangeDialog(props: {
           <strong>The draft erases users in production whom nobody uses.</strong> Days count from now.
         </p>
       )}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isSandboxOnly}
-          onChange={({ currentTarget }) => setSandboxOnly(currentTarget.checked)}
-        />
-        Only in the sandbox
-      </label>
+      <Check text="Only in the sandbox" checked={isSandboxOnly} onCheck={setSandboxOnly} />
     </Confirm>
   )
 }

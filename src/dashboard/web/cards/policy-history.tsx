@@ -2,23 +2,14 @@
 import type { PolicyChangeView, PolicyHashes, PolicyVersionView, PolicyView } from '../../contract.js'
 import { useAddressQuery } from '../base/address-query.js'
 import { get, tenantAddress } from '../base/api.js'
+import { useAction, useData } from '../base/data.js'
 import { Button } from '../base/form.js'
 import { Card, Empty, Problem, Waiting } from '../base/parts.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 import { MoreButton } from '../log-parts.js'
 import { PolicyInWords } from '../policy-in-words.js'
 
-const VERSIONS = [
-  { name: 'Version' },
-  { name: 'First in force' },
-  { name: 'In force in' },
-  { name: 'Rules', isNumber: true },
-  { name: 'Details', isSilent: true },
-]
-const CHANGES = [{ name: 'Time' }, { name: 'Changed by' }, { name: 'Production' }, { name: 'Sandbox' }]
 /** Digits of a hash that a table shows. */
 const SHORT = 12
 
@@ -37,19 +28,19 @@ export function PolicyHistory(props: { tenantId: string; view: PolicyView; onTak
     <>
       <Card title="Versions" hint="Every version is kept: a verdict names the one under which it was given.">
         <Problem message={problem} />
-        {versions.length === 0 ? (
-          <Empty title="No policy was ever in force" />
-        ) : (
-          <Table
-            label="Versions of the policy"
-            columns={VERSIONS}
-            rows={versions.map((version) => ({
-              key: version.hash,
-              cells: [
-                <code title={version.hash}>{version.hash.slice(0, SHORT)}</code>,
-                <Time at={version.first_set_at} />,
-                version.in_force.join(', ') || '–',
-                version.rules,
+        <Table
+          label="Versions of the policy"
+          rows={versions}
+          keyOf={({ hash }) => hash}
+          columns={[
+            { name: 'Version', cell: ({ hash }) => <Hash hash={hash} /> },
+            { name: 'First in force', cell: ({ first_set_at }) => <Time at={first_set_at} /> },
+            { name: 'In force in', cell: ({ in_force }) => in_force.join(', ') || '–' },
+            { name: 'Rules', isNumber: true, cell: ({ rules }) => rules },
+            {
+              name: 'Details',
+              isSilent: true,
+              cell: (version) => (
                 <span class="buttons">
                   <Button
                     text="Edit"
@@ -62,31 +53,27 @@ export function PolicyHistory(props: { tenantId: string; view: PolicyView; onTak
                     isOpen={open === version.hash}
                     onToggle={() => change({ version: open === version.hash ? '' : version.hash })}
                   />
-                </span>,
-              ],
-              below: open === version.hash && <Version tenantId={props.tenantId} hash={version.hash} />,
-            }))}
-          />
-        )}
+                </span>
+              ),
+            },
+          ]}
+          below={({ hash }) => open === hash && <Version tenantId={props.tenantId} hash={hash} />}
+          empty={<Empty title="No policy was ever in force" />}
+        />
       </Card>
       <Card title="Changes" hint="From the audit log, the latest first.">
-        {changes.length === 0 ? (
-          <Empty title="Nobody has changed the policy yet" />
-        ) : (
-          <Table
-            label="Changes of the policy"
-            columns={CHANGES}
-            rows={changes.map((change) => ({
-              key: change.sequence,
-              cells: [
-                <Time at={change.at} />,
-                change.actor,
-                <Change change={change} environment="production" />,
-                <Change change={change} environment="sandbox" />,
-              ],
-            }))}
-          />
-        )}
+        <Table
+          label="Changes of the policy"
+          rows={changes}
+          keyOf={({ sequence }) => sequence}
+          columns={[
+            { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+            { name: 'Changed by', cell: ({ actor }) => actor },
+            { name: 'Production', cell: (one) => <Change change={one} environment="production" /> },
+            { name: 'Sandbox', cell: (one) => <Change change={one} environment="sandbox" /> },
+          ]}
+          empty={<Empty title="Nobody has changed the policy yet" />}
+        />
       </Card>
     </>
   )

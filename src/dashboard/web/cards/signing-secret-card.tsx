@@ -1,20 +1,12 @@
 /** Shows the signing secret and its rotation: how long both secrets are valid, and which of them the backends still use. */
-import { useState } from 'preact/hooks'
 import type { SigningSecretView, TenantOverview, TrafficView } from '../../contract.js'
 import { Button } from '../base/form.js'
-import { Badge, Card, Confirm } from '../base/parts.js'
+import { Badge, Card, useQuestion } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Countdown, Time } from '../base/times.js'
 
 const MINUTE_MS = 60_000
-const COLUMNS = [
-  { name: 'Id (kid)' },
-  { name: 'State' },
-  { name: 'Created' },
-  { name: 'Requests', isNumber: true },
-  { name: 'Last request' },
-]
 
 /** The use of a secret in the traffic of the last hour. */
 interface Use {
@@ -29,7 +21,7 @@ export function SigningSecretCard(props: {
   onRotate: (force: boolean) => void
 }) {
   const { tenant, traffic, onRotate } = props
-  const [isAsking, setAsking] = useState(false)
+  const [ask, dialog] = useQuestion()
   const { signing_secrets: secrets, now } = tenant
   const previous = secrets.find(({ valid_until }) => valid_until !== null)
   const current = secrets.find(({ valid_until }) => valid_until === null)
@@ -38,6 +30,15 @@ export function SigningSecretCard(props: {
   const uses = new Map(secrets.map(({ id }) => [id, useOf(traffic, id, since)]))
   const mayRotate = useRights().tenant('POST /rotate-signing')
   const unnamed = useOf(traffic, 'unnamed', since)
+  const endOverlap = () =>
+    ask({
+      title: 'End the outgoing secret now?',
+      confirm: 'Rotate now',
+      isDanger: true,
+      children:
+        'A new secret is made, the current one becomes the outgoing one, and the outgoing one stops working at once: backends that still use it immediately reject every response.',
+      onConfirm: () => onRotate(true),
+    })
   return (
     <Card
       title="Signing secret"
@@ -45,7 +46,7 @@ export function SigningSecretCard(props: {
       actions={
         mayRotate &&
         (previous ? (
-          <Button text="End the overlap: rotate again" class="danger" onClick={() => setAsking(true)} />
+          <Button text="End the overlap: rotate again" class="danger" onClick={endOverlap} />
         ) : (
           <Button text="Rotate the signing secret" class="primary" onClick={() => onRotate(false)} />
         ))
@@ -62,22 +63,26 @@ export function SigningSecretCard(props: {
       )}
       <Table
         label="Signing secrets"
-        columns={COLUMNS}
-        rows={secrets.map((secret) => {
-          const { count, lastAt } = uses.get(secret.id)!
-          return {
-            key: secret.id,
-            cells: [
-              <code>{secret.id}</code>,
-              <Badge tone={secret.valid_until ? 'warn' : 'good'}>
-                {secret.valid_until ? 'outgoing' : 'current'}
-              </Badge>,
-              <Time at={secret.created_at} />,
-              count,
-              lastAt === null ? 'none' : ago(Date.parse(now) - lastAt),
-            ],
-          }
-        })}
+        rows={secrets}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: 'Id (kid)', cell: ({ id }) => <code>{id}</code> },
+          {
+            name: 'State',
+            cell: ({ valid_until }) => (
+              <Badge tone={valid_until ? 'warn' : 'good'}>{valid_until ? 'outgoing' : 'current'}</Badge>
+            ),
+          },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Requests', isNumber: true, cell: ({ id }) => uses.get(id)!.count },
+          {
+            name: 'Last request',
+            cell: ({ id }) => {
+              const { lastAt } = uses.get(id)!
+              return lastAt === null ? 'none' : ago(Date.parse(now) - lastAt)
+            },
+          },
+        ]}
       />
       <p class="muted">
         {previous ? 'Requests since the rotation' : 'Requests of the last hour'}, counted by the secret's id
@@ -91,20 +96,7 @@ export function SigningSecretCard(props: {
         )}
         {!previous && 'After a rotation the old and the new secret both validate for 30 minutes.'}
       </p>
-      {isAsking && (
-        <Confirm
-          title="End the outgoing secret now?"
-          confirm="Rotate now"
-          isDanger
-          onClose={() => setAsking(false)}
-          onConfirm={() => onRotate(true)}
-        >
-          <p>
-            A new secret is made, the current one becomes the outgoing one, and the outgoing one stops working
-            at once: backends that still use it immediately reject every response.
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </Card>
   )
 }

@@ -2,37 +2,80 @@
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { Button, Choice } from '../base/form.js'
-import { Confirm, entryCount, type Fact, Facts, Problem, Waiting } from '../base/parts.js'
+import { useAction, useData } from '../base/data.js'
+import { Button, Choice, Field, RATE } from '../base/form.js'
+import { entryCount, type Fact, Facts, Problem, useQuestion, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 import { ReceiptCard } from './receipt-card.js'
 
-type Asking = 'contract' | 'suspend' | 'resume' | 'delete'
+const LIVENESS = [
+  ['', 'as configured'],
+  ['none', 'none'],
+  ['passive', 'passive: by the network of the pack'],
+  ['active', 'active: by a challenge'],
+  ['both', 'both'],
+] as const
 
 /** @param onChanged called when the list of tenants is out of date */
 export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onChanged: () => void }) {
   const { id, name } = tenant
   const overview = useData(tenantAddress(id, 'GET /'))
-  const [asking, setAsking] = useState<Asking | null>(null)
   const [receipt, setReceipt] = useState<TenantErasureView | null>(null)
+  const [ask, dialog] = useQuestion()
   const may = useRights().tenant
-  const { problem, isBusy, run } = useAction()
-  const change = (work: () => Promise<unknown>) =>
-    run(async () => {
-      try {
-        await work()
-      } finally {
-        overview.reload()
-        onChanged()
-      }
-    })
-  const close = () => setAsking(null)
-  const ask = (what: Asking) => () => setAsking(what)
+  const { problem, isBusy, run } = useAction(() => {
+    overview.reload()
+    onChanged()
+  })
   if (!overview.value) return <Waiting data={overview} />
-  const { status } = overview.value
+  const { status, references } = overview.value
+  const editContract = () =>
+    ask({
+      title: `Contract of ${name}`,
+      confirm: 'Save',
+      children: <ContractFields tenant={overview.value!} />,
+      onConfirm: (given) =>
+        run(() =>
+          callTenant(id, 'PATCH /', {
+            rate_per_second: given.number('edit-rate')!,
+            fmr: given.number('edit-fmr'),
+            require_liveness:
+              given.text<Exclude<TenantView['require_liveness'], null>>('edit-liveness') || null,
+            replace_verdict_minutes: given.number('edit-replace'),
+          }),
+        ),
+    })
+  const suspend = () =>
+    ask({
+      title: `Suspend ${name}?`,
+      confirm: 'Suspend',
+      isDanger: true,
+      children: (
+        <p>
+          All calls with its keys are refused immediately, with 403 <code>tenant_suspended</code>. Everybody
+          who is signed in for it is signed out, and unused login links stop working. Everything else is kept,
+          and the tenant can be resumed.
+        </p>
+      ),
+      onConfirm: () => run(() => callTenant(id, 'POST /suspend')),
+    })
+  const resume = () =>
+    ask({
+      title: `Resume ${name}?`,
+      confirm: 'Resume',
+      children: 'Its keys work again immediately.',
+      onConfirm: () => run(() => callTenant(id, 'POST /resume')),
+    })
+  const remove = () =>
+    ask({
+      title: `Delete ${name}?`,
+      confirm: 'Delete forever',
+      isDanger: true,
+      typed: name,
+      children: `All its users (${inBoth(references)}), keys and secrets are erased permanently. Its audit log stays, and its name stays taken. This cannot be undone.`,
+      onConfirm: () => run(async () => setReceipt(await callTenant(id, 'DELETE /', { name }))),
+    })
   return (
     <>
       <Problem message={problem ?? overview.error} />
@@ -43,61 +86,23 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       )}
       {status !== 'deleted' && !receipt && (
         <div class="toolbar">
-          {may('PATCH /') && <Button text="Edit the contract" disabled={isBusy} onClick={ask('contract')} />}
+          {may('PATCH /') && <Button text="Edit the contract" disabled={isBusy} onClick={editContract} />}
           {status === 'active' && may('POST /suspend') && (
-            <Button text="Suspend" class="danger" disabled={isBusy} onClick={ask('suspend')} />
+            <Button text="Suspend" class="danger" disabled={isBusy} onClick={suspend} />
           )}
           {status === 'suspended' && may('POST /resume') && (
-            <Button text="Resume" disabled={isBusy} onClick={ask('resume')} />
+            <Button text="Resume" disabled={isBusy} onClick={resume} />
           )}
-          {may('DELETE /') && (
-            <Button text="Delete…" class="danger" disabled={isBusy} onClick={ask('delete')} />
-          )}
+          {may('DELETE /') && <Button text="Delete…" class="danger" disabled={isBusy} onClick={remove} />}
         </div>
       )}
-      {asking === 'contract' && (
-        <ContractDialog
-          tenant={overview.value}
-          onClose={close}
-          onSave={(contract) => change(() => callTenant(id, 'PATCH /', contract))}
-        />
-      )}
-      {asking === 'suspend' && (
-        <Confirm
-          title={`Suspend ${name}?`}
-          confirm="Suspend"
-          isDanger
-          onClose={close}
-          onConfirm={() => change(() => callTenant(id, 'POST /suspend'))}
-        >
-          <p>
-            All calls with its keys are refused immediately, with 403 <code>tenant_suspended</code>. Everybody
-            who is signed in for it is signed out, and unused login links stop working. Everything else is
-            kept, and the tenant can be resumed.
-          </p>
-        </Confirm>
-      )}
-      {asking === 'resume' && (
-        <Confirm
-          title={`Resume ${name}?`}
-          confirm="Resume"
-          onClose={close}
-          onConfirm={() => change(() => callTenant(id, 'POST /resume'))}
-        >
-          <p>Its keys work again immediately.</p>
-        </Confirm>
-      )}
-      {asking === 'delete' && (
-        <DeleteDialog
-          tenant={overview.value}
-          onClose={close}
-          onDelete={(typed) =>
-            change(async () => setReceipt(await callTenant(id, 'DELETE /', { name: typed })))
-          }
-        />
-      )}
+      {dialog}
     </>
   )
+}
+
+function inBoth({ production, sandbox }: TenantOverview['references']): string {
+  return `${production.toLocaleString()} in production, ${sandbox.toLocaleString()} in the sandbox`
 }
 
 function tenantFacts(tenant: TenantOverview): Fact[] {
@@ -129,10 +134,7 @@ function tenantFacts(tenant: TenantOverview): Fact[] {
         : `at most ${tenant.replace_verdict_minutes} minutes old`,
     ],
     ['Production key', tenant.production_key],
-    [
-      'References',
-      `${references.production.toLocaleString()} in production, ${references.sandbox.toLocaleString()} in the sandbox`,
-    ],
+    ['References', inBoth(references)],
     ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entryCount(tenant.audit_entries)}</a>],
   ]
 }
@@ -151,123 +153,44 @@ function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView
   ]
 }
 
-interface Contract {
-  rate_per_second: number
-  fmr: number | null
-  require_liveness: TenantView['require_liveness']
-  replace_verdict_minutes: number | null
-}
-
-const LIVENESS: ReadonlyArray<readonly [value: string, text: string]> = [
-  ['', 'as configured'],
-  ['none', 'none'],
-  ['passive', 'passive: by the network of the pack'],
-  ['active', 'active: by a challenge'],
-  ['both', 'both'],
-]
-
-function ContractDialog(props: {
-  tenant: TenantView
-  onSave: (contract: Contract) => void
-  onClose: () => void
-}) {
-  const { tenant } = props
-  const [rate, setRate] = useState(String(tenant.rate_per_second))
-  const [fmr, setFmr] = useState(tenant.fmr === null ? '' : String(tenant.fmr))
-  const [liveness, setLiveness] = useState<string>(tenant.require_liveness ?? '')
-  const [minutes, setMinutes] = useState(String(tenant.replace_verdict_minutes ?? ''))
+function ContractFields({ tenant }: { tenant: TenantView }) {
   return (
-    <Confirm
-      title={`Contract of ${tenant.name}`}
-      confirm="Save"
-      onClose={props.onClose}
-      onConfirm={() =>
-        props.onSave({
-          rate_per_second: Number(rate),
-          fmr: fmr ? Number(fmr) : null,
-          require_liveness: (liveness || null) as Contract['require_liveness'],
-          replace_verdict_minutes: minutes ? Number(minutes) : null,
-        })
-      }
-    >
-      <label for="edit-rate">Requests per second</label>
-      <input
+    <>
+      <Field
         id="edit-rate"
+        label="Requests per second"
         type="number"
         required
         min="0.1"
         step="any"
-        value={rate}
-        onInput={(event) => setRate(event.currentTarget.value)}
+        defaultValue={tenant.rate_per_second}
       />
-      <label for="edit-fmr">False match rate</label>
-      <input
+      <Field
         id="edit-fmr"
-        type="number"
-        min="1e-9"
-        max="0.5"
-        step="any"
+        label="False match rate"
+        {...RATE}
         placeholder="as configured"
-        value={fmr}
-        onInput={(event) => setFmr(event.currentTarget.value)}
+        defaultValue={tenant.fmr ?? ''}
       />
       <Choice
         id="edit-liveness"
         label="Liveness required"
         options={LIVENESS}
-        value={liveness}
-        onChoose={setLiveness}
+        initial={tenant.require_liveness ?? ''}
       />
-      <label for="edit-replace">Minutes that a verdict is good for replacing a reference</label>
-      <input
+      <Field
         id="edit-replace"
+        label="Minutes that a verdict is good for replacing a reference"
         type="number"
         min="1"
         max="1440"
         placeholder="no verdict needed"
-        value={minutes}
-        onInput={(event) => setMinutes(event.currentTarget.value)}
+        defaultValue={tenant.replace_verdict_minutes ?? ''}
       />
       <p class="muted small">
         The false match rate decides the threshold: how similar two faces must be. Twice the rate per second
         may come at once.
       </p>
-    </Confirm>
-  )
-}
-
-function DeleteDialog(props: {
-  tenant: TenantOverview
-  onDelete: (typed: string) => void
-  onClose: () => void
-}) {
-  const { name, references } = props.tenant
-  const [typed, setTyped] = useState('')
-  return (
-    <Confirm
-      title={`Delete ${name}?`}
-      confirm="Delete forever"
-      isDanger
-      isReady={typed === name}
-      onClose={props.onClose}
-      onConfirm={() => props.onDelete(typed)}
-    >
-      <p>
-        All its users ({references.production.toLocaleString()} in production,{' '}
-        {references.sandbox.toLocaleString()} in the sandbox), keys and secrets are erased permanently. Its
-        audit log stays, and its name stays taken. This cannot be undone.
-      </p>
-      <label for="delete-name">
-        Type <code>{name}</code> to confirm
-      </label>
-      <input
-        id="delete-name"
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-    </Confirm>
+    </>
   )
 }

@@ -2,21 +2,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { InputOf, PasskeyView, TenantRoutes } from '../../contract.js'
 import { callTenant } from '../base/api.js'
+import { useAction } from '../base/data.js'
 import { Button } from '../base/form.js'
-import { Badge, Card, Confirm, Empty, Loading, Problem } from '../base/parts.js'
+import { Badge, Card, Empty, Loading, Problem, useQuestion } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-
-const COLUMNS = [
-  { name: 'Passkey' },
-  { name: 'Registered' },
-  { name: 'Last used' },
-  { name: 'Copies', isText: true },
-  { name: 'Counter', isText: true },
-  { name: 'Actions', isSilent: true },
-]
 
 /** @param props.onRevoked called after a passkey was revoked */
 export function UserPasskeysCard(props: {
@@ -27,64 +18,66 @@ export function UserPasskeysCard(props: {
   const { tenantId, user } = props
   const mayRevoke = useRights().tenant('POST /users/passkeys/revoke')
   const [passkeys, setPasskeys] = useState<PasskeyView[] | null>(null)
-  const [asking, setAsking] = useState<PasskeyView | null>(null)
+  const [ask, dialog] = useQuestion()
   const { problem, isBusy, run } = useAction()
   const load = async () => setPasskeys((await callTenant(tenantId, 'POST /users/passkeys', user)).passkeys)
   useEffect(() => void run(load), [user.user_id, user.environment])
-  const revoke = ({ passkey_id }: PasskeyView) =>
-    run(async () => {
-      await callTenant(tenantId, 'POST /users/passkeys/revoke', { ...user, passkey: passkey_id })
-      await load()
-      props.onRevoked()
+  const revoke = ({ passkey_id, name }: PasskeyView) =>
+    ask({
+      title: `Revoke the passkey \u2068${name ?? passkey_id}\u2069?`,
+      confirm: 'Revoke',
+      isDanger: true,
+      children:
+        'It is refused from now on, and cannot be brought back: the user can only register another one. The audit log and a webhook report it.',
+      onConfirm: () =>
+        run(async () => {
+          await callTenant(tenantId, 'POST /users/passkeys/revoke', { ...user, passkey: passkey_id })
+          await load()
+          props.onRevoked()
+        }),
     })
   return (
     <Card title="Passkeys">
       <Problem message={problem} />
       {passkeys === null ? (
         !problem && <Loading />
-      ) : passkeys.length === 0 ? (
-        <Empty title="No passkey is registered" />
       ) : (
         <Table
           label="Passkeys of the user"
-          columns={COLUMNS}
-          rows={passkeys.map((passkey) => ({
-            key: passkey.passkey_id,
-            cells: [
-              <span title={passkey.passkey_id}>
-                <bdi>{passkey.name ?? `…${passkey.passkey_id.slice(-8)}`}</bdi>
-              </span>,
-              <Time at={passkey.created_at} />,
-              passkey.last_used_at === null ? 'never' : <Time at={passkey.last_used_at} />,
-              copiesInWords(passkey),
-              <Counter passkey={passkey} />,
-              mayRevoke && (
-                <Button
-                  text="Revoke…"
-                  about={passkey.name ?? passkey.passkey_id}
-                  class="danger"
-                  disabled={isBusy}
-                  onClick={() => setAsking(passkey)}
-                />
+          rows={passkeys}
+          keyOf={({ passkey_id }) => passkey_id}
+          columns={[
+            {
+              name: 'Passkey',
+              cell: ({ passkey_id, name }) => (
+                <span title={passkey_id}>
+                  <bdi>{name ?? `…${passkey_id.slice(-8)}`}</bdi>
+                </span>
               ),
-            ],
-          }))}
+            },
+            { name: 'Registered', cell: ({ created_at }) => <Time at={created_at} /> },
+            { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" /> },
+            { name: 'Copies', isText: true, cell: copiesInWords },
+            { name: 'Counter', isText: true, cell: (passkey) => <Counter passkey={passkey} /> },
+            {
+              name: 'Actions',
+              isSilent: true,
+              cell: (passkey) =>
+                mayRevoke && (
+                  <Button
+                    text="Revoke…"
+                    about={passkey.name ?? passkey.passkey_id}
+                    class="danger"
+                    disabled={isBusy}
+                    onClick={() => revoke(passkey)}
+                  />
+                ),
+            },
+          ]}
+          empty={<Empty title="No passkey is registered" />}
         />
       )}
-      {asking && (
-        <Confirm
-          title={`Revoke the passkey \u2068${asking.name ?? asking.passkey_id}\u2069?`}
-          confirm="Revoke"
-          isDanger
-          onClose={() => setAsking(null)}
-          onConfirm={() => void revoke(asking)}
-        >
-          <p>
-            It is refused from now on, and cannot be brought back: the user can only register another one. The
-            audit log and a webhook report it.
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </Card>
   )
 }

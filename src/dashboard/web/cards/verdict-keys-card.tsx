@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks'
 import type { Environment } from '../../contract.js'
 import { callOperator, operatorAddress } from '../base/api.js'
+import { useAction, useData } from '../base/data.js'
+import { Button, Check } from '../base/form.js'
 import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 
 const TONES = { published: 'plain', signing: 'good', retired: 'plain' } as const
 
@@ -18,15 +18,12 @@ interface Asking {
 
 export function VerdictKeysCard() {
   const [asking, setAsking] = useState<Asking | null>(null)
-  const { problem, isBusy, run } = useAction()
   const rights = useRights()
   const mayRead = rights.operator('GET /verdict-keys')
   const keys = useData(mayRead ? operatorAddress('GET /verdict-keys') : null, 5000)
+  const { problem, isBusy, run } = useAction(keys.reload)
   const rotate = ({ environment, isEmergency }: Asking) =>
-    run(async () => {
-      await callOperator('POST /verdict-keys/rotate', { environment, emergency: isEmergency })
-      keys.reload()
-    })
+    run(() => callOperator('POST /verdict-keys/rotate', { environment, emergency: isEmergency }))
   if (!mayRead) return null
   if (!keys.value) return <Waiting data={keys} />
   return (
@@ -36,14 +33,12 @@ export function VerdictKeysCard() {
       actions={
         rights.operator('POST /verdict-keys/rotate') &&
         (['production', 'sandbox'] as const).map((environment) => (
-          <button
+          <Button
             key={environment}
-            type="button"
+            text={`Rotate ${environment}…`}
             disabled={isBusy}
             onClick={() => setAsking({ environment, isEmergency: false })}
-          >
-            Rotate {environment}…
-          </button>
+          />
         ))
       }
     >
@@ -51,23 +46,15 @@ export function VerdictKeysCard() {
       <Table
         label="Verdict keys"
         isFigures
+        rows={keys.value.verdict_keys}
+        keyOf={({ kid }) => kid}
         columns={[
-          { name: 'Key', isText: true },
-          { name: 'Environment', isText: true },
-          { name: 'State', isText: true },
-          { name: 'Signs from' },
-          { name: 'Published until' },
+          { name: 'Key', isText: true, cell: ({ kid }) => <code>{kid}</code> },
+          { name: 'Environment', isText: true, cell: ({ environment }) => environment },
+          { name: 'State', isText: true, cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+          { name: 'Signs from', cell: ({ signs_from }) => <Time at={signs_from} /> },
+          { name: 'Published until', cell: ({ published_until }) => <Time at={published_until} /> },
         ]}
-        rows={keys.value.verdict_keys.map(({ kid, environment, state, signs_from, published_until }) => ({
-          key: kid,
-          cells: [
-            <code>{kid}</code>,
-            environment,
-            <Badge tone={TONES[state]}>{state}</Badge>,
-            <Time at={signs_from} />,
-            published_until === null ? '–' : <Time at={published_until} />,
-          ],
-        }))}
       />
       {asking && (
         <Confirm
@@ -81,14 +68,11 @@ export function VerdictKeysCard() {
             The next key is published now and signs in two hours. The old key stays published for 49 hours
             more.
           </p>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={asking.isEmergency}
-              onChange={({ currentTarget }) => setAsking({ ...asking, isEmergency: currentTarget.checked })}
-            />
-            Somebody else may know the key: remove it at once. Verdicts under it are refused from now on.
-          </label>
+          <Check
+            text="Somebody else may know the key: remove it at once. Verdicts under it are refused from now on."
+            checked={asking.isEmergency}
+            onCheck={(isEmergency) => setAsking({ ...asking, isEmergency })}
+          />
         </Confirm>
       )}
     </Card>

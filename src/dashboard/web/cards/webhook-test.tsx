@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { DeliveryView, WebhookView } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
+import { useAction } from '../base/data.js'
 import { Button } from '../base/form.js'
 import { Badge } from '../base/parts.js'
-import { useAction } from '../base/use-action.js'
 
 const ASK_AGAIN_MS = 500
 /** Longest wait for the result: an endpoint has 10 s to answer, and the service looks for due deliveries every second. */

@@ -1,17 +1,15 @@
 /** The page of the audit log: the state of its chain, its entries, newest first, and exports. */
-import { useState } from 'preact/hooks'
 import { AUDIT_EVENTS, type AuditEventName } from '../../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
-import { Button } from '../base/form.js'
-import { Badge, Card, Empty, entryCount, Loading, Problem, type Tone } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Button, Choice } from '../base/form.js'
+import { Badge, Card, Empty, entryCount, Loaded, Loading, type Tone, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
-import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useData } from '../base/use-data.js'
 import { EntryInWords } from '../entry-in-words.js'
-import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from '../log-parts.js'
+import { ALL, FilterForm, LogTable, NOBODY, PagerButtons, Pseudonym, VerdictBadge } from '../log-parts.js'
 
 /** The page's names for events that their own words would not tell. */
 const TEXTS: Partial<Record<AuditEventName, string>> = {
@@ -44,23 +42,13 @@ const TEXTS: Partial<Record<AuditEventName, string>> = {
 }
 const textOf = (event: AuditEventName) =>
   TEXTS[event] ?? (event[0]!.toUpperCase() + event.slice(1)).replaceAll('_', ' ')
+const EVENTS = [ALL, ...AUDIT_EVENTS.map((name) => [name, textOf(name)] as const)]
 /** Events about a user, besides those whose names begin with the word. */
 const OF_USER: readonly AuditEventName[] = [
   ...(['enroll', 'verify', 'delete', 'erasure_scheduled', 'capture_consented', 'capture_disowned'] as const),
   ...(['ageing_undone', 'passkey_registered', 'consent_recorded', 'passkey_revoked'] as const),
   ...(['passkey_recovery_cancelled', 'openid_refused'] as const),
 ]
-const COLUMNS = [
-  { name: '#', isNumber: true },
-  { name: 'Time' },
-  { name: 'Event' },
-  { name: 'Outcome' },
-  { name: 'Score', isNumber: true },
-  { name: 'User' },
-  { name: 'Actor' },
-  { name: 'Details', isSilent: true },
-]
-
 const NAMES = ['id', 'event', 'outcome', 'subject', 'from', 'until', 'before'] as const
 type Filter = Record<(typeof NAMES)[number], string>
 
@@ -96,15 +84,40 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
           )
         }
       >
-        <Filters key={JSON.stringify(filter)} tenantId={tenantId} filter={filter} onChange={apply} />
-        <Problem message={page.error} onRetry={page.reload} />
-        {!page.value ? (
-          !page.error && <Loading />
-        ) : filter.subject === NOBODY || page.value.entries.length === 0 ? (
-          <Nothing filter={filter} isEnd={page.value.next_before === null} />
-        ) : (
-          <Entries tenantId={tenantId} entries={page.value.entries} actorName={actorName} />
-        )}
+        <FilterForm
+          key={JSON.stringify(filter)}
+          filters={filter}
+          names={['event', 'outcome']}
+          findSubject={(user_id) => callTenant(tenantId, 'POST /audit/subject', { user_id })}
+          onChange={apply}
+        >
+          <Choice id="event" label="Event" options={EVENTS} initial={filter.event} />
+          <Choice id="outcome" label="Outcome" options={[ALL, ...AUDIT_OUTCOMES]} initial={filter.outcome} />
+        </FilterForm>
+        <Loaded data={page}>
+          {({ entries, next_before }) => (
+            <LogTable
+              label="Audit entries"
+              rows={filter.subject === NOBODY ? [] : entries}
+              keyOf={({ sequence }) => sequence}
+              columns={[
+                { name: '#', isNumber: true, cell: ({ sequence }) => sequence },
+                { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+                { name: 'Event', cell: ({ event }) => textOf(event) },
+                { name: 'Outcome', cell: (entry) => <Outcome entry={entry} /> },
+                { name: 'Score', isNumber: true, cell: ({ score }) => score?.toFixed(3) },
+                {
+                  name: 'User',
+                  cell: (entry) => <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
+                },
+                { name: 'Actor', cell: ({ actor }) => actorName(actor) },
+              ]}
+              about={({ sequence }) => `entry ${sequence}`}
+              details={(entry) => <Details tenantId={tenantId} entry={entry} />}
+              empty={<Nothing filter={filter} isEnd={next_before === null} />}
+            />
+          )}
+        </Loaded>
         <PagerButtons entries="entries" pager={pager} before={filter.before} next={page.value?.next_before} />
       </Card>
     </>
@@ -116,9 +129,8 @@ function ChainCard({ tenantId }: { tenantId: string }) {
   const { value } = chain
   return (
     <Card title="Chain" actions={<Button text="Check again" onClick={chain.reload} />}>
-      <Problem message={chain.error} />
       {value === null ? (
-        !chain.error && <Loading />
+        <Waiting data={chain} />
       ) : value.broken_at === null ? (
         <p>
           <Badge tone="good">intact</Badge>{' '}
@@ -151,78 +163,16 @@ function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
   )
 }
 
-function Filters(props: { tenantId: string; filter: Filter; onChange: (changes: Partial<Filter>) => void }) {
-  const { tenantId, filter, onChange } = props
-  return (
-    <FilterForm
-      prefix="audit"
-      filters={filter}
-      names={['event', 'outcome']}
-      findSubject={(user_id) => callTenant(tenantId, 'POST /audit/subject', { user_id })}
-      onChange={onChange}
-    >
-      <ChoiceField
-        id="audit-event"
-        name="event"
-        label="Event"
-        value={filter.event}
-        options={AUDIT_EVENTS.map((name) => [name, textOf(name)])}
-      />
-      <ChoiceField
-        id="audit-outcome"
-        name="outcome"
-        label="Outcome"
-        value={filter.outcome}
-        options={AUDIT_OUTCOMES.map((name) => [name, name])}
-      />
-    </FilterForm>
-  )
-}
-
-interface EntriesProps {
-  tenantId: string
-  entries: AuditEntry[]
-  actorName: (actor: string) => string
-}
-
-function Entries({ tenantId, entries, actorName }: EntriesProps) {
-  const [open, setOpen] = useState<number | null>(null)
+function Details({ tenantId, entry }: { tenantId: string; entry: AuditEntry }) {
   const mayReadText = useRights().tenant('GET /audit/consent-text')
   return (
-    <Table
-      label="Audit entries"
-      isLog
-      columns={COLUMNS}
-      rows={entries.map((entry) => {
-        const isOpen = entry.sequence === open
-        return {
-          key: entry.sequence,
-          cells: [
-            entry.sequence,
-            <Time at={entry.at} />,
-            textOf(entry.event),
-            <Outcome entry={entry} />,
-            entry.score?.toFixed(3),
-            <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
-            actorName(entry.actor),
-            <MoreButton
-              about={`entry ${entry.sequence}`}
-              isOpen={isOpen}
-              onToggle={() => setOpen(isOpen ? null : entry.sequence)}
-            />,
-          ],
-          below: isOpen && (
-            <>
-              <EntryInWords tenantId={tenantId} facts={entry} />
-              <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>
-              {typeof entry.consent_sha256 === 'string' && mayReadText && (
-                <AgreedText tenantId={tenantId} sha256={entry.consent_sha256} />
-              )}
-            </>
-          ),
-        }
-      })}
-    />
+    <>
+      <EntryInWords tenantId={tenantId} facts={entry} />
+      <pre tabIndex={0}>{JSON.stringify(entry, null, 2)}</pre>
+      {typeof entry.consent_sha256 === 'string' && mayReadText && (
+        <AgreedText tenantId={tenantId} sha256={entry.consent_sha256} />
+      )}
+    </>
   )
 }
 
@@ -250,7 +200,7 @@ function Outcome({ entry: { verdict, reason, code, status } }: { entry: AuditEnt
   if (verdict)
     return (
       <span>
-        <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
+        <VerdictBadge verdict={verdict} />
         {reason && <span class="muted small"> {reason}</span>}
       </span>
     )

@@ -5,13 +5,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CapturePageView, InputOf, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { Button, sending } from '../base/form.js'
+import { useAction, useData } from '../base/data.js'
+import { Button, Field, sending } from '../base/form.js'
 import { lines } from '../base/lines.js'
 import { Card, Problem, Waiting } from '../base/parts.js'
 import { base64Of } from '../base/photo.js'
 import { useRights } from '../base/session.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 import { BrandFields } from '../cards/capture-brand-fields.js'
 import { CapturePreview } from '../cards/capture-preview.js'
 
@@ -31,8 +30,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
   const page = useData(tenantAddress(tenantId, 'GET /capture-page'))
   const mayAct = useRights().tenant('POST /capture-page')
   const [fields, setFields] = useState<Fields | null>(null)
-  const [isSaved, setSaved] = useState(false)
-  const { problem, isBusy, run } = useAction()
+  const { problem, isBusy, isDone, forget, run } = useAction()
   const [storedLogo, setStoredLogo] = useState<string | null>(null)
   const show = (view: CapturePageView) => {
     const shown = fieldsOf(view)
@@ -42,21 +40,17 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
   useEffect(() => {
     if (page.value) show(page.value)
   }, [page.value])
-  const submit = () => {
-    setSaved(false)
-    void run(async () => {
-      show(await callTenant(tenantId, 'POST /capture-page', settingsOf(fields!, storedLogo)))
-      setSaved(true)
-    })
-  }
+  const submit = () =>
+    run(async () => show(await callTenant(tenantId, 'POST /capture-page', settingsOf(fields!, storedLogo))))
   if (!fields || !page.value) return <Waiting data={page} />
+  const change = (changes: Partial<Fields>) => {
+    forget()
+    setFields({ ...fields, ...changes })
+  }
   const field = (name: Exclude<keyof Fields, 'logo'>) => ({
     value: fields[name],
     readOnly: !mayAct,
-    onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
-      setSaved(false)
-      setFields({ ...fields, [name]: event.currentTarget.value })
-    },
+    onText: (text: string) => change({ [name]: text }),
   })
   return (
     <div class="grid">
@@ -65,62 +59,42 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
         hint="Your application sends people to this page to look into the camera. The API and the command line call it a capture session."
       >
         <form onSubmit={sending(submit)}>
-          <label for="capture-company">Company</label>
-          <input
+          <Field
             id="capture-company"
+            label="Company"
+            hint="People see this name. Leave empty for the tenant's name."
             type="text"
             maxLength={80}
             placeholder={page.value.tenant_name}
-            aria-describedby="capture-company-hint"
             {...field('company')}
           />
-          <p id="capture-company-hint" class="muted small">
-            People see this name. Leave empty for the tenant's name.
-          </p>
-          <BrandFields
-            color={fields.color}
-            logo={fields.logo}
-            isReadOnly={!mayAct}
-            onChange={(change) => {
-              setSaved(false)
-              setFields({ ...fields, ...change })
-            }}
-          />
-          <label for="capture-return">Return origins, one a line</label>
-          <textarea
+          <BrandFields color={fields.color} logo={fields.logo} isReadOnly={!mayAct} onChange={change} />
+          <Field
             id="capture-return"
+            label="Return origins, one a line"
+            hint="The page may lead back only to these. Without one, no capture session can be made."
             rows={3}
             placeholder="https://shop.example.com"
-            aria-describedby="capture-return-hint"
             {...field('returnOrigins')}
           />
-          <p id="capture-return-hint" class="muted small">
-            The page may lead back only to these. Without one, no capture session can be made.
-          </p>
-          <label for="capture-frame">Frame ancestors, one a line</label>
-          <textarea
+          <Field
             id="capture-frame"
+            label="Frame ancestors, one a line"
+            hint="Pages of these origins may show it in a frame. Leave empty for none."
             rows={2}
-            aria-describedby="capture-frame-hint"
             {...field('frameAncestors')}
           />
-          <p id="capture-frame-hint" class="muted small">
-            Pages of these origins may show it in a frame. Leave empty for none.
-          </p>
-          <label for="capture-consent">Consent text</label>
-          <textarea
+          <Field
             id="capture-consent"
+            label="Consent text"
+            hint="Leave empty for the page's own text, in the person's language."
             rows={8}
             maxLength={4000}
-            aria-describedby="capture-consent-hint"
             {...field('consentText')}
           />
-          <p id="capture-consent-hint" class="muted small">
-            Leave empty for the page's own text, in the person's language.
-          </p>
-          <label for="capture-version">Version of the consent text</label>
-          <input
+          <Field
             id="capture-version"
+            label="Version of the consent text"
             type="text"
             maxLength={64}
             required={fields.consentText.trim() !== ''}
@@ -128,7 +102,7 @@ export function CapturePage({ tenantId }: { tenantId: string }) {
             {...field('consentVersion')}
           />
           <Problem message={problem} />
-          <p role="status">{isSaved && 'Saved. New sessions show it.'}</p>
+          <p role="status">{isDone && 'Saved. New sessions show it.'}</p>
           {mayAct && (
             <div class="toolbar">
               <Button text="Save" type="submit" class="primary" disabled={isBusy} />

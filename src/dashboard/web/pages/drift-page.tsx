@@ -4,13 +4,12 @@ import { useState } from 'preact/hooks'
 import type { DriftSide, DriftView } from '../../../features/insight/drift/drift-view.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Chart } from '../base/chart.js'
-import { Button } from '../base/form.js'
-import { Badge, Card, Confirm, Empty, Problem, Segments, type Tone, Waiting } from '../base/parts.js'
+import { useAction, useData } from '../base/data.js'
+import { Button, Segments } from '../base/form.js'
+import { Badge, Card, Empty, Loaded, Problem, type Tone, useQuestion } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 import { byDay, type Distribution, shares } from '../drift-series.js'
 
 const REFRESH_MS = 60_000
@@ -27,59 +26,49 @@ const STATES: Record<DriftView['comparisons'][number]['state'], readonly [Tone, 
 export function DriftPage({ tenantId }: { tenantId: string }) {
   const drift = useData(tenantAddress(tenantId, 'GET /drift'), REFRESH_MS)
   const [chosen, choose] = useState<string | null>(null)
-  if (!drift.value) return <Waiting data={drift} />
-  const { models } = drift.value
-  const shown = models.find(({ model }) => model === chosen) ?? models[0]
   return (
-    <>
-      <Problem message={drift.error} onRetry={drift.reload} />
-      {models.length > 1 && (
-        <div class="toolbar">
-          <Segments
-            label="Model pack"
-            options={models.map(({ model }) => [model, model] as const)}
-            value={shown!.model}
-            onChange={choose}
-          />
-        </div>
-      )}
-      {shown ? (
-        <Drift view={shown} restart={<Restart tenantId={tenantId} onDone={drift.reload} />} />
-      ) : (
-        <NothingYet />
-      )}
-    </>
+    <Loaded data={drift}>
+      {({ models }) => {
+        const shown = models.find(({ model }) => model === chosen) ?? models[0]
+        if (!shown) return <NothingYet />
+        return (
+          <>
+            {models.length > 1 && (
+              <div class="toolbar">
+                <Segments
+                  label="Model pack"
+                  options={models.map(({ model }) => [model, model] as const)}
+                  value={shown.model}
+                  onChange={choose}
+                />
+              </div>
+            )}
+            <Drift view={shown} restart={<Restart tenantId={tenantId} onDone={drift.reload} />} />
+          </>
+        )
+      }}
+    </Loaded>
   )
 }
 
 /** Begins a new reference after a change that the operator knows of. */
 function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void }) {
-  const [isAsking, setAsking] = useState(false)
-  const { problem, isBusy, run } = useAction()
+  const [ask, dialog] = useQuestion()
+  const { problem, isBusy, run } = useAction(onDone)
   const restart = () =>
-    void run(async () => {
-      await callTenant(tenantId, 'POST /drift/restart')
-      onDone()
+    ask({
+      title: 'Begin a new reference?',
+      confirm: 'Begin',
+      children:
+        'Do this after a change that you know of, such as another camera. Verifications are then compared only with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts stay.',
+      onConfirm: () => run(() => callTenant(tenantId, 'POST /drift/restart')),
     })
   if (!useRights().tenant('POST /drift/restart')) return null
   return (
     <>
       <Problem message={problem} />
-      <Button text="Begin a new reference…" disabled={isBusy} onClick={() => setAsking(true)} />
-      {isAsking && (
-        <Confirm
-          title="Begin a new reference?"
-          confirm="Begin"
-          onConfirm={restart}
-          onClose={() => setAsking(false)}
-        >
-          <p>
-            Do this after a change that you know of, such as another camera. Verifications are then compared
-            only with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts
-            stay.
-          </p>
-        </Confirm>
-      )}
+      <Button text="Begin a new reference…" disabled={isBusy} onClick={restart} />
+      {dialog}
     </>
   )
 }
@@ -138,28 +127,29 @@ function Comparisons({ view, restart }: { view: DriftView; restart: ComponentChi
       <Table
         label="Comparisons"
         isFigures
+        rows={comparisons}
+        keyOf={({ window, measure, against }) => `${window} ${measure} ${against}`}
         columns={[
-          { name: 'Compared', isText: true },
-          { name: 'PSI', isNumber: true },
-          { name: 'By chance', isNumber: true },
-          { name: 'State' },
-        ]}
-        rows={comparisons.map(({ window, measure, against, psi, noise, state }) => {
-          const [tone, text] = STATES[state]
-          const isKnown = state !== 'too_few'
-          return {
-            key: `${window} ${measure} ${against}`,
-            cells: [
+          {
+            name: 'Compared',
+            isText: true,
+            cell: ({ window, measure, against }) =>
               `${MEASURE_TEXT[measure]}, ${WINDOW_TEXT[window]}${against === 'calibration' ? ', with the calibration' : ''}`,
-              isKnown ? psi.toFixed(3) : '–',
-              isKnown ? noise.toFixed(3) : '–',
-              <Badge tone={tone}>{text}</Badge>,
-            ],
-          }
-        })}
+          },
+          { name: 'PSI', isNumber: true, cell: ({ psi, state }) => known(psi, state) },
+          { name: 'By chance', isNumber: true, cell: ({ noise, state }) => known(noise, state) },
+          {
+            name: 'State',
+            cell: ({ state }) => <Badge tone={STATES[state][0]}>{STATES[state][1]}</Badge>,
+          },
+        ]}
       />
     </Card>
   )
+}
+
+function known(figure: number, state: keyof typeof STATES): string {
+  return state === 'too_few' ? '–' : figure.toFixed(3)
 }
 
 function Outcomes({ view: { windows, month } }: { view: DriftView }) {
@@ -170,16 +160,14 @@ function Outcomes({ view: { windows, month } }: { view: DriftView }) {
       <Table
         label="Outcomes"
         isFigures
+        rows={names}
+        keyOf={(name) => name}
         columns={[
-          { name: 'Outcome', isText: true },
-          { name: 'Month before', isNumber: true },
-          { name: '7 days', isNumber: true },
-          { name: 'Latest', isNumber: true },
+          { name: 'Outcome', isText: true, cell: (name) => <code>{name}</code> },
+          { name: 'Month before', isNumber: true, cell: (name) => percentOf(month, name) },
+          { name: '7 days', isNumber: true, cell: (name) => percentOf(windows.week, name) },
+          { name: 'Latest', isNumber: true, cell: (name) => percentOf(windows.latest, name) },
         ]}
-        rows={names.map((name) => ({
-          key: name,
-          cells: [<code>{name}</code>, ...sides.map((side) => percentOf(side, name))],
-        }))}
       />
     </Card>
   )

@@ -1,29 +1,19 @@
 /** The page of a tenant's API keys, with one-time reveal and reissue, and of the rotation of the signing secret. */
 import { useState } from 'preact/hooks'
-import type { Environment, InputOf, KeyView, TenantOverview, TenantRoutes } from '../../contract.js'
+import type { KeyView, TenantOverview } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { useAction, useData } from '../base/data.js'
 import { Button, Choice } from '../base/form.js'
-import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
+import { Badge, Card, Empty, Problem, useQuestion, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
-import { NewKeyDialog } from '../cards/new-key-dialog.js'
+import { givenKey, NewKeyFields } from '../cards/new-key-fields.js'
 import { SigningSecretCard } from '../cards/signing-secret-card.js'
 
 const REFRESH_MS = 5000
 const TONES = { active: 'good', grace: 'warn', expired: 'plain', revoked: 'plain' } as const
-const COLUMNS = [
-  { name: 'Environment' },
-  { name: 'Key' },
-  { name: 'May' },
-  { name: 'State' },
-  { name: 'Created' },
-  { name: 'Valid until' },
-  { name: 'Actions', isSilent: true },
-]
 /** How many seconds a key stays valid that another replaces. */
 const GRACES: Array<[seconds: string, text: string]> = [
   ['3600', 'for 1 hour'],
@@ -37,17 +27,10 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   const hasTraffic = useRights().tenant('GET /traffic')
   const traffic = useData(hasTraffic ? tenantAddress(tenantId, 'GET /traffic') : null, REFRESH_MS)
   const [shown, setShown] = useState<Revealed | null>(null)
-  const { problem, run } = useAction()
+  const { problem, run } = useAction(tenant.reload)
   if (!tenant.value) return <Waiting data={tenant} />
 
-  const change = (work: () => Promise<Revealed | null>) =>
-    run(async () => {
-      try {
-        setShown(await work())
-      } finally {
-        tenant.reload()
-      }
-    })
+  const change = (work: () => Promise<Revealed | null>) => run(async () => setShown(await work()))
   const rotate = (force: boolean) =>
     change(async () => {
       const { signing_secret } = await callTenant(tenantId, 'POST /rotate-signing', { force })
@@ -70,65 +53,100 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-/** The pending question, about a key by environment and name; the name is null for the first key and its successors. */
-type Asking = { what: 'reissue' | 'revoke'; type: Environment; name: string | null } | { what: 'create' }
+/** A key's environment and name; the name is null for the first key and its successors. */
+type Named = Pick<KeyView, 'type' | 'name'>
 
-const called = ({ type, name }: { type: Environment; name: string | null }) =>
-  name === null ? `${type} key` : `${type} key ${name}`
+const called = ({ type, name }: Named) => (name === null ? `${type} key` : `${type} key ${name}`)
+const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
 
 function KeysCard(props: {
   tenant: TenantOverview
   onChange: (work: () => Promise<Revealed | null>) => void
 }) {
   const { tenant, onChange } = props
-  const [asking, setAsking] = useState<Asking | null>(null)
-  const [grace, setGrace] = useState(GRACES[0]![0])
-  const reveal = (newSecret: boolean) =>
-    onChange(async () => {
-      const { key, signing_secret } = await callTenant(tenant.id, 'POST /keys/reveal', {
-        new_secret: newSecret,
-      })
-      return {
-        label: 'Production key',
-        value: key,
-        details: [
-          ...(signing_secret
-            ? ([
-                ['New signing secret', signing_secret.secret],
-                ['Its id (kid)', signing_secret.id],
-              ] as Array<[string, string]>)
-            : []),
-          ['Tenant id (aud)', tenant.id],
-        ],
-      }
-    })
-  const create = (key: InputOf<TenantRoutes['POST /keys']>) =>
-    onChange(async () => ({
-      label: `New ${called(key)}`,
-      value: (await callTenant(tenant.id, 'POST /keys', key)).key,
-      details: [['Tenant id (aud)', tenant.id]],
-    }))
-  const reissue = (type: Environment, name: string | null) =>
-    onChange(async () => {
-      const grace_seconds = Number(grace)
-      const answer =
-        name === null
-          ? callTenant(tenant.id, 'POST /keys/reissue', { type, grace_seconds })
-          : callTenant(tenant.id, 'POST /keys/named/reissue', { type, name, grace_seconds })
-      return { label: `New ${called({ type, name })}`, value: (await answer).key }
-    })
-  const revoke = (type: Environment, name: string | null) =>
-    onChange(async () => {
-      if (name === null) await callTenant(tenant.id, 'POST /keys/revoke', { type })
-      else await callTenant(tenant.id, 'POST /keys/named/revoke', { type, name })
-      return null
-    })
-  const { keys } = tenant
+  const { id, keys } = tenant
+  const [ask, dialog] = useQuestion()
   const may = useRights().tenant
-  const isSame = (a: KeyView, b: KeyView) => a.type === b.type && a.name === b.name
-  // The newest key of each environment and name has the buttons.
-  const newest = (key: KeyView) => keys.find((other) => isSame(other, key)) === key
-  const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
+  const reveal = (new_secret: boolean) =>
+    onChange(async () => {
+      const { key, signing_secret } = await callTenant(id, 'POST /keys/reveal', { new_secret })
+      const details: Revealed['details'] = [['Tenant id (aud)', id]]
+      if (signing_secret)
+        details.unshift(['New signing secret', signing_secret.secret], ['Its id (kid)', signing_secret.id])
+      return { label: 'Production key', value: key, details }
+    })
+  const create = () =>
+    ask({
+      title: 'New key with scopes',
+      confirm: 'Create',
+      children: <NewKeyFields hasProduction={tenant.production_key !== 'not issued'} />,
+      onConfirm: (given) =>
+        onChange(async () => {
+          const key = givenKey(given)
+          const made = await callTenant(id, 'POST /keys', key)
+          return { label: `New ${called(key)}`, value: made.key, details: [['Tenant id (aud)', id]] }
+        }),
+    })
+  const reissue = ({ type, name }: Named) =>
+    ask({
+      title: `Reissue the ${called({ type, name })}`,
+      confirm: 'Reissue',
+      children: (
+        <>
+          <p>
+            A new key is made and shown once. A key that is already in its grace period stops working now.
+          </p>
+          <Choice id="grace" label="The current key stays valid" options={GRACES} />
+        </>
+      ),
+      onConfirm: (given) =>
+        onChange(async () => {
+          const grace_seconds = Number(given.text('grace'))
+          const made =
+            name === null
+              ? await callTenant(id, 'POST /keys/reissue', { type, grace_seconds })
+              : await callTenant(id, 'POST /keys/named/reissue', { type, name, grace_seconds })
+          return { label: `New ${called({ type, name })}`, value: made.key }
+        }),
+    })
+  const revoke = ({ type, name }: Named) =>
+    ask({
+      title: name === null ? `Revoke every ${type} key?` : `Revoke the ${called({ type, name })}?`,
+      confirm: 'Revoke',
+      isDanger: true,
+      children:
+        name === null
+          ? 'All calls with these keys fail immediately, including keys in their grace period and named keys. Reissue makes a new key.'
+          : 'All calls with this key fail immediately, including those with its predecessor in the grace period.',
+      onConfirm: () =>
+        onChange(async () => {
+          if (name === null) await callTenant(id, 'POST /keys/revoke', { type })
+          else await callTenant(id, 'POST /keys/named/revoke', { type, name })
+          return null
+        }),
+    })
+  const buttonsOf = (key: KeyView) => {
+    const { type, name } = key
+    // The newest key of each environment and name has the buttons.
+    const isNewest = keys.find((other) => other.type === type && other.name === name) === key
+    if (!isNewest || (name !== null && !isLive(key))) return null
+    const isRevocable = name !== null || keys.some((other) => other.type === type && isLive(other))
+    return (
+      <span class="buttons">
+        {may(name === null ? 'POST /keys/reissue' : 'POST /keys/named/reissue') && (
+          <Button text="Reissue" about={called(key)} onClick={() => reissue(key)} />
+        )}
+        {isRevocable && may(name === null ? 'POST /keys/revoke' : 'POST /keys/named/revoke') && (
+          <Button
+            text="Revoke"
+            about={name === null ? `${type} keys` : called(key)}
+            class="danger"
+            onClick={() => revoke(key)}
+          />
+        )}
+      </span>
+    )
+  }
   return (
     <Card
       title="API keys"
@@ -161,92 +179,44 @@ function KeysCard(props: {
       )}
       <Table
         label="API keys"
-        columns={COLUMNS}
-        rows={keys.map((key) => ({
-          key: key.id,
-          cells: [
-            key.type,
-            <>
-              {key.name && <strong>{key.name} </strong>}
-              <code>…{key.hint}</code>
-            </>,
-            <>
-              {key.scopes?.join(', ') ?? 'everything'}
-              {key.certificate && <span class="muted small"> with certificate {key.certificate}</span>}
-              {key.networks && <span class="muted small"> from {key.networks.join(', ')}</span>}
-            </>,
-            <Badge tone={TONES[key.state]}>{key.state === 'grace' ? 'in grace' : key.state}</Badge>,
-            <Time at={key.created_at} />,
-            key.valid_until ? <Time at={key.valid_until} /> : '–',
-            newest(key) && (key.name === null || isLive(key)) && (
-              <span class="buttons">
-                {may(key.name === null ? 'POST /keys/reissue' : 'POST /keys/named/reissue') && (
-                  <Button
-                    text="Reissue"
-                    about={called(key)}
-                    onClick={() => setAsking({ what: 'reissue', type: key.type, name: key.name })}
-                  />
-                )}
-                {may(key.name === null ? 'POST /keys/revoke' : 'POST /keys/named/revoke') &&
-                  (key.name !== null || keys.some((other) => other.type === key.type && isLive(other))) && (
-                    <Button
-                      text="Revoke"
-                      about={key.name === null ? `${key.type} keys` : called(key)}
-                      class="danger"
-                      onClick={() => setAsking({ what: 'revoke', type: key.type, name: key.name })}
-                    />
-                  )}
-              </span>
+        rows={keys}
+        keyOf={(key) => key.id}
+        columns={[
+          { name: 'Environment', cell: ({ type }) => type },
+          {
+            name: 'Key',
+            cell: ({ name, hint }) => (
+              <>
+                {name && <strong>{name} </strong>}
+                <code>…{hint}</code>
+              </>
             ),
-          ],
-        }))}
+          },
+          {
+            name: 'May',
+            cell: ({ scopes, certificate, networks }) => (
+              <>
+                {scopes?.join(', ') ?? 'everything'}
+                {certificate && <span class="muted small"> with certificate {certificate}</span>}
+                {networks && <span class="muted small"> from {networks.join(', ')}</span>}
+              </>
+            ),
+          },
+          {
+            name: 'State',
+            cell: ({ state }) => <Badge tone={TONES[state]}>{state === 'grace' ? 'in grace' : state}</Badge>,
+          },
+          { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: 'Valid until', cell: ({ valid_until }) => <Time at={valid_until} /> },
+          { name: 'Actions', isSilent: true, cell: buttonsOf },
+        ]}
       />
       {may('POST /keys') && (
         <p>
-          <Button text="New key with scopes" onClick={() => setAsking({ what: 'create' })} />
+          <Button text="New key with scopes" onClick={create} />
         </p>
       )}
-      {asking?.what === 'create' && (
-        <NewKeyDialog
-          hasProduction={tenant.production_key !== 'not issued'}
-          onClose={() => setAsking(null)}
-          onCreate={create}
-        />
-      )}
-      {asking?.what === 'reissue' && (
-        <Confirm
-          title={`Reissue the ${called(asking)}`}
-          confirm="Reissue"
-          onClose={() => setAsking(null)}
-          onConfirm={() => reissue(asking.type, asking.name)}
-        >
-          <p>
-            A new key is made and shown once. A key that is already in its grace period stops working now.
-          </p>
-          <Choice
-            id="grace"
-            label="The current key stays valid"
-            options={GRACES}
-            value={grace}
-            onChoose={setGrace}
-          />
-        </Confirm>
-      )}
-      {asking?.what === 'revoke' && (
-        <Confirm
-          title={asking.name === null ? `Revoke every ${asking.type} key?` : `Revoke the ${called(asking)}?`}
-          confirm="Revoke"
-          isDanger
-          onClose={() => setAsking(null)}
-          onConfirm={() => revoke(asking.type, asking.name)}
-        >
-          <p>
-            {asking.name === null
-              ? 'All calls with these keys fail immediately, including keys in their grace period and named keys. Reissue makes a new key.'
-              : 'All calls with this key fail immediately, including those with its predecessor in the grace period.'}
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </Card>
   )
 }

@@ -1,29 +1,30 @@
 /** The operator's page of the model packs: which are loaded, which decides for each tenant, and the change from one to another. */
 import type { LoadedPackView, ModelsView, TenantModelView } from '../../contract.js'
 import { operatorAddress } from '../base/api.js'
-import { Badge, Card, Problem, Waiting } from '../base/parts.js'
-import { Table } from '../base/table.js'
+import { useData } from '../base/data.js'
+import { Badge, Card, Loaded } from '../base/parts.js'
+import { type Column, Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useData } from '../base/use-data.js'
 import { ModelChangeCard } from '../cards/model-change-card.js'
 import { OwnRateCard } from '../cards/own-rate-card.js'
 
 export function ModelsPage() {
   const models = useData(operatorAddress('GET /models'))
-  const { value, error, reload } = models
-  if (!value) return <Waiting data={models} />
   return (
-    <>
-      <Problem message={error} onRetry={reload} />
-      <LoadedPacks packs={value.packs} />
-      <ModelChangeCard models={value} onChange={reload} />
-      <Tenants {...value} />
-      <div class="grid">
-        {value.packs.map((pack) => (
-          <OwnRateCard key={pack.model} pack={pack} />
-        ))}
-      </div>
-    </>
+    <Loaded data={models}>
+      {(value) => (
+        <>
+          <LoadedPacks packs={value.packs} />
+          <ModelChangeCard models={value} onChange={models.reload} />
+          <Tenants {...value} />
+          <div class="grid">
+            {value.packs.map((pack) => (
+              <OwnRateCard key={pack.model} pack={pack} />
+            ))}
+          </div>
+        </>
+      )}
+    </Loaded>
   )
 }
 
@@ -35,23 +36,18 @@ function LoadedPacks({ packs }: { packs: LoadedPackView[] }) {
     >
       <Table
         label="Loaded packs"
+        rows={packs}
+        keyOf={({ model }) => model}
         columns={[
-          { name: 'Pack', isText: true },
-          { name: 'Description', isText: true },
-          { name: 'Grade' },
-          { name: 'False match rate', isNumber: true },
-          { name: 'Threshold', isNumber: true },
+          { name: 'Pack', isText: true, cell: ({ model }) => <code>{model}</code> },
+          { name: 'Description', isText: true, cell: ({ description }) => description },
+          {
+            name: 'Grade',
+            cell: ({ grade }) => <Badge tone={grade === 'production' ? 'good' : 'warn'}>{grade}</Badge>,
+          },
+          { name: 'False match rate', isNumber: true, cell: ({ fmr_in_force }) => fmr_in_force },
+          { name: 'Threshold', isNumber: true, cell: ({ threshold }) => threshold.toFixed(4) },
         ]}
-        rows={packs.map(({ model, description, grade, fmr_in_force, threshold }) => ({
-          key: model,
-          cells: [
-            <code>{model}</code>,
-            description,
-            <Badge tone={grade === 'production' ? 'good' : 'warn'}>{grade}</Badge>,
-            fmr_in_force,
-            threshold.toFixed(4),
-          ],
-        }))}
       />
     </Card>
   )
@@ -70,42 +66,35 @@ function Tenants({ tenants, migration }: Pick<ModelsView, 'tenants' | 'migration
     >
       <Table
         label="Tenants"
+        rows={tenants}
+        keyOf={({ tenant_id }) => tenant_id}
         columns={[
-          { name: 'Tenant', isText: true },
-          { name: 'Decides', isText: true },
-          ...(isCounted
-            ? [
-                { name: 'Users', isNumber: true },
-                { name: 'Moved', isNumber: true },
-                { name: 'Coverage', isNumber: true },
-                { name: 'Last day', isNumber: true },
-                { name: 'Enough at', isText: true },
-              ]
-            : []),
-          { name: 'Drift' },
+          { name: 'Tenant', isText: true, cell: ({ name }) => name },
+          { name: 'Decides', isText: true, cell: ({ deciding }) => <code>{deciding}</code> },
+          ...(isCounted ? PROGRESS : []),
+          {
+            name: 'Drift',
+            cell: ({ tenant_id, name }) => <a href={`#/tenants/${tenant_id}/drift`}>Drift of {name}</a>,
+          },
         ]}
-        rows={tenants.map((tenant) => ({
-          key: tenant.tenant_id,
-          cells: [
-            tenant.name,
-            <code>{tenant.deciding}</code>,
-            ...(isCounted ? progressCells(tenant) : []),
-            <a href={`#/tenants/${tenant.tenant_id}/drift`}>Drift of {tenant.name}</a>,
-          ],
-        }))}
       />
     </Card>
   )
 }
 
-function progressCells({ progress }: TenantModelView) {
-  if (!progress) return ['–', '–', '–', '–', '–']
-  const { users, covered, coverage, recent, expected_at } = progress
-  return [
-    users.toLocaleString(),
-    covered.toLocaleString(),
-    coverage === null ? '–' : `${(100 * coverage).toFixed(1)} %`,
-    recent.toLocaleString(),
-    expected_at === null ? '–' : <Time at={expected_at} day />,
-  ]
-}
+/** The columns of how far a change has come, with dashes for a tenant whose references are not counted. */
+const PROGRESS: Array<Column<TenantModelView>> = [
+  { name: 'Users', isNumber: true, cell: ({ progress }) => progress?.users.toLocaleString() ?? '–' },
+  { name: 'Moved', isNumber: true, cell: ({ progress }) => progress?.covered.toLocaleString() ?? '–' },
+  {
+    name: 'Coverage',
+    isNumber: true,
+    cell: ({ progress }) => (progress?.coverage == null ? '–' : `${(100 * progress.coverage).toFixed(1)} %`),
+  },
+  { name: 'Last day', isNumber: true, cell: ({ progress }) => progress?.recent.toLocaleString() ?? '–' },
+  {
+    name: 'Enough at',
+    isText: true,
+    cell: ({ progress }) => <Time at={progress?.expected_at ?? null} day />,
+  },
+]

@@ -1,9 +1,9 @@
 /** The page of the operators of the installation, with their names, roles and passwords. */
 import { callOperator, operatorAddress } from '../base/api.js'
+import { useData } from '../base/data.js'
 import { Empty } from '../base/parts.js'
 import type { Revealed } from '../base/reveal.js'
 import { useRights, useSession } from '../base/session.js'
-import { useData } from '../base/use-data.js'
 import { PeopleList } from '../cards/people-list.js'
 
 export function OperatorsPage() {
@@ -37,7 +37,7 @@ export function OperatorsPage() {
         questionOn: (name) => ({
           title: `Reset the password of ${name}?`,
           confirm: 'Reset the password',
-          consequence:
+          children:
             'A new password is made and shown once. The old one, and every session of this operator, end now.',
         }),
         run: async (name) => {

@@ -6,11 +6,12 @@ import { useAddressQuery } from '../base/address-query.js'
 import { tenantAddress } from '../base/api.js'
 import { Chart } from '../base/chart.js'
 import { CodesCard } from '../base/codes-card.js'
-import { Card, Empty, Facts, Problem, Segments, Waiting } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Segments } from '../base/form.js'
+import { Card, Empty, Facts, Problem, Tile, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { StageTable } from '../base/stage-table.js'
 import { useShownZone } from '../base/time-zone.js'
-import { useData } from '../base/use-data.js'
 import { distribution, sum, type Total, timeline } from '../traffic-series.js'
 
 const REFRESH_MS = 5000
@@ -113,24 +114,14 @@ function Tiles({ total }: { total: Total }) {
   const share = (part: number) => (verdicts ? `${Math.round((100 * part) / verdicts)} % of verdicts` : ' ')
   return (
     <div class="tiles">
-      <Tile name="Requests" value={total.requests} detail=" " />
-      <Tile name="Approved" value={total.approved} detail={share(total.approved)} />
-      <Tile name="Rejected" value={total.rejected} detail={share(total.rejected)} />
+      <Tile name="Requests" value={total.requests.toLocaleString()} detail=" " />
+      <Tile name="Approved" value={total.approved.toLocaleString()} detail={share(total.approved)} />
+      <Tile name="Rejected" value={total.rejected.toLocaleString()} detail={share(total.rejected)} />
       <Tile
         name="Errors"
-        value={total.errors}
+        value={total.errors.toLocaleString()}
         detail={total.limited ? `${total.limited} over the rate limit` : ' '}
       />
-    </div>
-  )
-}
-
-function Tile({ name, value, detail }: { name: string; value: number; detail: string }) {
-  return (
-    <div class="tile">
-      <span class="muted">{name}</span>
-      <strong>{value.toLocaleString()}</strong>
-      <span class="muted small">{detail}</span>
     </div>
   )
 }

@@ -3,12 +3,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { certificatesOf } from '../../../tenants/pem.js'
 import type { InputOf, PasskeySettingsView, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { Button, Choice, sending } from '../base/form.js'
+import { useAction, useData } from '../base/data.js'
+import { Button, Choice, Field, sending } from '../base/form.js'
 import { lines } from '../base/lines.js'
-import { Badge, Card, Confirm, Problem, Waiting } from '../base/parts.js'
+import { Badge, Card, Problem, useQuestion, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 
 type Settings = NonNullable<InputOf<TenantRoutes['POST /passkeys']>['settings']>
 
@@ -35,9 +34,8 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
   const mayChange = useRights().tenant('POST /passkeys')
   const [stored, setStored] = useState<PasskeySettingsView | null>(null)
   const [fields, setFields] = useState<Fields | null>(null)
-  const [asking, setAsking] = useState<'off' | 'domain' | null>(null)
-  const [isSaved, setSaved] = useState(false)
-  const { problem, isBusy, run } = useAction()
+  const [ask, dialog] = useQuestion()
+  const { problem, isBusy, isDone, forget, run } = useAction()
   const show = (view: PasskeySettingsView) => {
     setStored(view)
     setFields(fieldsOf(view))
@@ -47,17 +45,36 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
   }, [page.value])
   if (!fields || !stored) return <Waiting data={page} />
   const change = (changes: Partial<Fields>) => {
-    setSaved(false)
+    forget()
     setFields({ ...fields, ...changes })
   }
-  const save = (settings: Settings | null) => {
-    setSaved(false)
-    void run(async () => {
-      show(await callTenant(tenantId, 'POST /passkeys', { settings }))
-      setSaved(true)
+  const field = (name: 'domain' | 'origins' | 'recoveryHours' | 'roots' | 'aaguids') => ({
+    value: fields[name],
+    readOnly: !mayChange,
+    onText: (text: string) => change({ [name]: text }),
+  })
+  const save = (settings: Settings | null) =>
+    run(async () => show(await callTenant(tenantId, 'POST /passkeys', { settings })))
+  const isOn = stored.rp_id !== null
+  const turnOff = () =>
+    ask({
+      title: 'Turn passkeys off?',
+      confirm: 'Turn off',
+      isDanger: true,
+      children: 'Every call with a passkey is refused from now on. Registered passkeys are kept.',
+      onConfirm: () => save(null),
+    })
+  const submit = () => {
+    if (!isOn || stored.rp_id === fields.domain.trim()) return save(settingsOf(fields))
+    ask({
+      title: 'Change the domain?',
+      confirm: 'Change',
+      isDanger: true,
+      children:
+        'Passkeys that are registered belong to the old domain, and do not work any more. Every user must register a new one.',
+      onConfirm: () => save(settingsOf(fields)),
     })
   }
-  const isOn = stored.rp_id !== null
   return (
     <Card
       title="Settings"
@@ -69,39 +86,27 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
       }
       actions={isOn ? <Badge tone="good">in use</Badge> : <Badge tone="plain">not in use</Badge>}
     >
-      <form
-        class="narrow"
-        onSubmit={sending(() => {
-          if (isOn && stored.rp_id !== fields.domain.trim()) setAsking('domain')
-          else save(settingsOf(fields))
-        })}
-      >
-        <label for="passkey-domain">Domain (relying party id)</label>
-        <input
+      <form class="narrow" onSubmit={sending(submit)}>
+        <Field
           id="passkey-domain"
+          label="Domain (relying party id)"
+          hint="Passkeys belong to it. After a change of the domain, no registered one works."
           required
           maxLength={253}
           placeholder="bank.example"
           autocapitalize="off"
           spellcheck={false}
-          readOnly={!mayChange}
-          value={fields.domain}
-          onInput={({ currentTarget }) => change({ domain: currentTarget.value })}
+          {...field('domain')}
         />
-        <p class="muted small">
-          Passkeys belong to it. After a change of the domain, no registered one works.
-        </p>
-        <label for="passkey-origins">Origins of the pages, one a line</label>
-        <textarea
+        <Field
           id="passkey-origins"
+          label="Origins of the pages, one a line"
+          hint="Each is the domain or below it."
           rows={3}
           required
           placeholder="https://app.bank.example"
-          readOnly={!mayChange}
-          value={fields.origins}
-          onInput={({ currentTarget }) => change({ origins: currentTarget.value })}
+          {...field('origins')}
         />
-        <p class="muted small">Each is the domain or below it.</p>
         <Choice
           id="passkey-synced"
           label="Passkeys that their provider copies to other devices"
@@ -118,65 +123,40 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           value={fields.registration}
           onChoose={(registration) => change({ registration })}
         />
-        <label for="passkey-recovery">Hours that the recovery of a lost passkey waits</label>
-        <input
+        <Field
           id="passkey-recovery"
+          label="Hours that the recovery of a lost passkey waits"
           type="number"
           required
           min={1}
           max={720}
-          readOnly={!mayChange}
-          value={fields.recoveryHours}
-          onInput={({ currentTarget }) => change({ recoveryHours: currentTarget.value })}
+          {...field('recoveryHours')}
         />
-        <label for="passkey-roots">Certificates (PEM) of the authorities whose attestation counts</label>
-        <textarea
+        <Field
           id="passkey-roots"
+          label="Certificates (PEM) of the authorities whose attestation counts"
+          hint="Only a passkey that one of them attests counts as a key in hardware (hwk). Without any, all count as swk."
           rows={3}
           spellcheck={false}
-          readOnly={!mayChange}
-          value={fields.roots}
-          onInput={({ currentTarget }) => change({ roots: currentTarget.value })}
+          {...field('roots')}
         />
-        <p class="muted small">
-          Only a passkey that one of them attests counts as a key in hardware (hwk). Without any, all count as
-          swk.
-        </p>
-        <label for="passkey-aaguids">Authenticators by AAGUID, one a line</label>
-        <textarea
+        <Field
           id="passkey-aaguids"
+          label="Authenticators by AAGUID, one a line"
+          hint="Leave empty to accept all. A list needs certificates."
           rows={2}
-          readOnly={!mayChange}
-          value={fields.aaguids}
-          onInput={({ currentTarget }) => change({ aaguids: currentTarget.value })}
+          {...field('aaguids')}
         />
-        <p class="muted small">Leave empty to accept all. A list needs certificates.</p>
         <Problem message={problem} />
-        <p role="status">{isSaved && 'Saved.'}</p>
+        <p role="status">{isDone && 'Saved.'}</p>
         {mayChange && (
           <div class="toolbar">
             <Button text={isOn ? 'Save' : 'Turn on'} type="submit" class="primary" disabled={isBusy} />
-            {isOn && (
-              <Button text="Turn off…" class="danger" disabled={isBusy} onClick={() => setAsking('off')} />
-            )}
+            {isOn && <Button text="Turn off…" class="danger" disabled={isBusy} onClick={turnOff} />}
           </div>
         )}
       </form>
-      {asking && (
-        <Confirm
-          title={asking === 'off' ? 'Turn passkeys off?' : 'Change the domain?'}
-          confirm={asking === 'off' ? 'Turn off' : 'Change'}
-          isDanger
-          onClose={() => setAsking(null)}
-          onConfirm={() => save(asking === 'off' ? null : settingsOf(fields))}
-        >
-          <p>
-            {asking === 'off'
-              ? 'Every call with a passkey is refused from now on. Registered passkeys are kept.'
-              : 'Passkeys that are registered belong to the old domain, and do not work any more. Every user must register a new one.'}
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </Card>
   )
 }

@@ -1,10 +1,10 @@
 /** The page on which the signed-in person chooses a password after an invitation, or changes it. */
 import { useState } from 'preact/hooks'
 import { callOperator } from '../base/api.js'
-import { Button, sending } from '../base/form.js'
-import { Card, PasswordField, Problem } from '../base/parts.js'
+import { useAction } from '../base/data.js'
+import { Button, PasswordField, sending } from '../base/form.js'
+import { Card, Problem } from '../base/parts.js'
 import { useSession } from '../base/session.js'
-import { useAction } from '../base/use-action.js'
 
 const MIN_LENGTH = 15
 
@@ -12,19 +12,15 @@ export function PasswordPage(props: { onChanged: () => void }) {
   const { person, password: state } = useSession()
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
-  const [isDone, setDone] = useState(false)
-  const { problem, isBusy, run } = useAction()
-  const submit = () => {
-    setDone(false)
-    void run(async () => {
+  const { problem, isBusy, isDone, run } = useAction()
+  const submit = () =>
+    run(async () => {
       if (password !== again) throw new Error('The two passwords are not the same.')
       await callOperator('POST /password', { password })
       setPassword('')
       setAgain('')
-      setDone(true)
       props.onChanged()
     })
-  }
   return (
     <Card
       title={state === 'required' ? 'Choose a password' : 'Another password'}
@@ -38,14 +34,14 @@ export function PasswordPage(props: { onChanged: () => void }) {
           autocomplete="new-password"
           minLength={MIN_LENGTH}
           value={password}
-          onInput={setPassword}
+          onText={setPassword}
         />
         <PasswordField
           id="new-password-again"
           label="New password again"
           autocomplete="new-password"
           value={again}
-          onInput={setAgain}
+          onText={setAgain}
         />
         <Problem message={problem} />
         <p role="status">{isDone && 'The password is changed. Your other sessions have ended.'}</p>

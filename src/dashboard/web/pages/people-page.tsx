@@ -1,10 +1,10 @@
 /** The page of the people who sign in for a tenant, with names and roles. An admin invites them by a link. */
 import type { InvitedPerson, PersonView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
+import { useData } from '../base/data.js'
 import { Empty } from '../base/parts.js'
 import type { Revealed } from '../base/reveal.js'
 import { useRights, useSession } from '../base/session.js'
-import { useData } from '../base/use-data.js'
 import { PeopleList } from '../cards/people-list.js'
 
 const STATES: Record<PersonView['state'], string> = {
@@ -42,7 +42,7 @@ export function PeoplePage({ tenantId }: { tenantId: string }) {
         questionOn: (name) => ({
           title: `Make a new link for ${name}?`,
           confirm: 'Make a new link',
-          consequence:
+          children:
             'The password and every session of this person end now. The link is shown once; it signs in once, within a day, and asks for another password.',
         }),
         run: async (name) => revealed(await callTenant(tenantId, 'POST /people/reset', { name })),

@@ -1,17 +1,15 @@
 /** The page of the request log: the latest requests in either environment and how they ended. The address holds the filters. */
-import { useState } from 'preact/hooks'
 import type { Environment, RequestPage, RequestView } from '../../contract.js'
 import { AUDIT_OUTCOMES } from '../../lib/audit-contract.js'
 import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { Button } from '../base/form.js'
-import { Badge, Card, Empty, type Fact, Facts, Loading, Problem, Segments } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Button, Choice, Field, Segments } from '../base/form.js'
+import { Badge, Card, Empty, type Fact, Facts, Loaded, Loading, Problem } from '../base/parts.js'
 import { useTenantHref } from '../base/session.js'
-import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useData } from '../base/use-data.js'
 import { EntryInWords } from '../entry-in-words.js'
-import { ChoiceField, FilterForm, MoreButton, NOBODY, PagerButtons, Pseudonym } from '../log-parts.js'
+import { ALL, FilterForm, LogTable, NOBODY, PagerButtons, Pseudonym, VerdictBadge } from '../log-parts.js'
 
 /** The endpoints to choose from. Guidance is left out: it is so frequent that it would hide the others. */
 const ENDPOINTS = [
@@ -28,6 +26,7 @@ const ENDPOINTS = [
   'health',
   'unknown',
 ]
+const OUTCOMES = [ALL, ...AUDIT_OUTCOMES.map((name) => [name, name === 'failed' ? 'refused' : name] as const)]
 const NAMES = [
   'environment',
   'outcome',
@@ -46,16 +45,6 @@ const ENVIRONMENTS = [
   ['production', 'Production'],
   ['sandbox', 'Sandbox'],
 ] as const
-const COLUMNS = [
-  { name: 'Time' },
-  { name: 'Endpoint' },
-  { name: 'Outcome' },
-  { name: 'Duration', isNumber: true },
-  { name: 'User' },
-  { name: 'Request id' },
-  { name: 'Details', isSilent: true },
-]
-
 export function RequestsPage({ tenantId }: { tenantId: string }) {
   const [query, change] = useAddressQuery(NAMES)
   const environment: Environment = query.environment === 'sandbox' ? 'sandbox' : 'production'
@@ -82,26 +71,53 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
         <Button text="Refresh" onClick={page.reload} />
       </div>
       <Card title="Latest requests" hint={page.value && keptText(page.value.kept)}>
-        <Filters
+        <FilterForm
           key={JSON.stringify(query)}
-          tenantId={tenantId}
-          environment={environment}
-          query={query}
+          filters={query}
+          names={['outcome', 'code', 'endpoint']}
+          idHint="also your own X-Request-Id"
+          findSubject={(user_id) => callTenant(tenantId, 'POST /requests/subject', { user_id, environment })}
           onChange={apply}
-        />
-        <Problem message={page.error} onRetry={page.reload} />
-        {!page.value ? (
-          !page.error && <Loading />
-        ) : query.subject === NOBODY ? (
-          <Empty title="No such user">
-            Unknown in this environment, or erased: requests of an erased user can no longer be found by the
-            user id.
-          </Empty>
-        ) : page.value.requests.length === 0 ? (
-          <Nothing query={query} environment={environment} page={page.value} />
-        ) : (
-          <Entries tenantId={tenantId} requests={page.value.requests} />
-        )}
+        >
+          <Choice id="outcome" label="Outcome" options={OUTCOMES} initial={query.outcome} />
+          <Field
+            id="code"
+            label="Code or reason"
+            autocomplete="off"
+            maxLength={64}
+            placeholder="such as image_unreadable"
+            defaultValue={query.code}
+          />
+          <Choice id="endpoint" label="Endpoint" options={[ALL, ...ENDPOINTS]} initial={query.endpoint} />
+        </FilterForm>
+        <Loaded data={page}>
+          {({ requests, next_before }) => (
+            <LogTable
+              label="Requests"
+              rows={query.subject === NOBODY ? [] : requests}
+              keyOf={({ request_id }) => request_id}
+              columns={[
+                { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+                { name: 'Endpoint', cell: ({ endpoint }) => endpoint },
+                { name: 'Outcome', cell: (request) => <Outcome request={request} /> },
+                { name: 'Duration', isNumber: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
+                { name: 'User', cell: (request) => <User request={request} /> },
+                {
+                  name: 'Request id',
+                  cell: ({ request_id: id }) => <code title={id}>…{id.slice(-12)}</code>,
+                },
+              ]}
+              about={({ request_id }) => `request ${request_id}`}
+              details={(request) => (
+                <>
+                  <Details request={request} />
+                  {request.verification_id && <Verification tenantId={tenantId} request={request} />}
+                </>
+              )}
+              empty={<Nothing query={query} environment={environment} isEnd={!next_before} />}
+            />
+          )}
+        </Loaded>
         <PagerButtons entries="requests" pager={pager} before={query.before} next={page.value?.next_before} />
       </Card>
     </>
@@ -114,9 +130,16 @@ function keptText({ days, entries }: RequestPage['kept']): string {
   return `Kept for ${days} days: of each environment the last ${most} that were refused or rejected, and the last ${most} others. New requests appear within seconds.`
 }
 
-function Nothing(props: { query: Query; environment: Environment; page: RequestPage }) {
-  const { query, environment, page } = props
-  if (page.next_before)
+function Nothing(props: { query: Query; environment: Environment; isEnd: boolean }) {
+  const { query, environment, isEnd } = props
+  if (query.subject === NOBODY)
+    return (
+      <Empty title="No such user">
+        Unknown in this environment, or erased: requests of an erased user can no longer be found by the user
+        id.
+      </Empty>
+    )
+  if (!isEnd)
     return <Empty title="Nothing matches in this part of the log">Choose “Older requests” to continue.</Empty>
   const isFiltered = NAMES.some((name) => name !== 'environment' && query[name])
   if (isFiltered)
@@ -134,92 +157,11 @@ function Nothing(props: { query: Query; environment: Environment; page: RequestP
   )
 }
 
-function Filters(props: {
-  tenantId: string
-  environment: Environment
-  query: Query
-  onChange: (changes: Partial<Query>) => void
-}) {
-  const { tenantId, environment, query, onChange } = props
-  return (
-    <FilterForm
-      prefix="request"
-      filters={query}
-      names={['outcome', 'code', 'endpoint']}
-      idHint="also your own X-Request-Id"
-      findSubject={(user_id) => callTenant(tenantId, 'POST /requests/subject', { user_id, environment })}
-      onChange={onChange}
-    >
-      <ChoiceField
-        id="request-outcome"
-        name="outcome"
-        label="Outcome"
-        value={query.outcome}
-        options={AUDIT_OUTCOMES.map((name) => [name, name === 'failed' ? 'refused' : name])}
-      />
-      <div>
-        <label for="request-code">Code or reason</label>
-        <input
-          id="request-code"
-          name="code"
-          autocomplete="off"
-          maxLength={64}
-          placeholder="such as image_unreadable"
-          defaultValue={query.code}
-        />
-      </div>
-      <ChoiceField
-        id="request-endpoint"
-        name="endpoint"
-        label="Endpoint"
-        value={query.endpoint}
-        options={ENDPOINTS.map((name) => [name, name])}
-      />
-    </FilterForm>
-  )
-}
-
-function Entries({ tenantId, requests }: { tenantId: string; requests: RequestView[] }) {
-  const [open, setOpen] = useState<string | null>(null)
-  return (
-    <Table
-      label="Requests"
-      isLog
-      columns={COLUMNS}
-      rows={requests.map((request) => {
-        const isOpen = request.request_id === open
-        return {
-          key: request.request_id,
-          cells: [
-            <Time at={request.at} />,
-            request.endpoint,
-            <Outcome request={request} />,
-            `${request.duration_ms} ms`,
-            <User request={request} />,
-            <code title={request.request_id}>…{request.request_id.slice(-12)}</code>,
-            <MoreButton
-              about={`request ${request.request_id}`}
-              isOpen={isOpen}
-              onToggle={() => setOpen(isOpen ? null : request.request_id)}
-            />,
-          ],
-          below: isOpen && (
-            <>
-              <Details request={request} />
-              {request.verification_id && <Verification tenantId={tenantId} request={request} />}
-            </>
-          ),
-        }
-      })}
-    />
-  )
-}
-
 function Outcome({ request: { verdict, code, status, is_replay } }: { request: RequestView }) {
   return (
     <span>
       {verdict ? (
-        <Badge tone={verdict === 'approved' ? 'good' : 'bad'}>{verdict}</Badge>
+        <VerdictBadge verdict={verdict} />
       ) : (
         <Badge tone={status >= 400 ? 'warn' : 'plain'}>
           {status >= 400 ? `refused (status ${status})` : `done (status ${status})`}
@@ -256,37 +198,29 @@ function Verification({ tenantId, request }: { tenantId: string; request: Reques
 }
 
 function Details({ request }: { request: RequestView }) {
-  const rows: Array<[string, string | null]> = [
-    ['Request id', request.request_id],
-    ['Your X-Request-Id', request.client_request_id],
-    ['Verification id', request.verification_id],
-    ['Environment', request.environment],
-    ['Status', String(request.status)],
-    ['Code or reason', request.code],
-    ['User', request.user_id ?? request.subject],
-    ['API key', request.key_id],
-    ['Address', request.address],
-  ]
   const { error } = request
-  const explained: Fact[] = error
-    ? [
-        ['Message', error.message],
-        ['Remedy', error.remedy],
-        [
+  const code = (name: string, value: string | null): Fact | null =>
+    value === null ? null : [name, <code>{value}</code>]
+  return (
+    <Facts
+      rows={[
+        error && ['Message', error.message],
+        error && ['Remedy', error.remedy],
+        error && [
           'Explained at',
           <a href={error.doc_url} target="_blank" rel="noreferrer">
             {error.doc_url}
           </a>,
         ],
-      ]
-    : []
-  return (
-    <Facts
-      rows={[
-        ...explained,
-        ...rows
-          .filter(([, value]) => value !== null)
-          .map(([name, value]): Fact => [name, <code>{value}</code>]),
+        code('Request id', request.request_id),
+        code('Your X-Request-Id', request.client_request_id),
+        code('Verification id', request.verification_id),
+        code('Environment', request.environment),
+        code('Status', String(request.status)),
+        code('Code or reason', request.code),
+        code('User', request.user_id ?? request.subject),
+        code('API key', request.key_id),
+        code('Address', request.address),
       ]}
     />
   )

@@ -2,33 +2,46 @@
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from '../base/api.js'
-import { Button, sending } from '../base/form.js'
-import { Card, CodeField, Confirm, Problem } from '../base/parts.js'
+import { useAction } from '../base/data.js'
+import { Button, CodeField, Field, type Given, sending } from '../base/form.js'
+import { Card, Problem, useQuestion } from '../base/parts.js'
 import { CopyButton } from '../base/reveal.js'
 import { useSession } from '../base/session.js'
-import { useAction } from '../base/use-action.js'
 
 export function SecondFactorPage(props: { onChanged: () => void }) {
   const session = useSession()
   const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
-  const [code, setCode] = useState('')
   const [recovery, setRecovery] = useState<string[] | null>(null)
-  const [isAsking, setAsking] = useState(false)
+  const [ask, dialog] = useQuestion()
   const { problem, isBusy, run } = useAction()
   const begin = () => run(async () => setBegun(await callOperator('POST /second-factor')))
-  const confirm = () =>
+  const confirm = (given: Given) =>
     run(async () => {
+      const code = given.text('second-factor-code')
       setRecovery((await callOperator('POST /second-factor/confirm', { code })).recovery_codes)
       setBegun(null)
-      setCode('')
       props.onChanged()
     })
   const remove = () =>
-    void run(async () => {
-      await callOperator('POST /second-factor/remove', { code })
-      setRecovery(null)
-      setCode('')
-      props.onChanged()
+    ask({
+      title: 'Remove your second factor?',
+      confirm: 'Remove',
+      isDanger: true,
+      children: (
+        <>
+          <p>
+            You then sign in with your password only, and the recovery codes stop working. Your other sessions
+            end.
+          </p>
+          <CodeField id="removal-code" />
+        </>
+      ),
+      onConfirm: (given) =>
+        run(async () => {
+          await callOperator('POST /second-factor/remove', { code: given.text('removal-code') })
+          setRecovery(null)
+          props.onChanged()
+        }),
     })
   return (
     <>
@@ -42,7 +55,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           <>
             <p>You need a code to sign in.</p>
             <div class="toolbar">
-              <Button text="Remove…" class="danger" disabled={isBusy} onClick={() => setAsking(true)} />
+              <Button text="Remove…" class="danger" disabled={isBusy} onClick={remove} />
             </div>
           </>
         ) : begun ? (
@@ -56,16 +69,14 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
               <code>{begun.secret}</code>
               <CopyButton value={begun.secret} />
             </div>
-            <label for="second-factor-code">Code</label>
-            <input
+            <Field
               id="second-factor-code"
+              label="Code"
               inputMode="numeric"
               autocomplete="one-time-code"
               required
               maxLength={6}
               pattern="[0-9]{6}"
-              value={code}
-              onInput={(event) => setCode(event.currentTarget.value)}
             />
             <div class="toolbar">
               <Button text="Confirm" type="submit" class="primary" disabled={isBusy} />
@@ -85,21 +96,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           </>
         )}
       </Card>
-      {isAsking && (
-        <Confirm
-          title="Remove your second factor?"
-          confirm="Remove"
-          isDanger
-          onClose={() => setAsking(false)}
-          onConfirm={remove}
-        >
-          <p>
-            You then sign in with your password only, and the recovery codes stop working. Your other sessions
-            end.
-          </p>
-          <CodeField id="removal-code" value={code} onInput={setCode} />
-        </Confirm>
-      )}
+      {dialog}
     </>
   )
 }

@@ -1,25 +1,14 @@
 /** The pages that list the sessions of the dashboard, with their times and addresses, and that end any of them. */
-import { useState } from 'preact/hooks'
 import type { ListedSession, SessionList } from '../../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from '../base/api.js'
+import { useAction, useData } from '../base/data.js'
 import { Button } from '../base/form.js'
-import { Badge, Card, Confirm, Empty, Problem, Waiting } from '../base/parts.js'
+import { Badge, Card, Empty, Problem, useQuestion, Waiting } from '../base/parts.js'
 import { useRights, useSession } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
-import { useData } from '../base/use-data.js'
 
 const METHODS = { link: 'by link', password: 'by password', oidc: 'by SSO' }
-const COLUMNS = [
-  { name: 'Who', isText: true },
-  { name: 'Since', isText: true },
-  { name: 'Last used' },
-  { name: 'Address' },
-  { name: 'Browser', isText: true },
-  { name: 'Actions', isSilent: true },
-]
-
 /** The page of the sessions of all operators and tenants. */
 export function SessionsPage() {
   const may = useRights().operator
@@ -58,17 +47,25 @@ function Sessions(props: {
   onEndAll?: () => Promise<unknown>
 }) {
   const list = useData(props.address)
-  const [asking, setAsking] = useState<ListedSession | 'all' | null>(null)
-  const { problem, isBusy, run } = useAction()
-  const end = (work: () => Promise<unknown>) =>
-    void run(async () => {
-      try {
-        await work()
-      } finally {
-        list.reload()
-      }
-    })
+  const [ask, dialog] = useQuestion()
+  const { problem, isBusy, run } = useAction(list.reload)
   const sessions = list.value?.sessions
+  const end = (session: ListedSession) =>
+    ask({
+      title: session.is_own ? 'End your own session?' : `End the session of ${whose(session)}?`,
+      confirm: 'End',
+      isDanger: true,
+      children: 'The next click in that session leads to the sign-in page.',
+      onConfirm: () => run(() => props.onEnd(session.id)),
+    })
+  const endAll = () =>
+    ask({
+      title: 'End every session of this tenant?',
+      confirm: 'End all',
+      isDanger: true,
+      children: 'Unused login links stop working too. A new link signs in again.',
+      onConfirm: () => run(props.onEndAll!),
+    })
   return (
     <>
       <Problem message={problem ?? (list.value && list.error)} />
@@ -76,68 +73,62 @@ function Sessions(props: {
         title="Open sessions"
         hint={props.hint}
         actions={
-          props.onEndAll && (
-            <Button text="End all…" class="danger" disabled={isBusy} onClick={() => setAsking('all')} />
-          )
+          props.onEndAll && <Button text="End all…" class="danger" disabled={isBusy} onClick={endAll} />
         }
       >
-        {!sessions ? (
-          <Waiting data={list} />
-        ) : sessions.length === 0 ? (
-          <Empty title="Nobody is signed in" />
-        ) : (
+        {sessions ? (
           <Table
             label="Sessions"
-            columns={COLUMNS}
-            rows={sessions.map((session) => ({
-              key: session.id,
-              cells: [
-                <span>
-                  {whose(session)} {session.is_own && <Badge tone="good">this one</Badge>}
-                </span>,
-                <span>
-                  {session.created_at ? <Time at={session.created_at} /> : 'before an upgrade'}{' '}
-                  {session.method && METHODS[session.method]}
-                </span>,
-                session.last_used_at ? <Time at={session.last_used_at} /> : '–',
-                session.address ? <code>{session.address}</code> : '–',
-                <span title={session.browser ?? undefined}>{browserName(session.browser)}</span>,
-                props.mayEnd(session) && (
-                  <Button
-                    text="End…"
-                    about={`the session of ${whose(session)} from ${session.address}`}
-                    class="danger"
-                    disabled={isBusy}
-                    onClick={() => setAsking(session)}
-                  />
+            rows={sessions}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: 'Who',
+                isText: true,
+                cell: (session) => (
+                  <span>
+                    {whose(session)} {session.is_own && <Badge tone="good">this one</Badge>}
+                  </span>
                 ),
-              ],
-            }))}
+              },
+              {
+                name: 'Since',
+                isText: true,
+                cell: ({ created_at, method }) => (
+                  <span>
+                    <Time at={created_at} none="before an upgrade" /> {method && METHODS[method]}
+                  </span>
+                ),
+              },
+              { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+              { name: 'Address', cell: ({ address }) => (address ? <code>{address}</code> : '–') },
+              {
+                name: 'Browser',
+                isText: true,
+                cell: ({ browser }) => <span title={browser ?? undefined}>{browserName(browser)}</span>,
+              },
+              {
+                name: 'Actions',
+                isSilent: true,
+                cell: (session) =>
+                  props.mayEnd(session) && (
+                    <Button
+                      text="End…"
+                      about={`the session of ${whose(session)} from ${session.address}`}
+                      class="danger"
+                      disabled={isBusy}
+                      onClick={() => end(session)}
+                    />
+                  ),
+              },
+            ]}
+            empty={<Empty title="Nobody is signed in" />}
           />
+        ) : (
+          <Waiting data={list} />
         )}
       </Card>
-      {asking === 'all' && (
-        <Confirm
-          title="End every session of this tenant?"
-          confirm="End all"
-          isDanger
-          onClose={() => setAsking(null)}
-          onConfirm={() => end(props.onEndAll!)}
-        >
-          <p>Unused login links stop working too. A new link signs in again.</p>
-        </Confirm>
-      )}
-      {asking !== null && asking !== 'all' && (
-        <Confirm
-          title={asking.is_own ? 'End your own session?' : `End the session of ${whose(asking)}?`}
-          confirm="End"
-          isDanger
-          onClose={() => setAsking(null)}
-          onConfirm={() => end(() => props.onEnd(asking.id))}
-        >
-          <p>The next click in that session leads to the sign-in page.</p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   )
 }

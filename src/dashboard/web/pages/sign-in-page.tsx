@@ -3,9 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../../contract.js'
 import { CallError, signIn } from '../base/api.js'
 import { Brand } from '../base/brand.js'
-import { Button, sending } from '../base/form.js'
-import { CodeField, PasswordField, Problem } from '../base/parts.js'
-import { useAction } from '../base/use-action.js'
+import { useAction } from '../base/data.js'
+import { Button, CodeField, Field, PasswordField, sending } from '../base/form.js'
+import { Problem } from '../base/parts.js'
 
 /** @param props.link token of a login link that asks for a code of the second factor as well */
 export function SignInPage(props: {
@@ -51,28 +51,25 @@ export function SignInPage(props: {
         <h2>Sign in</h2>
         {ways.password && link === null && (
           <>
-            <label for="name">User name</label>
-            <input
+            <Field
               id="name"
-              aria-describedby="name-hint"
+              label="User name"
+              hint="Leave empty to sign in with the shared operator password."
               type="text"
               autocomplete="username"
               value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
+              onText={setName}
             />
-            <p id="name-hint" class="muted small">
-              Leave empty to sign in with the shared operator password.
-            </p>
             <PasswordField
               id="password"
               label="Password"
               autocomplete="current-password"
               value={password}
-              onInput={setPassword}
+              onText={setPassword}
             />
           </>
         )}
-        {asksCode && <CodeField id="code" value={code} onInput={setCode} />}
+        {asksCode && <CodeField id="code" value={code} onText={setCode} />}
         <Problem message={problem} />
         <div class="toolbar">
           {(ways.password || link !== null) && (

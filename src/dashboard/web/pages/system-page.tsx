@@ -2,10 +2,10 @@
 
 import type { SystemView } from '../../contract.js'
 import { operatorAddress } from '../base/api.js'
-import { Badge, Card, type Fact, Facts, Problem, Waiting } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Badge, Card, type Fact, Facts, Problem, Tile, Waiting } from '../base/parts.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
-import { useData } from '../base/use-data.js'
 import { VerdictKeysCard } from '../cards/verdict-keys-card.js'
 
 const MEBIBYTE = 1_048_576
@@ -14,27 +14,16 @@ export function SystemPage() {
   const system = useData(operatorAddress('GET /system'), 5000)
   const { value, error } = system
   if (!value) return <Waiting data={system} />
-  const { engine, database, pack } = value
+  const { engine, database, pack, upkeep } = value
+  const { workers, queue } = engine
   return (
     <>
       <Problem message={error} />
       <div class="tiles">
         <Health name="Engine" status={engine.status} />
         <Health name="Database" status={database.status} />
-        <div class="tile">
-          <span class="muted">Workers</span>
-          <strong>
-            {engine.workers.ready} of {engine.workers.configured}
-          </strong>
-          <span class="muted small">ready</span>
-        </div>
-        <div class="tile">
-          <span class="muted">Queue</span>
-          <strong>
-            {engine.queue.waiting} of {engine.queue.limit}
-          </strong>
-          <span class="muted small">{engine.queue.running} running</span>
-        </div>
+        <Tile name="Workers" value={`${workers.ready} of ${workers.configured}`} detail="ready" />
+        <Tile name="Queue" value={`${queue.waiting} of ${queue.limit}`} detail={`${queue.running} running`} />
       </div>
       <div class="grid">
         <Card title="Process">
@@ -46,10 +35,9 @@ export function SystemPage() {
               ['Uptime', duration(Date.parse(value.now) - Date.parse(value.started_at))],
               ['Memory', mebibytes(value.memory_bytes)],
               ['Provider', engine.provider.active],
-              ...engine.provider.fallbacks.map(({ provider, reason }): [string, string] => [
-                `${provider} not used`,
-                reason,
-              ]),
+              ...engine.provider.fallbacks.map(
+                ({ provider, reason }): Fact => [`${provider} not used`, reason],
+              ),
               ['Production', <code>{value.urls.production}</code>],
               ['Sandbox', <code>{value.urls.sandbox}</code>],
             ]}
@@ -67,9 +55,7 @@ export function SystemPage() {
           <Facts
             rows={[
               ['Size', mebibytes(database.bytes)],
-              ...(database.log_bytes === null
-                ? []
-                : [['Write-ahead log', mebibytes(database.log_bytes)] as [string, string]]),
+              database.log_bytes !== null && ['Write-ahead log', mebibytes(database.log_bytes)],
               ['Tenants', database.counts.tenants.toLocaleString()],
               ['References, production', database.counts.references.production.toLocaleString()],
               ['References, sandbox', database.counts.references.sandbox.toLocaleString()],
@@ -82,19 +68,19 @@ export function SystemPage() {
             rows={[
               [
                 'Free on the disk',
-                value.upkeep.disk_free_bytes === null ? 'not known' : gibibytes(value.upkeep.disk_free_bytes),
+                upkeep.disk_free_bytes === null ? 'not known' : gibibytes(upkeep.disk_free_bytes),
               ],
               [
                 'Last backup',
-                value.upkeep.last_backup === undefined ? (
+                upkeep.last_backup === undefined ? (
                   "by PostgreSQL's own tools"
-                ) : value.upkeep.last_backup === null ? (
+                ) : upkeep.last_backup === null ? (
                   <Badge tone="warn">never</Badge>
                 ) : (
-                  <Time at={value.upkeep.last_backup} />
+                  <Time at={upkeep.last_backup} />
                 ),
               ],
-              ...value.upkeep.certificates.map(
+              ...upkeep.certificates.map(
                 ({ listeners, expires_at }): Fact => [
                   `Certificate, ${listeners}`,
                   expires_at === null ? 'none' : <Expiry at={expires_at} now={value.now} />,
@@ -138,11 +124,12 @@ export function SystemPage() {
           <Table
             label="Networks of the pack in use"
             isFigures
-            columns={[{ name: 'Network' }, { name: 'License', isText: true }]}
-            rows={pack.networks.map(({ file, licence }) => ({
-              key: file,
-              cells: [<code>{file}</code>, licence],
-            }))}
+            rows={pack.networks}
+            keyOf={({ file }) => file}
+            columns={[
+              { name: 'Network', cell: ({ file }) => <code>{file}</code> },
+              { name: 'License', isText: true, cell: ({ licence }) => licence },
+            ]}
           />
         </Card>
         <Card
@@ -152,21 +139,20 @@ export function SystemPage() {
           <Table
             label="Calibration"
             isFigures
+            rows={pack.calibration}
+            keyOf={({ fmr }) => fmr}
             columns={[
-              { name: 'False match rate' },
-              { name: 'Threshold', isNumber: true },
-              { name: 'Source' },
+              {
+                name: 'False match rate',
+                cell: ({ fmr }) => (
+                  <span>
+                    {fmr} {fmr === pack.fmr_in_force && <Badge tone="good">in use</Badge>}
+                  </span>
+                ),
+              },
+              { name: 'Threshold', isNumber: true, cell: ({ threshold }) => threshold.toFixed(4) },
+              { name: 'Source', cell: ({ measured }) => (measured ? 'measured' : 'extrapolated') },
             ]}
-            rows={pack.calibration.map(({ fmr, threshold, measured }) => ({
-              key: fmr,
-              cells: [
-                <span>
-                  {fmr} {fmr === pack.fmr_in_force && <Badge tone="good">in use</Badge>}
-                </span>,
-                threshold.toFixed(4),
-                measured ? 'measured' : 'extrapolated',
-              ],
-            }))}
           />
         </Card>
       </div>
@@ -185,27 +171,28 @@ function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differ
       <Table
         label="Nodes"
         isFigures
+        rows={nodes}
+        keyOf={({ name }) => name}
         columns={[
-          { name: 'Machine / process', isText: true },
-          { name: 'Version' },
-          { name: 'Since', isText: true },
-          { name: 'Lease', isNumber: true },
-          { name: 'Ready', isText: true },
+          { name: 'Machine / process', isText: true, cell: ({ name }) => <code>{name}</code> },
+          { name: 'Version', cell: ({ version }) => version },
+          {
+            name: 'Since',
+            isText: true,
+            cell: ({ is_serving, since }) => (is_serving ? <Time at={since} /> : 'starting'),
+          },
+          { name: 'Lease', isNumber: true, cell: ({ lease_ms }) => `${(lease_ms / 1000).toFixed(1)} s` },
+          {
+            name: 'Ready',
+            isText: true,
+            cell: ({ not_ready }) =>
+              not_ready.length === 0 ? (
+                <Badge tone="good">ready</Badge>
+              ) : (
+                <Badge tone="bad">{not_ready.join(', ')}</Badge>
+              ),
+          },
         ]}
-        rows={nodes.map(({ name, version, since, is_serving, lease_ms, not_ready }) => ({
-          key: name,
-          cells: [
-            <code>{name}</code>,
-            version,
-            is_serving ? <Time at={since} /> : 'starting',
-            `${(lease_ms / 1000).toFixed(1)} s`,
-            not_ready.length === 0 ? (
-              <Badge tone="good">ready</Badge>
-            ) : (
-              <Badge tone="bad">{not_ready.join(', ')}</Badge>
-            ),
-          ],
-        }))}
       />
     </Card>
   )
@@ -213,13 +200,11 @@ function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differ
 
 function Health({ name, status }: { name: string; status: 'ok' | 'degraded' }) {
   return (
-    <div class="tile">
-      <span class="muted">{name}</span>
-      <strong>
-        <Badge tone={status === 'ok' ? 'good' : 'bad'}>{status}</Badge>
-      </strong>
-      <span class="muted small">{status === 'ok' ? 'no problems' : 'needs attention'}</span>
-    </div>
+    <Tile
+      name={name}
+      value={<Badge tone={status === 'ok' ? 'good' : 'bad'}>{status}</Badge>}
+      detail={status === 'ok' ? 'no problems' : 'needs attention'}
+    />
   )
 }
 

@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../../contract.js'
 import { callTenant } from '../base/api.js'
-import { Button, Choice, sending } from '../base/form.js'
-import { Badge, Card, Confirm, Empty, type Fact, Facts, Problem } from '../base/parts.js'
+import { useAction } from '../base/data.js'
+import { Button, Choice, Field, sending } from '../base/form.js'
+import { Badge, Card, Empty, type Fact, Facts, Problem, useQuestion } from '../base/parts.js'
 import { saveJson } from '../base/save-file.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
-import { useAction } from '../base/use-action.js'
 import { ReceiptCard } from '../cards/receipt-card.js'
 import { UserPasskeysCard } from '../cards/user-passkeys-card.js'
 
@@ -24,7 +24,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   const [environment, setEnvironment] = useState<Environment>('production')
   const [found, setFound] = useState<Found | null>(null)
   const [receipt, setReceipt] = useState<ErasureView | null>(null)
-  const [asking, setAsking] = useState<Found | null>(null)
+  const [ask, dialog] = useQuestion()
   const { problem, isBusy, run } = useAction()
   const find = async (asked: Omit<Found, 'user'>) => {
     const body = { user_id: asked.userId, environment: asked.environment }
@@ -48,10 +48,18 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       saveJson(`user-export-${facts.exported_at.slice(0, 10)}.json`, facts)
     })
   const erase = (user: Found) =>
-    change(async () => {
-      const whom = { user_id: user.userId, environment: user.environment }
-      setReceipt(await callTenant(tenantId, 'POST /erase', whom))
-      setUserId('')
+    ask({
+      // Isolating characters keep the id's direction of writing from changing the rest of the question.
+      title: `Erase \u2068${user.userId}\u2069?`,
+      confirm: 'Erase forever',
+      isDanger: true,
+      children: `This erases, in ${user.environment}, the user's reference, captures and stored responses, and the key without which no copy of them can be read. It cannot be undone: the user can only be enrolled again.`,
+      onConfirm: () =>
+        change(async () => {
+          const whom = { user_id: user.userId, environment: user.environment }
+          setReceipt(await callTenant(tenantId, 'POST /erase', whom))
+          setUserId('')
+        }),
     })
   return (
     <>
@@ -60,26 +68,22 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         hint="Enter the user_id that your backend sent. User ids are not stored in readable form, so they cannot be listed."
       >
         <form class="fields" onSubmit={sending(() => change(() => find({ userId, environment })))}>
-          <div>
-            <label for="user">User id</label>
-            <input
-              id="user"
-              required
-              autocomplete="off"
-              maxLength={128}
-              value={userId}
-              onInput={(event) => setUserId(event.currentTarget.value)}
-            />
-          </div>
-          <div>
-            <Choice
-              id="environment"
-              label="Environment"
-              options={['production', 'sandbox']}
-              value={environment}
-              onChoose={setEnvironment}
-            />
-          </div>
+          <Field
+            id="user"
+            label="User id"
+            required
+            autocomplete="off"
+            maxLength={128}
+            value={userId}
+            onText={setUserId}
+          />
+          <Choice
+            id="environment"
+            label="Environment"
+            options={['production', 'sandbox']}
+            value={environment}
+            onChoose={setEnvironment}
+          />
           <div class="buttons">
             <Button text="Look up" type="submit" class="primary" disabled={isBusy} />
           </div>
@@ -93,7 +97,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
               user={found.user}
               onExport={may('POST /users/export') ? () => exportFacts(found) : null}
               isBusy={isBusy}
-              onErase={may('POST /erase') ? () => setAsking(found) : null}
+              onErase={may('POST /erase') ? () => erase(found) : null}
               onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
             />
           ) : (
@@ -103,11 +107,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
                 {may('POST /erase') && ' For a day after an erasure, you can show its receipt again.'}
                 {may('POST /erase') && (
                   <div class="toolbar">
-                    <Button
-                      text="Show the receipt again…"
-                      disabled={isBusy}
-                      onClick={() => setAsking(found)}
-                    />
+                    <Button text="Show the receipt again…" disabled={isBusy} onClick={() => erase(found)} />
                   </div>
                 )}
               </Empty>
@@ -124,22 +124,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         />
       )}
       {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
-      {asking && (
-        <Confirm
-          // Isolating characters keep the id's direction of writing from changing the rest of the question.
-          title={`Erase \u2068${asking.userId}\u2069?`}
-          confirm="Erase forever"
-          isDanger
-          onClose={() => setAsking(null)}
-          onConfirm={() => void erase(asking)}
-        >
-          <p>
-            This erases, in {asking.environment}, the user's reference, captures and stored responses, and the
-            key without which no copy of them can be read. It cannot be undone: the user can only be enrolled
-            again.
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </>
   )
 }

@@ -24,13 +24,13 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
       <Facts
         rows={[
           ...livenessRows(body.liveness as Liveness | undefined, jwt?.claims),
-          ...row('For the person', forThePerson(body)),
-          ...row('Reason, for your backend only', forTheBackend(body)),
-          ...row('Message', body.message),
-          ...row('Photos in the reference', (body.quality as { views?: number } | null | undefined)?.views),
-          ...row('Replay', (body.replay as { suspected: boolean } | undefined)?.suspected && 'suspected'),
+          row('For the person', forThePerson(body)),
+          row('Reason, for your backend only', forTheBackend(body)),
+          row('Message', body.message),
+          row('Photos in the reference', (body.quality as { views?: number } | null | undefined)?.views),
+          row('Replay', (body.replay as { suspected: boolean } | undefined)?.suspected && 'suspected'),
           ['Signature', <Validity isValid={answer.signature_valid} />],
-          ...(jwt ? [['JWT', <Validity isValid={jwt.valid} />] as Fact] : []),
+          jwt && ['JWT', <Validity isValid={jwt.valid} />],
         ]}
       />
       <Timings header={answer.headers['Server-Timing'] ?? ''} />
@@ -47,19 +47,19 @@ export function AnswerView({ answer }: { answer: TriedCall }) {
   )
 }
 
-const row = (name: string, value: unknown): Fact[] => (value ? [[name, String(value)]] : [])
+const row = (name: string, value: unknown): Fact | false => Boolean(value) && [name, String(value)]
 
 type Liveness = Static<typeof liveness>
 
 /** Names the methods that checked liveness and the `acr` of the approval, instead of only "live". */
-function livenessRows(liveness: Liveness | undefined, claims: unknown): Fact[] {
+function livenessRows(liveness: Liveness | undefined, claims: unknown): Array<Fact | false> {
   if (!liveness) return []
   const { checked, passed, methods, score } = liveness
   const said = [
     checked ? `${passed ? 'passed' : 'failed'}: ${methods.join(', ')}` : 'not checked',
     ...(score === null ? [] : [`score ${score}`]),
   ]
-  return [['Liveness', said.join(', ')], ...row('acr', (claims as { acr?: string } | undefined)?.acr)]
+  return [['Liveness', said.join(', ')], row('acr', (claims as { acr?: string } | undefined)?.acr)]
 }
 
 /** The capture component's text for each code. */

@@ -1,6 +1,7 @@
 /** The page "Try it": sends photos or the frames of a challenge to enroll and verify, and shows the whole answer. */
 import { useState } from 'preact/hooks'
-import { Badge, Card, Segments } from '../base/parts.js'
+import { Field, Segments } from '../base/form.js'
+import { Badge, Card } from '../base/parts.js'
 import type { Trial } from './trial.js'
 import { TryChallenge } from './try-challenge.js'
 import { TryPhotos } from './try-photos.js'
@@ -35,37 +36,35 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
     <>
       <Card title="Key and user">
         <div class="fields">
-          <div>
-            <label for="key">
-              API key {isSandbox && <Badge tone="plain">sandbox</Badge>}
-              {isProduction && <Badge tone="warn">production</Badge>}
-            </label>
-            <input
-              id="key"
-              type="password"
-              autocomplete="off"
-              placeholder="svc-sbx-… or svc-prod-…"
-              aria-describedby="key-hint"
-              value={key}
-              onInput={(event) => setKey(event.currentTarget.value.trim())}
-            />
-          </div>
-          <div>
-            <label for="try-user">User id</label>
-            <input
-              id="try-user"
-              autocomplete="off"
-              list="suffixes"
-              value={userId}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-            <datalist id="suffixes">
-              {SUFFIXES.map((suffix) => (
-                <option key={suffix} value={`ada${suffix}`} />
-              ))}
-            </datalist>
-          </div>
+          <Field
+            id="key"
+            label={
+              <>
+                API key {isSandbox && <Badge tone="plain">sandbox</Badge>}
+                {isProduction && <Badge tone="warn">production</Badge>}
+              </>
+            }
+            type="password"
+            autocomplete="off"
+            placeholder="svc-sbx-… or svc-prod-…"
+            aria-describedby="key-hint"
+            value={key}
+            onText={(text) => setKey(text.trim())}
+          />
+          <Field
+            id="try-user"
+            label="User id"
+            autocomplete="off"
+            list="suffixes"
+            value={userId}
+            onText={setTyped}
+          />
         </div>
+        <datalist id="suffixes">
+          {SUFFIXES.map((suffix) => (
+            <option key={suffix} value={`ada${suffix}`} />
+          ))}
+        </datalist>
         <p class="muted" id="key-hint">
           {isProduction
             ? 'This key enrolls and verifies real users in production, and writes to the audit log.'

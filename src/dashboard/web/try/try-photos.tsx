@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks'
 import type { Inspection, TriedCall } from '../../contract.js'
 import { callTenant, tryCall } from '../base/api.js'
+import { useAction } from '../base/data.js'
 import { Button } from '../base/form.js'
 import { Facts, Problem } from '../base/parts.js'
 import { base64Of, dataUrl, Photo } from '../base/photo.js'
-import { useAction } from '../base/use-action.js'
 import { useReplacing } from '../cards/replacing.js'
 import { Capture } from './capture.js'
 import { guideOf } from './guide.js'
@@ -54,6 +54,8 @@ export function TryPhotos(trial: Trial) {
           : await send({ ...shown, action: TRIED_ACTION }),
       )
     })
+  const enrolText = photos.length > 1 ? `Enroll these ${photos.length} photos` : 'Enroll this photo'
+  const callText = operation === 'verify' ? 'Verify this photo' : enrolText
   const isFull = operation === 'enroll' && photos.length >= MAX_PHOTOS.enroll
   const missing = !photo ? 'Choose a photo first.' : missingText(trial)
   return (
@@ -116,20 +118,12 @@ export function TryPhotos(trial: Trial) {
             ['Face width', `${inspection.quality.face_width_px} px`],
             ['Sharpness', inspection.quality.sharpness],
             ['Brightness', inspection.quality.brightness],
-            ...(inspection.liveness.checked
-              ? [['Liveness', inspection.liveness.score] as [string, number | null]]
-              : []),
+            inspection.liveness.checked && ['Liveness', inspection.liveness.score],
           ]}
         />
       )}
       <div class="toolbar">
-        <button type="button" class="primary" disabled={missing !== null || isBusy} onClick={call}>
-          {operation === 'verify'
-            ? 'Verify this photo'
-            : photos.length > 1
-              ? `Enroll these ${photos.length} photos`
-              : 'Enroll this photo'}
-        </button>
+        <Button text={callText} class="primary" disabled={missing !== null || isBusy} onClick={call} />
         {missing && <span class="muted">{missing}</span>}
       </div>
       {answer && <AnswerView answer={answer} />}
