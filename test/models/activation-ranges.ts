@@ -17,8 +17,12 @@ import { measuredActivations, type Range } from '../../tools/pack-builders/onnx/
 
 const CHIP_LENGTH = 3 * EMBEDDER_INPUT_PX ** 2
 
+/** A chip as an input of the embedder. */
+export const inputOf = (chip: Float32Array) =>
+  new Tensor('float32', chip, [1, 3, EMBEDDER_INPUT_PX, EMBEDDER_INPUT_PX])
+
 /** Chips of every face that the pack finds in a photograph, and their mirror images. */
-async function chipsOf(pack: ModelPack, photos: readonly Buffer[]): Promise<Float32Array[]> {
+export async function chipsOf(pack: ModelPack, photos: readonly Buffer[]): Promise<Float32Array[]> {
   const { detector, landmarks, embedder } = pack.manifest
   const open = (file: NetworkFile) => loadNetwork(pack, file, 'cpu')
   const [faces, points] = [
@@ -59,9 +63,7 @@ export async function measureRanges(
   const session = await InferenceSession.create(graph.encode(), { intraOpNumThreads: 1, logSeverityLevel: 4 })
   const ranges = new Map<string, Range>(activations.map((name) => [name, [0, 0]]))
   for (const chip of chips) {
-    const outputs = await session.run({
-      [input!]: new Tensor('float32', chip, [1, 3, EMBEDDER_INPUT_PX, EMBEDDER_INPUT_PX]),
-    })
+    const outputs = await session.run({ [input!]: inputOf(chip) })
     for (const [name, [least, greatest]] of ranges) {
       const values = outputs[name]!.data as Float32Array
       ranges.set(

@@ -4,7 +4,7 @@ import { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node'
 import { inject } from 'vitest'
 import type { Tensor } from './reference/nhwc.js'
 
-export type Network = 'detector' | 'landmarks' | 'embedder' | 'embedder-int8'
+export type Network = 'detector' | 'landmarks' | 'embedder'
 
 export class BaselinePack {
   private readonly sessions = new Map<Network, InferenceSession>()

@@ -7,6 +7,12 @@ import { decodeJwt } from './trust.js'
 
 /** Values of facts, types of the rest: ids, times and measurements are each side's own. */
 const FACTS = [
+  'attempts',
+  'browser',
+  'code',
+  'error',
+  'result_withheld',
+  'version',
   'step',
   'guidance',
   'status',
@@ -50,7 +56,7 @@ export function shape(value: unknown, name = ''): unknown {
   if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([field]) => field !== 'production_key' && !UNKNOWN_TO_SDK.includes(field))
+      .filter(([field]) => !['production_key', 'details'].includes(field) && !UNKNOWN_TO_SDK.includes(field))
       .map(([field, inner]) => [field, shape(inner, field)]),
   )
 }

@@ -34,7 +34,6 @@ const SKIPPABLE: Record<string, string> = {
   'test/cluster/two-nodes.test.ts': 'haproxy',
   'test/evaluation/ageing-lfw.test.ts': 'evaluation data',
   'test/evaluation/following-lfw.test.ts': 'evaluation data',
-  'test/evaluation/translation-lfw.test.ts': 'evaluation data',
   'test/evaluation/own-users-lfw.test.ts': 'evaluation data',
   'test/faults/clock.test.ts': 'libfaketime',
   'test/faults/disk-full.test.ts': 'a file system to fill',

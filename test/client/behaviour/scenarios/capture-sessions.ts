@@ -1,20 +1,18 @@
 /** Sessions of the hosted capture page, from the link to the verdict. */
 import { expect } from 'vitest'
-import { allowReturn, RETURN_ORIGIN, Visitor } from '../../../support/capture-page.js'
+import { allowReturn, proofIn, RETURN_ORIGIN, Visitor } from '../../../support/capture-page.js'
 import type { Scenario, Sdk } from '../world.js'
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
 const return_url = `${RETURN_ORIGIN}/transfers/7`
 
-const proofOf = ({ body }: { body: { return_url: string } }) =>
-  new URL(body.return_url).searchParams.get('capture_proof')
+const proofOf = ({ body }: { body: { return_url: string } }) => proofIn(body.return_url)
 
 /** A session that a person has confirmed, as the browser that captured reads it. */
 async function confirmed(sdk: Sdk, asked: Record<string, unknown>, photo: string) {
   const { session_id, url } = await sdk.call('create_capture_session', asked)
   const visitor = new Visitor(url)
-  await visitor.open()
-  await visitor.agree()
+  await visitor.enter()
   const proof = proofOf(await visitor.capture(photo)) ?? ''
   return sdk.call('get_capture_session', { session_id, proof })
 }
@@ -45,8 +43,7 @@ export const CAPTURE_SESSIONS: Scenario[] = [
       expect(none).toMatchObject({ kind: 'verdict', code: 'no_verdict' })
 
       const visitor = new Visitor(url)
-      await visitor.open()
-      await visitor.agree()
+      await visitor.enter()
       const proof = proofOf(await visitor.capture(photos.blank))
       const withheld = await sdk.call('get_capture_session', { session_id })
       expect(withheld).toMatchObject({ status: 'completed', result: null, result_withheld: 'proof_required' })
