@@ -1,10 +1,13 @@
 /** Hides each native part in turn, in a copy of the built package. */
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import { type CommandResult, poll, type Workplace, workplace } from '../support/command.js'
 import { face } from '../support/faces.js'
 import { copyPackage, type PackageCopy } from '../support/package-copy.js'
 import { childrenOf } from '../support/process-tree.js'
+import { overUws } from '../support/transports.js'
 
 let copy: PackageCopy
 let place: Workplace
@@ -139,6 +142,43 @@ it('doctor survives a part that crashes the process which loads it', async () =>
   } finally {
     await copy.restore()
   }
+})
+
+overUws(() => {
+  /** Doctor's findings where the record of the addon's release is another. */
+  async function examineWith(changes: Partial<AddonRecord>): Promise<Finding[]> {
+    const record = join(copy.folder, 'native', 'uwebsockets.json')
+    await writeFile(record, JSON.stringify({ ...recordedAddon(), ...changes }))
+    try {
+      const { code, findings, problems } = await examine()
+      expect(code).toBe(problems.length > 0 ? 1 : 0)
+      return findings
+    } finally {
+      await writeFile(record, JSON.stringify(recordedAddon()))
+    }
+  }
+
+  it('doctor warns of a release of the HTTP addon that differs from the one on record', async () => {
+    const findings = await examineWith({ version: '0.0.1' })
+    expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining(`instead of ${recordedAddon().package} 0.0.1`),
+    })
+  })
+
+  it('doctor reports a binary of the HTTP addon that differs from the one on record', async () => {
+    const findings = await examineWith({
+      sha256: { ...recordedAddon().sha256, [OWN_BINARY]: '0'.repeat(64) },
+    })
+    expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
+      {
+        check: 'HTTP addon',
+        status: 'problem',
+        detail: expect.stringContaining(`${OWN_BINARY} differs from the one on record`),
+        remedy: expect.stringContaining('npm ci'),
+      },
+    ])
+  })
 })
 
 // The children of a process are found in /proc.

@@ -263,24 +263,33 @@ describe('config check', () => {
     ])
   })
 
+  async function onOnePort(one: string, other: string): Promise<Record<string, string>> {
+    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
+    return {
+      COUNTERSIGN_PRODUCTION_LISTEN: `${one}:${port}`,
+      COUNTERSIGN_ADMIN_LISTEN: `${other}:${port}`,
+    }
+  }
+
   it.each([
     ['127.0.0.1', '0.0.0.0'],
     ['0.0.0.0', '127.0.0.1'],
     ['127.0.0.1', '[::]'],
-  ])('refuses listeners on one port at %s and %s, and ends with 1 as a process', async (one, other) => {
-    const [port] = await freePorts([{ host: '127.0.0.1', port: 0 }])
-    const env = {
-      COUNTERSIGN_PRODUCTION_LISTEN: `${one}:${port}`,
-      COUNTERSIGN_ADMIN_LISTEN: `${other}:${port}`,
-    }
-    const checked = await place.spawn(['config', 'check', '--json'], env)
-    expect(checked.code).toBe(1)
-    expect(checked.json.problems).toEqual([
+  ])('refuses listeners on one port at %s and %s, as doctor does', async (one, other) => {
+    const { code, problems, finding } = await find(await onOnePort(one, other), 'addresses')
+    expect(code).toBe(1)
+    expect(problems).toEqual([
       expect.stringMatching(
         /^COUNTERSIGN_ADMIN_LISTEN \(.*\) and COUNTERSIGN_PRODUCTION_LISTEN \(.*\) overlap: /,
       ),
     ])
-    expect((await place.spawn(['doctor', '--json'], env)).code).toBe(1)
+    expect(finding.status).toBe('problem')
+  })
+
+  it('ends with 1 as a process that has found such listeners, as doctor does', async () => {
+    const env = await onOnePort('127.0.0.1', '0.0.0.0')
+    for (const command of [['config', 'check'], ['doctor']])
+      expect((await place.spawn(command, env)).code).toBe(1)
   })
 
   it('reports a master key that does not open the database and one that is missing, as doctor does', async () => {

@@ -1,16 +1,11 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
+import { describe, expect, inject, it } from 'vitest'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { docPath } from '../../src/lib/doc-path.js'
-import { packageFile } from '../../src/lib/package-root.js'
-import { workplace, workplaceForEach } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
-import { copyPackage, type PackageCopy } from '../support/package-copy.js'
 import { writeShiftedPack } from '../support/packs.js'
-import { overUws } from '../support/transports.js'
 
 const place = workplaceForEach()
 
@@ -30,23 +25,6 @@ async function examine(env: Record<string, string> = {}) {
 }
 
 const transport = await chooseTransport('auto')
-
-/** Runs in a copy of the package, so that its record can be changed without touching the installation. */
-async function examineCopy(copy: PackageCopy, change: (record: AddonRecord) => void): Promise<Finding[]> {
-  const file = join(copy.folder, 'native', 'uwebsockets.json')
-  const record = JSON.parse(await readFile(packageFile('native', 'uwebsockets.json'), 'utf8'))
-  change(record)
-  await writeFile(file, JSON.stringify(record))
-  const inCopy = await workplace({}, copy.main)
-  try {
-    const { code, json } = await inCopy.spawn(['doctor', '--json'])
-    const { ok, findings } = json as { ok: boolean; findings: Finding[] }
-    expect(code).toBe(ok ? 0 : 1)
-    return findings
-  } finally {
-    await inCopy.dispose()
-  }
-}
 
 describe('doctor', () => {
   it('finds nothing wrong with a good installation', async () => {
@@ -352,37 +330,5 @@ describe('doctor', () => {
   it('fails on a configuration file that cannot be read, since it would examine another installation', async () => {
     const result = await place.ask(`doctor --config ${place.path('none.env')}`)
     expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_configuration' } })
-  })
-
-  overUws(() => {
-    let copy: PackageCopy
-    beforeAll(async () => {
-      copy = await copyPackage()
-    })
-    afterAll(() => copy?.dispose())
-
-    it('warns of a release of the HTTP addon that differs from the one on record', async () => {
-      const findings = await examineCopy(copy, (record) => {
-        record.version = '0.0.1'
-      })
-      expect(findings.find(({ check }) => check === 'HTTP addon')).toMatchObject({
-        status: 'warning',
-        detail: expect.stringContaining(`instead of ${recordedAddon().package} 0.0.1`),
-      })
-    })
-
-    it('reports a binary of the HTTP addon that differs from the one on record', async () => {
-      const findings = await examineCopy(copy, (record) => {
-        record.sha256[OWN_BINARY] = '0'.repeat(64)
-      })
-      expect(findings.filter((finding) => finding.status === 'problem')).toEqual([
-        {
-          check: 'HTTP addon',
-          status: 'problem',
-          detail: expect.stringContaining(`${OWN_BINARY} differs from the one on record`),
-          remedy: expect.stringContaining('npm ci'),
-        },
-      ])
-    })
   })
 })

@@ -348,6 +348,8 @@ describe('--json', () => {
     await writeCalibration(place.path('calibration.json'), place.path('brought'))
     // An import goes into the folder of packs, and the one for tests is shared.
     await cp(inject('modelsDir'), place.path('models'), { recursive: true })
+    // A build only looks whether the pack is whole.
+    await cp(`${inject('modelsDir')}/baseline`, place.path('built'), { recursive: true })
     const server = await place.serve(['--json', '--demo'], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const { demo, operator_password: password } = JSON.parse(server.stderr())
     expect({ demo, password }).toMatchObject({ demo: { name: 'demo' }, password: expect.any(String) })
