@@ -139,28 +139,63 @@ describe('serve', () => {
 
 describe('serve', () => {
   describe('that SIGTERM ends', () => {
-    let home: Workplace
+    const home = workplaceForAll()
     let server: ServerProcess
+    let key: string
     beforeAll(async () => {
-      home = await workplace()
+      key = (await home.ask('tenant create acme')).json.sandbox_key
       // An earlier release left the database like this.
-      await home.run(['tenant', 'create', 'acme'])
       chmodSync(home.path('countersign.db'), 0o644)
       server = await home.serve()
-      await fetch(`${server.production}/v1/health`)
-      server.signal('SIGTERM')
-      await server.exited
     })
-    afterAll(() => home?.dispose())
 
-    it('ends with 0 and no longer listens', async () => {
+    it('answers requests under way after a signal, accepts nothing new, and ends with 0', async () => {
+      const body = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'login' })
+      const request = (line: string, json = '') =>
+        rawRequest(
+          line,
+          [
+            `Authorization: Bearer ${key}`,
+            'Content-Type: application/json',
+            `Content-Length: ${Buffer.byteLength(json)}`,
+          ],
+          json,
+        )
+      const under = await openSocket(server.sandbox)
+      const idle = await openSocket(server.sandbox)
+      for (const connection of [under, idle]) {
+        connection.send(request('GET /v1/health'))
+        expect(await connection.response()).toMatchObject({ status: 200 })
+      }
+      const verify = request('POST /v1/verify', body)
+      const cut = verify.length - 1000
+      under.send(verify.slice(0, cut))
+      // One thread serves both connections in the order of arrival: this answer means that the head there has been read.
+      idle.send(request('GET /v1/health'))
+      expect(await idle.response()).toMatchObject({ status: 200 })
+
+      server.signal('SIGTERM')
+      await server.logged('stopping')
+      idle.send(request('GET /v1/health'))
+      const refused = await idle.response()
+      expect(refused).toMatchObject({ status: 503, body: { code: 'shutting_down' } })
+      expect(refused!.headers['retry-after']).toMatch(/^\d+$/)
+      await expect(fetch(`${server.sandbox}/v1/health`)).rejects.toThrow()
+      expect((await fetch(`${server.admin}/readyz`)).status).toBe(503)
+
+      under.send(verify.slice(cut))
+      expect(await under.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
       expect(await server.exited).toEqual({ code: 0, signal: null })
+      await Promise.all([under.closed(), idle.closed()])
+    })
+
+    it('no longer listens', async () => {
       await expect(fetch(`${server.production}/v1/health`)).rejects.toThrow()
     })
 
     it('has written its log as JSON lines on stdout, and text for people only on stderr', () => {
       const lines = server.stdout().trimEnd().split('\n')
-      expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      expect([...new Set(lines.map((line) => JSON.parse(line).msg))]).toEqual([
         'the workers load their networks',
         'request',
         'stopping',
@@ -226,48 +261,6 @@ describe('serve', () => {
     expect(server.stdout()).toContain('"limit":"COUNTERSIGN_WORKERS"')
     expect(server.stdout()).toContain('"msg":"stopped"')
     expect(() => process.kill(engine!, 0)).toThrow('ESRCH')
-  })
-
-  it('answers requests under way after a signal, accepts nothing new, and ends with 0', async () => {
-    const server = await place.serve()
-    const key = await sandboxKey()
-    const body = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'login' })
-    const request = (line: string, json = '') =>
-      rawRequest(
-        line,
-        [
-          `Authorization: Bearer ${key}`,
-          'Content-Type: application/json',
-          `Content-Length: ${Buffer.byteLength(json)}`,
-        ],
-        json,
-      )
-    const under = await openSocket(server.sandbox)
-    const idle = await openSocket(server.sandbox)
-    for (const connection of [under, idle]) {
-      connection.send(request('GET /v1/health'))
-      expect(await connection.response()).toMatchObject({ status: 200 })
-    }
-    const verify = request('POST /v1/verify', body)
-    const cut = verify.length - 1000
-    under.send(verify.slice(0, cut))
-    // One thread serves both connections in the order of arrival: this answer means that the head there has been read.
-    idle.send(request('GET /v1/health'))
-    expect(await idle.response()).toMatchObject({ status: 200 })
-
-    server.signal('SIGTERM')
-    await server.logged('stopping')
-    idle.send(request('GET /v1/health'))
-    const refused = await idle.response()
-    expect(refused).toMatchObject({ status: 503, body: { code: 'shutting_down' } })
-    expect(refused!.headers['retry-after']).toMatch(/^\d+$/)
-    await expect(fetch(`${server.sandbox}/v1/health`)).rejects.toThrow()
-    expect((await fetch(`${server.admin}/readyz`)).status).toBe(503)
-
-    under.send(verify.slice(cut))
-    expect(await under.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
-    expect(await server.exited).toEqual({ code: 0, signal: null })
-    await Promise.all([under.closed(), idle.closed()])
   })
 
   it('starts again on the same data after a kill', async () => {
