@@ -64,6 +64,9 @@ const CONTRACT = [
   'test/verification/{changing-models,lockout,replays}.test.ts',
 ]
 
+/** Services, servers and builds that start one after another on a busy machine. */
+const SEVERAL_PROCESSES = { testTimeout: 300_000, hookTimeout: 300_000 }
+
 const MAX_WORKERS = 8
 // A file waits for more than half of its time: for its engine, for processes that start, for time that passes. Each worker takes half a gigabyte.
 const maxWorkers = Math.min(2 * availableParallelism() + 1, MAX_WORKERS)
@@ -97,7 +100,7 @@ export default defineConfig({
     ],
     pool: 'forks',
     // Only a test that stands still meets these: on two busy cores the start of a process takes ten seconds.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // A service on a busy machine may take its time; what is waited for comes or the test fails.
     expect: { poll: { timeout: 40_000 } },
@@ -120,6 +123,7 @@ export default defineConfig({
           name: 'postgres',
           include: [...POSTGRES, ...CONTRACT, 'test/faults/changing-packs.test.ts'],
           env: { COUNTERSIGN_TEST_STORE: 'postgres' },
+          ...SEVERAL_PROCESSES,
           isolate: false,
           maxWorkers,
           ...(findPostgres() ? {} : { runner: 'test/support/skipping-runner.ts' }),
@@ -134,7 +138,13 @@ export default defineConfig({
       {
         extends: true,
         // Their load takes whole cores, and what they measure is time.
-        test: { name: 'campaigns', include: CAMPAIGNS, maxWorkers: 2, sequence: { groupOrder: 2 } },
+        test: {
+          name: 'campaigns',
+          include: CAMPAIGNS,
+          ...SEVERAL_PROCESSES,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
       },
       {
         extends: true,

@@ -18,7 +18,7 @@ describe.skipIf(evaluationDataMissing())('the evaluation pack', () => {
   let engine: Engine
   beforeAll(async () => {
     engine = await startEngine(writeEvaluationPack(), { workers: 2, limits: anyFace, queueLimit: 200 })
-  }, 30_000)
+  })
   afterAll(async () => {
     await engine.close()
     removeTemporaryDirs()
@@ -46,7 +46,7 @@ describe.skipIf(evaluationDataMissing())('the evaluation pack', () => {
     expect([genuine.length, impostor.length]).toEqual([225, 1000])
     expect(impostor[1]).toBeCloseTo(0.3164, 2)
     expect(Math.min(...genuine)).toBeGreaterThan(impostor[0]!)
-  }, 60_000)
+  })
 
   it.each([
     ['image_F1', false, 0.329],
@@ -125,7 +125,7 @@ describe.skipIf(evaluationDataMissing())('the default quality and size limits', 
     // the originals.
     const packs = [writeEvaluationPack(), copyBaselinePack()]
     engines = await Promise.all(packs.map((pack) => startEngine(pack, { limits: anyFace, queueLimit: 200 })))
-  }, 30_000)
+  })
   afterAll(async () => {
     await Promise.all(engines.map((engine) => engine.close()))
     removeTemporaryDirs()
@@ -151,7 +151,7 @@ describe.skipIf(evaluationDataMissing())('the default quality and size limits', 
     // The baseline's detector is unsure of one of the 50 and loses it in the dark.
     expect(refusals.filter((code) => code !== 'face_not_found')).toEqual([])
     expect(refusals.length).toBeLessThanOrEqual(1)
-  }, 60_000)
+  })
 })
 
 function readLfwPairs(): Array<{ a: string; b: string; genuine: boolean }> {

@@ -10,7 +10,7 @@ import {
   launchBeforeFilm,
   serveCameraPages,
 } from '../support/camera-page.js'
-import { CaptureVisit, type Visit } from '../support/capture-visit.js'
+import { CaptureVisit, PATIENT_CHALLENGE, type Visit } from '../support/capture-visit.js'
 import { FILM, writeFilm } from '../support/film.js'
 
 /** A picture that is red on the left and blue on the right, with a gray band that differs from frame to frame. */
@@ -38,19 +38,7 @@ async function picture(index: number): Promise<Buffer> {
 }
 
 const STEPS = ['frontal', 'turn_left', 'nod_up', 'frontal']
-/** A challenge with wider limits than the service's, since a busy machine is slow to encode. */
-const CHALLENGE = {
-  steps: STEPS,
-  capture: {
-    min_frames: 4,
-    max_frames: 40,
-    min_interval_ms: 60,
-    max_interval_ms: 5000,
-    min_duration_ms: 1000,
-    max_duration_ms: 20_000,
-  },
-  expires_in: 90,
-}
+const CHALLENGE = { ...PATIENT_CHALLENGE, steps: STEPS }
 
 const NEVER = 'navigator.mediaDevices.getUserMedia = () => new Promise(() => {})'
 
@@ -77,14 +65,6 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     visited = await CaptureVisit.open(browser, pages, query, options)
     ;({ page, complaints } = visited)
   }
-  const heard = (name: string) => visited.heard(name)
-  const hear = (name: string) => visited.hear(name)
-  const click = (name: string) => visited.click(name)
-  const focused = () => visited.focused()
-  const startCamera = () => visited.startCamera()
-  const trackState = () => visited.trackState()
-  const setChallenge = (challenge: object) => visited.setChallenge(challenge)
-  const images = (path: string) => visited.images(path)
   const decode = (url: string) => sharp(Buffer.from(url.split(',')[1]!, 'base64'))
   it('does not ask for the camera before it is started', async () => {
     await visit('mode=photo', {
@@ -110,8 +90,8 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       ...lines.flatMap(({ label, value, note }) => [label, value, ...(note ? [note] : [])]),
     ]
     expect(await texts()).toEqual(expected)
-    await startCamera()
-    await hear('cs-ready')
+    await visited.startCamera()
+    await visited.hear('cs-ready')
     expect(await texts()).toEqual(expected)
     const top = async (part: string) =>
       (await page.locator(`countersign-capture [part=${part}]`).boundingBox())!.y
@@ -121,15 +101,15 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
 
   it('hands over the photo unmirrored although the preview is a mirror, and turns the camera off', async () => {
     await visit('mode=photo')
-    await startCamera()
-    expect((await hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
+    await visited.startCamera()
+    expect((await visited.hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
     expect(await page.evaluate("getComputedStyle(it.shadowRoot.querySelector('video')).transform")).toBe(
       'matrix(-1, 0, 0, 1, 0, 0)',
     )
-    expect(await focused()).toBe('Take photo')
+    expect(await visited.focused()).toBe('Take photo')
     await page.keyboard.press('Enter')
-    await hear('cs-capture')
-    const [photo] = await images('images')
+    await visited.hear('cs-capture')
+    const [photo] = await visited.images('images')
     expect(photo).toMatch(/^data:image\/jpeg;/)
     const { data, info } = await decode(photo!).raw().toBuffer({ resolveWithObject: true })
     expect([info.width, info.height]).toEqual([FILM.width, FILM.height])
@@ -137,17 +117,17 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     const [left, right] = [pixel(20), pixel(300)]
     expect(left[0]! - left[2]!).toBeGreaterThan(100)
     expect(right[2]! - right[0]!).toBeGreaterThan(100)
-    expect(await trackState()).toBe('ended')
-    expect(await focused()).toContain('Captured')
+    expect(await visited.trackState()).toBe('ended')
+    expect(await visited.focused()).toContain('Captured')
     expect(complaints).toEqual([])
   })
 
   it('makes a photo no larger than the longest side that the page sets', async () => {
     await visit('mode=photo&max-side=160')
-    await startCamera()
-    await click('Take photo')
-    await hear('cs-capture')
-    const { width, height } = await decode((await images('images'))[0]!).metadata()
+    await visited.startCamera()
+    await visited.click('Take photo')
+    await visited.hear('cs-capture')
+    const { width, height } = await decode((await visited.images('images'))[0]!).metadata()
     expect([width, height]).toEqual([160, 120])
   })
 
@@ -167,21 +147,21 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         }
       }`,
       })
-      await startCamera()
-      await click('Take photo')
-      await hear('cs-capture')
+      await visited.startCamera()
+      await visited.click('Take photo')
+      await visited.hear('cs-capture')
       expect(await page.evaluate('quality')).toBe(expected)
     },
   )
 
   it('hands over the frames of a challenge with every step in order, no frame twice, and increasing times', async () => {
     await visit('mode=challenge&step-time=1000')
-    await startCamera()
+    await visited.startCamera()
     expect(await page.getByRole('button', { name: 'Begin' }).isDisabled()).toBe(true)
-    await setChallenge(CHALLENGE)
-    await click('Begin')
-    await hear('cs-capture')
-    expect((await heard('cs-step')).map(({ detail }) => detail)).toEqual(
+    await visited.setChallenge(CHALLENGE)
+    await visited.click('Begin')
+    await visited.hear('cs-capture')
+    expect((await visited.heard('cs-step')).map(({ detail }) => detail)).toEqual(
       STEPS.map((name, step) => ({ step, name, steps: STEPS.length })),
     )
     const frames = (await page.evaluate(
@@ -197,33 +177,33 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       expect(step).toBeGreaterThanOrEqual(before.step)
       expect(tMs - before.t_ms).toBeGreaterThanOrEqual(CHALLENGE.capture.min_interval_ms)
     }
-    const pictures = await images('frames.map(({ image }) => image)')
+    const pictures = await visited.images('frames.map(({ image }) => image)')
     expect(pictures.every((one) => one.startsWith('data:image/jpeg;'))).toBe(true)
     // The film has twenty pictures, and the time decides which of them is seen.
     expect(new Set(pictures).size).toBeGreaterThan(3)
-    expect(await trackState()).toBe('ended')
+    expect(await visited.trackState()).toBe('ended')
     expect(complaints).toEqual([])
   })
 
   it('turns the camera off on Escape, also during a challenge', async () => {
     await visit('mode=challenge')
-    await startCamera()
-    await setChallenge(CHALLENGE)
-    await click('Begin')
-    await hear('cs-step')
+    await visited.startCamera()
+    await visited.setChallenge(CHALLENGE)
+    await visited.click('Begin')
+    await visited.hear('cs-step')
     await page.keyboard.press('Escape')
-    await hear('cs-cancel')
-    expect(await trackState()).toBe('ended')
-    expect(await focused()).toBe('Turn on camera')
-    expect(await heard('cs-capture')).toEqual([])
-    expect(await heard('cs-error')).toEqual([])
+    await visited.hear('cs-cancel')
+    expect(await visited.trackState()).toBe('ended')
+    expect(await visited.focused()).toBe('Turn on camera')
+    expect(await visited.heard('cs-capture')).toEqual([])
+    expect(await visited.heard('cs-error')).toEqual([])
   })
 
   it('turns the camera off when it is removed from the page', async () => {
     await visit('mode=photo')
-    await startCamera()
+    await visited.startCamera()
     await page.evaluate('it.remove()')
-    expect(await trackState()).toBe('ended')
+    expect(await visited.trackState()).toBe('ended')
   })
 
   const REFUSALS: Array<[string, boolean, string, Visit]> = [
@@ -243,9 +223,9 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     'reports %s with its remedy, and moves the focus there',
     async (code, recoverable, query, how) => {
       await visit(`mode=photo&${query}`, how)
-      await click('Turn on camera')
-      expect((await hear('cs-error')).detail).toEqual({ code, recoverable })
-      expect(await focused()).toBe(
+      await visited.click('Turn on camera')
+      expect((await visited.hear('cs-error')).detail).toEqual({ code, recoverable })
+      expect(await visited.focused()).toBe(
         await page.evaluate("it.shadowRoot.querySelector('[part=error]').textContent"),
       )
       expect(await page.getByRole('button').allTextContents()).toEqual(recoverable ? ['Try again'] : [])
@@ -263,12 +243,12 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         globalThis.setTimeout = (work, ms) => later(work, ms === 10000 ? 1 : ms)
       }`,
     })
-    await click('Turn on camera')
-    expect((await hear('cs-error')).detail).toEqual({ code: 'prompt_ignored', recoverable: true })
+    await visited.click('Turn on camera')
+    expect((await visited.hear('cs-error')).detail).toEqual({ code: 'prompt_ignored', recoverable: true })
     const said = page.locator('[aria-live=polite]').getByText('Your browser is waiting')
     expect(await said.isVisible()).toBe(true)
     await page.evaluate('answer()')
-    await hear('cs-ready')
+    await visited.hear('cs-ready')
     expect(await page.getByText('Your browser is waiting').isVisible()).toBe(false)
   })
 
@@ -281,12 +261,12 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
   ]
   it.each(INTERRUPTIONS)('reports %s, turns the camera off, and tries again', async (code, event) => {
     await visit('mode=photo')
-    await startCamera()
+    await visited.startCamera()
     await page.evaluate(event)
-    expect((await hear('cs-error')).detail).toEqual({ code, recoverable: true })
-    expect(await trackState()).toBe('ended')
-    await click('Try again')
-    await expect.poll(async () => (await heard('cs-ready')).length).toBe(2)
+    expect((await visited.hear('cs-error')).detail).toEqual({ code, recoverable: true })
+    expect(await visited.trackState()).toBe('ended')
+    await visited.click('Try again')
+    await expect.poll(async () => (await visited.heard('cs-ready')).length).toBe(2)
   })
 
   it('asks once for another camera of the same side where the remembered one is gone', async () => {
@@ -300,10 +280,10 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         }
       }`,
     })
-    await startCamera()
+    await visited.startCamera()
     expect(await page.evaluate('asked')).toEqual(['deviceId', 'facingMode'])
     expect(await page.evaluate("it.getAttribute('camera-id')")).toBe(null)
-    expect(await heard('cs-error')).toEqual([])
+    expect(await visited.heard('cs-error')).toEqual([])
   })
 
   it('waits for a click where the browser shows no picture without one', async () => {
@@ -316,15 +296,15 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         }
       }`,
     })
-    await click('Turn on camera')
+    await visited.click('Turn on camera')
     for (const left of [1, 0]) {
-      await expect.poll(focused).toBe('Turn on camera')
+      await expect.poll(() => visited.focused()).toBe('Turn on camera')
       await expect.poll(() => page.evaluate('refusals')).toBe(left)
-      expect(await heard('cs-ready')).toEqual([])
+      expect(await visited.heard('cs-ready')).toEqual([])
       expect(await violations(page)).toEqual([])
-      await click('Turn on camera')
+      await visited.click('Turn on camera')
     }
-    expect((await hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
+    expect((await visited.hear('cs-ready')).detail).toEqual({ width: FILM.width, height: FILM.height })
   })
 
   for (const mode of ['photo', 'challenge'] as const)
@@ -337,32 +317,32 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
       ],
     ])(`hands over nothing of a camera that %s (${mode})`, async (_, happening) => {
       await visit(`mode=${mode}`, { before: PAINTED })
-      await startCamera()
+      await visited.startCamera()
       await page.evaluate(happening)
       // Pictures from before are shown by now.
       await page.waitForTimeout(200)
-      if (mode === 'challenge') await setChallenge(CHALLENGE)
+      if (mode === 'challenge') await visited.setChallenge(CHALLENGE)
       if (!happening.includes('mute')) await page.evaluate('void it.capture()')
-      expect((await hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
-      expect(await heard('cs-capture')).toEqual([])
+      expect((await visited.hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
+      expect(await visited.heard('cs-capture')).toEqual([])
     })
 
   it('goes on where a camera is muted for a moment only', async () => {
     await visit('mode=photo', { before: PAINTED })
-    await startCamera()
+    await visited.startCamera()
     await page.evaluate("track.dispatchEvent(new Event('mute'))")
     await page.waitForTimeout(2500)
-    expect(await heard('cs-error')).toEqual([])
+    expect(await visited.heard('cs-error')).toEqual([])
   })
 
   it('takes no picture twice: a browser that shows the same one again has no picture', async () => {
     await visit('mode=challenge', {
       before: `HTMLVideoElement.prototype.requestVideoFrameCallback = (seen) => requestAnimationFrame(() => seen(0, { mediaTime: 1 }))`,
     })
-    await startCamera()
-    await setChallenge(CHALLENGE)
-    await click('Begin')
-    expect((await hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
+    await visited.startCamera()
+    await visited.setChallenge(CHALLENGE)
+    await visited.click('Begin')
+    expect((await visited.hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
   })
 
   it('reports too_slow when the camera is late during a challenge, and timeout when the capture would come too late', async () => {
@@ -374,15 +354,15 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         }
       }`,
     })
-    await startCamera()
-    await setChallenge({ ...CHALLENGE, capture: { ...CHALLENGE.capture, max_interval_ms: 300 } })
-    await click('Begin')
-    expect((await hear('cs-error')).detail).toEqual({ code: 'too_slow', recoverable: true })
-    await click('Try again')
-    await setChallenge({ ...CHALLENGE, expires_in: 1 })
-    await click('Begin')
+    await visited.startCamera()
+    await visited.setChallenge({ ...CHALLENGE, capture: { ...CHALLENGE.capture, max_interval_ms: 300 } })
+    await visited.click('Begin')
+    expect((await visited.hear('cs-error')).detail).toEqual({ code: 'too_slow', recoverable: true })
+    await visited.click('Try again')
+    await visited.setChallenge({ ...CHALLENGE, expires_in: 1 })
+    await visited.click('Begin')
     await expect
-      .poll(async () => (await heard('cs-error')).map(({ detail }) => detail.code))
+      .poll(async () => (await visited.heard('cs-error')).map(({ detail }) => detail.code))
       .toEqual(['too_slow', 'timeout'])
   })
 
@@ -408,12 +388,12 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
           await page.screenshot({ path: join(COUNTERSIGN_SCREENSHOTS, `${state}-${colorScheme}.png`) })
       }
       await look('idle')
-      await startCamera()
-      await setChallenge({ ...CHALLENGE, steps: ['turn_left'] })
+      await visited.startCamera()
+      await visited.setChallenge({ ...CHALLENGE, steps: ['turn_left'] })
       await look('live')
       await page.evaluate("it.setAttribute('step-time', '20000')")
-      await click('Begin')
-      await hear('cs-step')
+      await visited.click('Begin')
+      await visited.hear('cs-step')
       await look('capturing')
       await page.keyboard.press('Escape')
       await look('cancelled')

@@ -3,28 +3,16 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { FRAME_GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.js'
+import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { type Asked, type CameraPages, launchBeforeFilm, serveCameraPages } from '../support/camera-page.js'
-import { CaptureVisit, type Visit } from '../support/capture-visit.js'
+import { CaptureVisit, PATIENT_CHALLENGE, type Visit } from '../support/capture-visit.js'
 import { face } from '../support/faces.js'
 import { FILM, writeFilm } from '../support/film.js'
 import { heicHeader } from '../support/images.js'
 
-const CHALLENGE = {
-  steps: ['frontal', 'turn_left', 'frontal'],
-  capture: {
-    min_frames: 4,
-    max_frames: 40,
-    min_interval_ms: 60,
-    max_interval_ms: 5000,
-    min_duration_ms: 1000,
-    max_duration_ms: 20_000,
-  },
-  expires_in: 90,
-}
+const CHALLENGE = { ...PATIENT_CHALLENGE, steps: ['frontal', 'turn_left', 'frontal'] }
 const GUIDED = 'guide-url=/guidance'
-const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja']
 
 describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => {
   let browser: Browser
@@ -201,20 +189,6 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
       await expect
         .poll(() => visited.page.evaluate(`${live}.textContent`), { timeout: 10_000 })
         .toBe('Move back a little.')
-    })
-
-    it('has a text for every code of the service, in every language', async () => {
-      await visit('mode=photo')
-      const texts = new Set<string>()
-      for (const language of LANGUAGES) {
-        await visited.page.evaluate(`{ it.lang = '${language}' }`)
-        const said = (await visited.page.evaluate(
-          `${JSON.stringify(PHOTO_GUIDANCE)}.map((code) => it.texts[code])`,
-        )) as string[]
-        for (const text of said) texts.add(text)
-        expect(said.every(Boolean)).toBe(true)
-      }
-      expect(texts.size).toBe(PHOTO_GUIDANCE.length * LANGUAGES.length)
     })
   })
 

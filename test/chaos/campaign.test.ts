@@ -17,5 +17,4 @@ it.skipIf(obstacle() !== null)(
         'backend killed',
       ],
     }),
-  300_000,
 )

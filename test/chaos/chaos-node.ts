@@ -6,7 +6,7 @@ import { packageFile } from '../../src/lib/package-root.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { leash } from '../support/leash.js'
 import { freePort } from '../support/postgres-server.js'
-import { childrenOf } from '../support/process-tree.js'
+import { childrenOf, signal } from '../support/process-tree.js'
 import type { TcpProxy } from './tcp-proxy.js'
 
 const MAIN = packageFile('test', 'chaos', 'node.mjs')
@@ -138,15 +138,7 @@ export class ChaosNode {
     child.kill(name)
     const [code] = await exited
     // An engine without its service ends a little later; the campaign needs its cores now.
-    if (name === 'SIGKILL') for (const pid of engines) killQuietly(pid)
+    if (name === 'SIGKILL') for (const pid of engines) signal(pid, 'SIGKILL')
     return code
-  }
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

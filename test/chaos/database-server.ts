@@ -1,13 +1,13 @@
 /** A PostgreSQL server of the campaign, which can be killed, stopped, and started again on the same data. */
 import { type ChildProcess, execFile, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { OtherUser } from '../support/postgres-server.js'
-import { childrenOf } from '../support/process-tree.js'
+import { childrenOf, isAlive, signal } from '../support/process-tree.js'
 
 const READY = /database system is ready to accept (?:read-only )?connections/
 const PATIENCE_MS = 1000
@@ -140,28 +140,10 @@ function hasSetpriv(): boolean {
   return setpriv
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch (error) {
-    // The process has ended meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
-}
-
 function titleOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
   } catch {
     return ''
-  }
-}
-
-/** Whether the process runs. A zombie does not, and may never be reaped. */
-function isAlive(pid: number): boolean {
-  try {
-    return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
   }
 }

@@ -6,20 +6,20 @@ import { join } from 'node:path'
 import type { OtherUser } from '../support/postgres-server.js'
 
 const SIZE = '384m'
-/** Sizes of the written pieces, down to less than a page of PostgreSQL, so that no space is left for one. */
+/** Sizes of the written pieces, down to less than a page of PostgreSQL and a write of SQLite, so that no space is left for one. */
 const FILLER_BYTES = [1 << 20, 1 << 12, 1]
 
 export class Room {
   private constructor(
     readonly folder: string,
-    /** Open file that fills the file system; null for an unlimited one. */
+    /** Open file that fills the file system, and after its end not the one below; null for an unlimited one. */
     private readonly filler: number | null,
   ) {}
 
   /** @param folder must not exist yet */
-  static async make(folder: string, user: OtherUser | undefined): Promise<Room> {
+  static async make(folder: string, user: OtherUser | undefined, size = SIZE): Promise<Room> {
     await mkdir(folder)
-    const options = `size=${SIZE},mode=0700${user ? `,uid=${user.uid},gid=${user.gid}` : ''}`
+    const options = `size=${size},mode=0700${user ? `,uid=${user.uid},gid=${user.gid}` : ''}`
     const isMounted =
       spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'countersign-chaos', folder]).status === 0
     if (!isMounted && user) execFileSync('chown', [`${user.uid}:${user.gid}`, folder])

@@ -13,6 +13,5 @@ overPostgres(() => {
         isServerAlone: true,
         faults: ['connections cut', 'answers of COMMIT lost', 'node killed', 'server killed'],
       }),
-    300_000,
   )
 })

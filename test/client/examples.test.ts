@@ -17,7 +17,6 @@ const has = (program: string, ...args: string[]) => spawnSync(program, args).sta
 
 const hasGo = has('go', 'version')
 const hasShell = has('bash', '--version') && has('openssl', 'version') && has('curl', '--version')
-const BUILD_MS = 120_000
 
 let running: TestService
 let tenant: TestTenant
@@ -44,7 +43,7 @@ beforeAll(async () => {
   await writeFile(photos[3], await face('adaToday'))
   env = { ...exampleEnv(tenant, { baseUrl: running.service.url('production'), apiKey: key }), ...GO_ENV }
   if (canInstallPython) await python()
-}, BUILD_MS)
+})
 afterAll(() => running?.stop())
 
 const lines = async (program: string, args: string[], language: string, change: NodeJS.ProcessEnv = {}) => {
@@ -66,15 +65,11 @@ const PROGRAMS: Array<[string, boolean, string, string[]]> = [
 ]
 
 describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) => {
-  it.skipIf(!isThere)(
-    'enrols, verifies, checks the verdict and erases',
-    async () => {
-      const said = await lines(program, [...args, ...photos], language)
-      expect(words(said)).toEqual(DONE)
-      expect(said.join('\n')).toMatch(/verify (200 )?approved\nverdict approved.*\ndelete (200 )?erased$/)
-    },
-    BUILD_MS,
-  )
+  it.skipIf(!isThere)('enrols, verifies, checks the verdict and erases', async () => {
+    const said = await lines(program, [...args, ...photos], language)
+    expect(words(said)).toEqual(DONE)
+    expect(said.join('\n')).toMatch(/verify (200 )?approved\nverdict approved.*\ndelete (200 )?erased$/)
+  })
 
   it.skipIf(!isThere)(
     'refuses everything under another secret, and names the signature as the reason',
@@ -84,50 +79,37 @@ describe.each(PROGRAMS)('the example in %s', (language, isThere, program, args) 
       })
       await expect(failed).rejects.toThrow(/signature|is not what it signed/)
     },
-    BUILD_MS,
   )
 })
 
 describe.each(PROGRAMS)('the example in %s, when something is wrong,', (language, isThere, program, args) => {
-  it.skipIf(!isThere)(
-    'refuses a verdict of evaluation grade unless it is set to accept it',
-    async () => {
-      const failed = lines(program, [...args, ...photos], language, { CS_ACCEPT_EVALUATION: '' })
-      await expect(failed).rejects.toThrow(/evaluation|model_grade/)
-    },
-    BUILD_MS,
-  )
+  it.skipIf(!isThere)('refuses a verdict of evaluation grade unless it is set to accept it', async () => {
+    const failed = lines(program, [...args, ...photos], language, { CS_ACCEPT_EVALUATION: '' })
+    await expect(failed).rejects.toThrow(/evaluation|model_grade/)
+  })
 
-  it.skipIf(!isThere)(
-    'names a wrong API key as the reason',
-    async () => {
-      const failed = lines(program, [...args, ...photos], language, {
-        CS_API_KEY: `svc-prod-${'0'.repeat(49)}`,
-      })
-      await expect(failed).rejects.toThrow('malformed_api_key')
-    },
-    BUILD_MS,
-  )
+  it.skipIf(!isThere)('names a wrong API key as the reason', async () => {
+    const failed = lines(program, [...args, ...photos], language, {
+      CS_API_KEY: `svc-prod-${'0'.repeat(49)}`,
+    })
+    await expect(failed).rejects.toThrow('malformed_api_key')
+  })
 
-  it.skipIf(!isThere)(
-    'stops after the failed step, and erases the user that it has enrolled',
-    async () => {
-      const grace = join(folder, 'grace.jpg')
-      await writeFile(grace, await face('grace'))
-      const failed = lines(program, [...args, photos[0], grace], language).then(
-        () => ({ stdout: 'passed', stderr: '' }),
-        (error: { stdout: string; stderr: string }) => error,
-      )
-      const { stdout, stderr } = (await failed) as { stdout: string; stderr: string }
-      const said = stdout.trim().split('\n')
-      // Why, in one line, and no trace of the program's stack.
-      if (language !== 'shell')
-        expect(stderr.trim()).toMatch(/^.*rejection: no_match\. Offer another try.*\.(\nexit status 1)?$/)
-      expect(words(said)).toEqual(['enroll', 'verify', 'delete'])
-      expect(said[1]).toContain('rejected')
-    },
-    BUILD_MS,
-  )
+  it.skipIf(!isThere)('stops after the failed step, and erases the user that it has enrolled', async () => {
+    const grace = join(folder, 'grace.jpg')
+    await writeFile(grace, await face('grace'))
+    const failed = lines(program, [...args, photos[0], grace], language).then(
+      () => ({ stdout: 'passed', stderr: '' }),
+      (error: { stdout: string; stderr: string }) => error,
+    )
+    const { stdout, stderr } = (await failed) as { stdout: string; stderr: string }
+    const said = stdout.trim().split('\n')
+    // Why, in one line, and no trace of the program's stack.
+    if (language !== 'shell')
+      expect(stderr.trim()).toMatch(/^.*rejection: no_match\. Offer another try.*\.(\nexit status 1)?$/)
+    expect(words(said)).toEqual(['enroll', 'verify', 'delete'])
+    expect(said[1]).toContain('rejected')
+  })
 })
 
 it.skipIf(!hasShell)('the example in shell takes a photo longer than an argument may be', async () => {

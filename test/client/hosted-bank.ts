@@ -24,7 +24,7 @@ export function keepsToTheHostedPage(command?: () => Promise<string[]>): void {
     bank = await startCaptureExample(tenant, { baseUrl, apiKey, example: 'hosted', ...program })
     await allowReturn(running, tenant, { returnOrigins: [bank.address] })
     blank = base64(await plain())
-  }, 120_000)
+  })
   afterAll(async () => {
     await bank?.stop()
     await running?.stop()

@@ -14,7 +14,6 @@ import { temporaryFolder } from '../support/temporary-folder.js'
 import { keepsToTheHostedPage } from './hosted-bank.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
-const BUILD_MS = 240_000
 const run = promisify(execFile)
 
 const folder = temporaryFolder()
@@ -70,33 +69,25 @@ describe.each(LANGUAGES)('in $language,', ({ isThere, command }) => {
       .split('\n')
   }
 
-  it.skipIf(!isThere)(
-    'the example of a challenge answers it and is approved',
-    async () => {
-      const photo = join(folder, 'ada.jpg')
-      await writeFile(photo, await face('ada'))
-      const [asked, ...rest] = await said('challenge', [photo], 'sandbox', tenant.sandboxKey)
-      expect(asked).toMatch(/^challenge frontal (turn|nod)_.* frontal$/)
-      expect(rest).toEqual([
-        'verify approved',
-        expect.stringMatching(/^verdict approved urn:countersign:acr:face-active/),
-      ])
-    },
-    BUILD_MS,
-  )
+  it.skipIf(!isThere)('the example of a challenge answers it and is approved', async () => {
+    const photo = join(folder, 'ada.jpg')
+    await writeFile(photo, await face('ada'))
+    const [asked, ...rest] = await said('challenge', [photo], 'sandbox', tenant.sandboxKey)
+    expect(asked).toMatch(/^challenge frontal (turn|nod)_.* frontal$/)
+    expect(rest).toEqual([
+      'verify approved',
+      expect.stringMatching(/^verdict approved urn:countersign:acr:face-active/),
+    ])
+  })
 
-  it.skipIf(!isThere)(
-    'the example of records shows a user and the audit log',
-    async () => {
-      const { key, ...production } = await running.production(tenant)
-      await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
-      const lines = await said('records', ['ada'], 'production', key)
-      expect(lines[0]).toBe('user ada enrolled none 1')
-      expect(lines.slice(1).join('\n')).toMatch(/^\d+ \S+Z enroll 201$/m)
-      expect((await said('records', ['grace'], 'production', key))[0]).toBe('user grace is not enrolled')
-    },
-    BUILD_MS,
-  )
+  it.skipIf(!isThere)('the example of records shows a user and the audit log', async () => {
+    const { key, ...production } = await running.production(tenant)
+    await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })
+    const lines = await said('records', ['ada'], 'production', key)
+    expect(lines[0]).toBe('user ada enrolled none 1')
+    expect(lines.slice(1).join('\n')).toMatch(/^\d+ \S+Z enroll 201$/m)
+    expect((await said('records', ['grace'], 'production', key))[0]).toBe('user grace is not enrolled')
+  })
 
   it.skipIf(!isThere)(
     'the receiver of webhooks acts once, and only on webhooks that are signed for it',
@@ -136,6 +127,5 @@ describe.each(LANGUAGES)('in $language,', ({ isThere, command }) => {
         .poll(() => receiver!.said().trim().split('\n').sort())
         .toEqual([`Zoë is locked out until ${until}`, 'wrong_environment'].sort())
     },
-    BUILD_MS,
   )
 })

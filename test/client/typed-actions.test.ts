@@ -35,6 +35,11 @@ const VALID: TypedAction[] = [
   { type: 'generic', title: 'Close the vault', fields: [{ label: 'Vault', value: '7' }] },
 ]
 
+const named = (name: string) => ({ ...payment, payee: { ...payee, name } })
+const batchOf = (payees_count: number) => {
+  return { type: 'payment_batch', total: '0', currency: 'EUR', payees_count, payees_hash: '0'.repeat(64) }
+}
+
 const REFUSED: Array<[what: string, action: object, path: string]> = [
   ['an amount that is a number', { ...payment, amount: 1250 }, 'action.amount'],
   ['an amount with a comma', { ...payment, amount: '1250,00' }, 'action.amount'],
@@ -55,45 +60,17 @@ const REFUSED: Array<[what: string, action: object, path: string]> = [
     { ...payment, payee: { ...payee, account: 'DЕ89' } },
     'action.payee.account',
   ],
-  ['an empty name', { ...payment, payee: { ...payee, name: '' } }, 'action.payee.name'],
-  [
-    'a name of 141 characters',
-    { ...payment, payee: { ...payee, name: 'x'.repeat(141) } },
-    'action.payee.name',
-  ],
-  [
-    'a name that turns the direction of writing',
-    { ...payment, payee: { ...payee, name: 'Grace\u202e00.1' } },
-    'action.payee.name',
-  ],
-  ['a name with an isolate', { ...payment, payee: { ...payee, name: '\u2067Grace' } }, 'action.payee.name'],
-  [
-    'a name with an invisible character',
-    { ...payment, payee: { ...payee, name: 'Gra\u200bce' } },
-    'action.payee.name',
-  ],
-  [
-    'a name with a control character',
-    { ...payment, payee: { ...payee, name: 'Gra\u0007ce' } },
-    'action.payee.name',
-  ],
-  [
-    'a name of several lines',
-    { ...payment, payee: { ...payee, name: 'Grace\nHopper' } },
-    'action.payee.name',
-  ],
-  ['a name that ends with a space', { ...payment, payee: { ...payee, name: 'Grace ' } }, 'action.payee.name'],
-  ['a name with a gap', { ...payment, payee: { ...payee, name: 'Grace  Hopper' } }, 'action.payee.name'],
-  [
-    'a name of blank Braille',
-    { ...payment, payee: { ...payee, name: 'Grace\u2800Hopper' } },
-    'action.payee.name',
-  ],
-  [
-    'a name with towers of marks',
-    { ...payment, payee: { ...payee, name: `G${'\u0301'.repeat(5)}` } },
-    'action.payee.name',
-  ],
+  ['an empty name', named(''), 'action.payee.name'],
+  ['a name of 141 characters', named('x'.repeat(141)), 'action.payee.name'],
+  ['a name that turns the direction of writing', named('Grace\u202e00.1'), 'action.payee.name'],
+  ['a name with an isolate', named('\u2067Grace'), 'action.payee.name'],
+  ['a name with an invisible character', named('Gra\u200bce'), 'action.payee.name'],
+  ['a name with a control character', named('Gra\u0007ce'), 'action.payee.name'],
+  ['a name of several lines', named('Grace\nHopper'), 'action.payee.name'],
+  ['a name that ends with a space', named('Grace '), 'action.payee.name'],
+  ['a name with a gap', named('Grace  Hopper'), 'action.payee.name'],
+  ['a name of blank Braille', named('Grace\u2800Hopper'), 'action.payee.name'],
+  ['a name with towers of marks', named(`G${'\u0301'.repeat(5)}`), 'action.payee.name'],
   ['a field that nobody is shown', { ...payment, fee: '10.00' }, 'action.fee'],
   [
     'a field that nobody is shown, of a payee',
@@ -119,16 +96,8 @@ const REFUSED: Array<[what: string, action: object, path: string]> = [
     { type: 'generic', title: 'x', fields: [{ label: 'a' }] },
     'action.fields.0.value',
   ],
-  [
-    'a batch of none',
-    { type: 'payment_batch', total: '0', currency: 'EUR', payees_count: 0, payees_hash: '0'.repeat(64) },
-    'action.payees_count',
-  ],
-  [
-    'a batch of 1,001',
-    { type: 'payment_batch', total: '0', currency: 'EUR', payees_count: 1001, payees_hash: '0'.repeat(64) },
-    'action.payees_count',
-  ],
+  ['a batch of none', batchOf(0), 'action.payees_count'],
+  ['a batch of 1,001', batchOf(1001), 'action.payees_count'],
 ]
 
 describe('a typed action', () => {

@@ -10,8 +10,6 @@ import { createDatabase, overPostgres, type TestDatabase } from '../support/post
 const DEADLINE_MS = 2000
 /** TimeoutStopSec of our unit: what is left then is killed. */
 const GIVEN_MS = 20_000
-/** Services that start on a busy machine. */
-const LIMIT_MS = 120_000
 const CALLERS = 8
 
 /** Fate of the connections to the database. */
@@ -52,12 +50,12 @@ overPostgres(() => {
       },
     })
     sandboxKey = JSON.parse(await installation.run('tenant', 'create', 'acme', '--json')).sandbox_key
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     await installation?.dispose()
     await proxy?.close()
     await database?.drop()
-  }, LIMIT_MS)
+  })
 
   /** Writes all the time, until nobody answers. */
   async function call(server: RunningServer, stop: AbortSignal): Promise<void> {
@@ -86,6 +84,5 @@ overPostgres(() => {
       proxy.heal()
       expect(end).toBe(0)
     },
-    LIMIT_MS,
   )
 })

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { poll } from '../support/command.js'
+import { until } from '../support/command.js'
 import { HAPROXY_CONFIG, Haproxy, isHaproxyHere, loopbackPlaces, type Places } from '../support/haproxy.js'
 
 const PRODUCTION = 8080
@@ -91,10 +91,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     return answers
   }
   const reaches = (server: 'a' | 'b', state: number) =>
-    poll(
-      () => haproxy.state(server),
-      (now) => now === state,
-    )
+    until(async () => (await haproxy.state(server)) === state)
 
   it('HAProxy accepts the shipped configuration without a warning, with other addresses too', () => {
     expect(Haproxy.check()).toEqual({
@@ -173,10 +170,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
   const callAtA = async () => {
     b.stop()
     const underWay = call()
-    await poll(
-      async () => a.received.length,
-      (count) => count === 1,
-    )
+    await until(() => a.received.length === 1)
     await b.start()
     return { underWay }
   }
@@ -189,10 +183,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
     const { underWay } = await callAtA()
     a.refuse()
     await reaches('a', 3)
-    await poll(
-      () => haproxy.state('b'),
-      (state) => state === 1 || state === 2,
-    )
+    await until(async () => [1, 2].includes(await haproxy.state('b')))
     expect(await calls(4)).toEqual(['b', 'b', 'b', 'b'])
     finish()
     expect(await (await underWay).text()).toBe('late')

@@ -7,8 +7,6 @@ import { overPostgres } from '../support/postgres.js'
 import { type Cluster, type ClusterTenant, makeTenant, startCluster } from './nodes.js'
 
 const DEADLINE_MS = 3000
-/** Services that start on a busy machine. */
-const LIMIT_MS = 120_000
 
 overPostgres(() => {
   let cluster: Cluster
@@ -19,7 +17,7 @@ overPostgres(() => {
     tenant = await makeTenant(cluster)
     holder = new pg.Client(cluster.database.url)
     await holder.connect()
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     await holder?.end()
     await cluster?.stop()
@@ -39,6 +37,5 @@ overPostgres(() => {
       const user = await tenant.production[0]!.call('GET', `/v1/users/of%20${table}`)
       expect(user.body.code).toBe('reference_not_found')
     },
-    LIMIT_MS,
   )
 })

@@ -2,13 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { TcpProxy } from '../chaos/tcp-proxy.js'
-import { poll, type Workplace, workplace } from '../support/command.js'
+import { until, type Workplace, workplace } from '../support/command.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
 
 const WAITING = '"msg":"waiting for the database before serving"'
 const REACHED = '"msg":"the database can be reached now"'
-/** A service that starts on a busy machine. */
-const LIMIT_MS = 60_000
 
 overPostgres(() => {
   let database: TestDatabase
@@ -24,60 +22,39 @@ overPostgres(() => {
       COUNTERSIGN_DATABASE: url.href,
       COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
     })
-  }, LIMIT_MS)
+  })
   afterEach(async () => {
     await home?.dispose()
     await proxy?.close()
     await database?.drop()
-  }, LIMIT_MS)
+  })
 
-  it(
-    'a start waits until the database accepts connections, logs so once, and then serves',
-    async () => {
-      proxy.refuse()
-      const server = home.launch()
-      await poll(
-        async () => server.stdout(),
-        (log) => log.includes(WAITING),
-      )
-      proxy.heal()
-      await poll(
-        async () => (await home.run(['nodes', '--json'])).stdout,
-        (nodes) => /"is_serving": ?true/.test(nodes),
-      )
-      expect(server.stdout().split(WAITING)).toHaveLength(2)
-      expect(server.stdout()).toContain(REACHED)
-      server.signal('SIGTERM')
-      expect(await server.exited).toEqual({ code: 0, signal: null })
-    },
-    LIMIT_MS,
-  )
+  it('a start waits until the database accepts connections, logs so once, and then serves', async () => {
+    proxy.refuse()
+    const server = home.launch()
+    await until(() => server.stdout().includes(WAITING))
+    proxy.heal()
+    await until(async () => /"is_serving": ?true/.test((await home.run(['nodes', '--json'])).stdout))
+    expect(server.stdout().split(WAITING)).toHaveLength(2)
+    expect(server.stdout()).toContain(REACHED)
+    server.signal('SIGTERM')
+    expect(await server.exited).toEqual({ code: 0, signal: null })
+  })
 
   for (const processes of ['1', '2'])
-    it(
-      `exits 0 on SIGTERM while ${processes === '1' ? 'the service waits' : 'its processes wait'} for the database`,
-      async () => {
-        proxy.refuse()
-        const server = home.launch([], { COUNTERSIGN_PROCESSES: processes })
-        await poll(
-          async () => server.stdout(),
-          (log) => log.includes(WAITING),
-        )
-        server.signal('SIGTERM')
-        expect(await server.exited).toEqual({ code: 0, signal: null })
-      },
-      LIMIT_MS,
-    )
+    it(`exits 0 on SIGTERM while ${processes === '1' ? 'the service waits' : 'its processes wait'} for the database`, async () => {
+      proxy.refuse()
+      const server = home.launch([], { COUNTERSIGN_PROCESSES: processes })
+      await until(() => server.stdout().includes(WAITING))
+      server.signal('SIGTERM')
+      expect(await server.exited).toEqual({ code: 0, signal: null })
+    })
 
-  it(
-    'a start fails at once where waiting would not help, as with a database that does not exist',
-    async () => {
-      const elsewhere = new URL(url)
-      elsewhere.pathname = '/nowhere'
-      const { code, stdout, stderr } = await home.spawn(['serve'], { COUNTERSIGN_DATABASE: elsewhere.href })
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toContain('database "nowhere" does not exist')
-    },
-    LIMIT_MS,
-  )
+  it('a start fails at once where waiting would not help, as with a database that does not exist', async () => {
+    const elsewhere = new URL(url)
+    elsewhere.pathname = '/nowhere'
+    const { code, stdout, stderr } = await home.spawn(['serve'], { COUNTERSIGN_DATABASE: elsewhere.href })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('database "nowhere" does not exist')
+  })
 })

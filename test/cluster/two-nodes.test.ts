@@ -15,8 +15,6 @@ import { type Cluster, startCluster } from './nodes.js'
 
 const CALLERS = packageFile('docs', 'examples', 'load', 'callers.mjs')
 const SECONDS = 12
-/** Services that start on a busy machine. */
-const LIMIT_MS = 180_000
 
 overPostgres(() => {
   const places = loopbackPlaces()
@@ -52,7 +50,7 @@ overPostgres(() => {
       nodes.push(await place.serve())
     }
     haproxy = await Haproxy.start(places, folder)
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     if (callers && callers.exitCode === null) {
       callers.kill('SIGKILL')
@@ -101,6 +99,5 @@ overPostgres(() => {
         await store.close()
       }
     },
-    LIMIT_MS,
   )
 })

@@ -6,13 +6,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SCHEMA } from '../../src/features/postgres/store/postgres-migrations.js'
 import { apiClient } from '../support/client.js'
-import { poll, type ServerProcess, type Workplace, workplace } from '../support/command.js'
+import { type ServerProcess, until, type Workplace, workplace } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { copyPackage, type PackageCopy } from '../support/package-copy.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../support/postgres.js'
-
-/** Services that start on a busy machine. */
-const LIMIT_MS = 240_000
 
 /** Adds to what is read and written at every call. */
 const EXPAND = `
@@ -52,12 +49,12 @@ overPostgres(() => {
     present = await open()
     later = await open(copy.main)
     key = (await present.run(['tenant', 'create', 'acme', '--json'])).json.sandbox_key
-  }, LIMIT_MS)
+  })
   afterAll(async () => {
     for (const place of places) await place.dispose()
     await copy?.dispose()
     await database?.drop()
-  }, LIMIT_MS)
+  })
 
   const compiled = () =>
     join(copy.main, '..', '..', 'features', 'postgres', 'store', 'postgres-migrations.js')
@@ -109,10 +106,7 @@ overPostgres(() => {
       /** Some more answers than there are now. */
       async goOn() {
         const { good } = answers
-        await poll(
-          async () => answers.good,
-          (count) => count >= good + 20,
-        )
+        await until(() => answers.good >= good + 20)
       },
       async end() {
         isOver = true
@@ -126,93 +120,78 @@ overPostgres(() => {
     expect((await server.exited).code).toBe(0)
   }
 
-  it(
-    'a migration that adds is left to services; it runs under the traffic of the version before, which goes on and can restart',
-    async () => {
-      const old = await present.serve()
-      const before = callers(old)
-      await before.goOn()
-      release([EXPAND], 1)
-      expect((await later.spawn(['tenant', 'list', '--json'])).error).toMatchObject({
-        code: 'schema_outdated',
-        message: expect.stringContaining(
-          `has schema ${SCHEMA}, made by an earlier Countersign; the schema of this one is ${SCHEMA + 1}.`,
-        ),
-      })
-      expect(await schema()).toBe(SCHEMA)
-      const next = await later.serve()
-      expect(await schema()).toBe(SCHEMA + 1)
-      const after = callers(next)
-      await Promise.all([before.goOn(), after.goOn()])
-      expect(await before.end()).toMatchObject({ other: [] })
-      expect((await fetch(`${old.admin}/readyz`)).status).toBe(200)
-      await stop(old)
-      // The way back.
-      const again = await present.serve()
-      const back = callers(again)
-      await Promise.all([back.goOn(), after.goOn()])
-      for (const one of [back, after]) expect(await one.end()).toMatchObject({ other: [] })
-      expect((await present.run(['audit', 'verify'])).code).toBe(0)
-      expect(await schema()).toBe(SCHEMA + 1)
-      await Promise.all([stop(again), stop(next)])
-    },
-    LIMIT_MS,
-  )
+  it('a migration that adds is left to services; it runs under the traffic of the version before, which goes on and can restart', async () => {
+    const old = await present.serve()
+    const before = callers(old)
+    await before.goOn()
+    release([EXPAND], 1)
+    expect((await later.spawn(['tenant', 'list', '--json'])).error).toMatchObject({
+      code: 'schema_outdated',
+      message: expect.stringContaining(
+        `has schema ${SCHEMA}, made by an earlier Countersign; the schema of this one is ${SCHEMA + 1}.`,
+      ),
+    })
+    expect(await schema()).toBe(SCHEMA)
+    const next = await later.serve()
+    expect(await schema()).toBe(SCHEMA + 1)
+    const after = callers(next)
+    await Promise.all([before.goOn(), after.goOn()])
+    expect(await before.end()).toMatchObject({ other: [] })
+    expect((await fetch(`${old.admin}/readyz`)).status).toBe(200)
+    await stop(old)
+    // The way back.
+    const again = await present.serve()
+    const back = callers(again)
+    await Promise.all([back.goOn(), after.goOn()])
+    for (const one of [back, after]) expect(await one.end()).toMatchObject({ other: [] })
+    expect((await present.run(['audit', 'verify'])).code).toBe(0)
+    expect(await schema()).toBe(SCHEMA + 1)
+    await Promise.all([stop(again), stop(next)])
+  })
 
-  it(
-    'a migration that removes waits for services that are too old, and for no others',
-    async () => {
-      const old = await present.serve()
-      release([EXPAND], 1)
-      const next = await later.serve()
-      const ofOld = callers(old)
-      const ofNext = callers(next)
-      release([EXPAND, CONTRACT], SCHEMA + 1)
-      const last = await open(copy.main)
-      const refused = await last.spawn(['migrate'])
-      expect(refused.code).toBe(1)
-      expect(refused.stderr).toContain(
-        `services of a version that cannot work with the new schema are running: ${hostname()}/${old.pid}. Stop them first`,
-      )
-      expect(await schema()).toBe(SCHEMA + 1)
-      await Promise.all([ofOld.goOn(), ofNext.goOn()])
-      expect(await ofOld.end()).toMatchObject({ other: [] })
-      await stop(old)
-      const newest = await last.serve()
-      expect(await schema()).toBe(SCHEMA + 2)
-      await ofNext.goOn()
-      expect(await ofNext.end()).toMatchObject({ other: [] })
-      const late = await present.spawn(['serve'])
-      expect([late.code, late.stderr]).toEqual([
-        1,
-        expect.stringContaining(`it has schema ${SCHEMA + 2}, made by a newer Countersign`),
-      ])
-      await Promise.all([stop(next), stop(newest)])
-    },
-    LIMIT_MS,
-  )
+  it('a migration that removes waits for services that are too old, and for no others', async () => {
+    const old = await present.serve()
+    release([EXPAND], 1)
+    const next = await later.serve()
+    const ofOld = callers(old)
+    const ofNext = callers(next)
+    release([EXPAND, CONTRACT], SCHEMA + 1)
+    const last = await open(copy.main)
+    const refused = await last.spawn(['migrate'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(
+      `services of a version that cannot work with the new schema are running: ${hostname()}/${old.pid}. Stop them first`,
+    )
+    expect(await schema()).toBe(SCHEMA + 1)
+    await Promise.all([ofOld.goOn(), ofNext.goOn()])
+    expect(await ofOld.end()).toMatchObject({ other: [] })
+    await stop(old)
+    const newest = await last.serve()
+    expect(await schema()).toBe(SCHEMA + 2)
+    await ofNext.goOn()
+    expect(await ofNext.end()).toMatchObject({ other: [] })
+    const late = await present.spawn(['serve'])
+    expect([late.code, late.stderr]).toEqual([
+      1,
+      expect.stringContaining(`it has schema ${SCHEMA + 2}, made by a newer Countersign`),
+    ])
+    await Promise.all([stop(next), stop(newest)])
+  })
 
-  it(
-    'a service that stood still during an incompatible migration answers 503, writes nothing and logs why',
-    async () => {
-      await database.query('UPDATE lane SET compatible_from = 1')
-      const old = await present.serve()
-      const client = apiClient(`${old.sandbox}/v1`, key)
-      const entries = () => database.query('SELECT count(*) FROM audit')
-      const before = await entries()
-      // The state that a service finds whose lease ended meanwhile.
-      await database.query(`UPDATE lane SET compatible_from = ${SCHEMA + 1}`)
-      const { status, body } = await client.enroll({ user_id: 'late+match', image })
-      expect([status, body.code]).toEqual([503, 'store_unavailable'])
-      await poll(
-        async () => (await fetch(`${old.admin}/readyz`)).status,
-        (ready) => ready === 503,
-      )
-      await old.logged('the schema was changed by a newer version, with which this one cannot work: stop it')
-      expect((await client.health()).status).toBe(503)
-      expect(await entries()).toEqual(before)
-      await stop(old)
-    },
-    LIMIT_MS,
-  )
+  it('a service that stood still during an incompatible migration answers 503, writes nothing and logs why', async () => {
+    await database.query('UPDATE lane SET compatible_from = 1')
+    const old = await present.serve()
+    const client = apiClient(`${old.sandbox}/v1`, key)
+    const entries = () => database.query('SELECT count(*) FROM audit')
+    const before = await entries()
+    // The state that a service finds whose lease ended meanwhile.
+    await database.query(`UPDATE lane SET compatible_from = ${SCHEMA + 1}`)
+    const { status, body } = await client.enroll({ user_id: 'late+match', image })
+    expect([status, body.code]).toEqual([503, 'store_unavailable'])
+    await until(async () => (await fetch(`${old.admin}/readyz`)).status === 503)
+    await old.logged('the schema was changed by a newer version, with which this one cannot work: stop it')
+    expect((await client.health()).status).toBe(503)
+    expect(await entries()).toEqual(before)
+    await stop(old)
+  })
 })

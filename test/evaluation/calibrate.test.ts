@@ -153,84 +153,82 @@ describe('a calibration', () => {
   })
 })
 
-describe('a report', () => {
-  const html = () => {
-    const { evaluation } = measured
-    return htmlReport({
-      content: reportContent(evaluation, '1.2.3'),
-      figures: {
-        det: detPlot(evaluation),
-        scores: scoresPlot(evaluation),
-        discards: discardsPlot(evaluation),
+const html = () => {
+  const { evaluation } = measured
+  return htmlReport({
+    content: reportContent(evaluation, '1.2.3'),
+    figures: {
+      det: detPlot(evaluation),
+      scores: scoresPlot(evaluation),
+      discards: discardsPlot(evaluation),
+    },
+    worst: null,
+  })
+}
+
+it('a report is one page that fetches nothing and runs nothing', () => {
+  const page = html()
+  expect(page).not.toMatch(
+    /<script|<link|@import|\bsrc="(?!data:)|\bhref=|url\(|https?:\/\/(?!www\.w3\.org\/)/,
+  )
+  expect(page.match(/<svg/g)).toHaveLength(2)
+  expect(page).toContain('DET curve')
+})
+
+it('a report holds the measured figures', () => {
+  const { configured } = measured.evaluation
+  expect(html()).toContain(`<td>${(100 * configured.measured_fnmr).toFixed(2)} %</td>`)
+  expect(html()).toContain('95 % interval')
+  expect(html()).toContain('1,000 replicates, seed 1')
+})
+
+it('a report escapes names instead of reading them as markup', () => {
+  expect(html()).toContain('gate &lt;b&gt;3&lt;/b&gt;')
+  expect(markdownReport(reportContent(measured.evaluation, '1'))).toContain('gate \\<b\\>3\\</b\\>')
+})
+
+it('a report names no photo and no person by default', () => {
+  const texts = [html(), markdownReport(reportContent(measured.evaluation, '1'))]
+  for (const text of texts) expect(text).not.toMatch(/p\d+\/\d\.jpg|\bp5\b/)
+})
+
+it('a report says whether the requested rate is kept', () => {
+  const { evaluation } = measured
+  const verdict = (low: number, high: number) =>
+    reportContent(
+      {
+        ...evaluation,
+        configured: { ...evaluation.configured, measured_fmr: low, measured_fmr_ci95: [low, high] },
       },
-      worst: null,
-    })
-  }
+      '1',
+    ).verdict.state
+  expect([verdict(0.001, 0.01), verdict(0.005, 0.02), verdict(0.011, 0.02)]).toEqual([
+    'kept',
+    'open',
+    'broken',
+  ])
+})
 
-  it('a report is one page that fetches nothing and runs nothing', () => {
-    const page = html()
-    expect(page).not.toMatch(
-      /<script|<link|@import|\bsrc="(?!data:)|\bhref=|url\(|https?:\/\/(?!www\.w3\.org\/)/,
-    )
-    expect(page.match(/<svg/g)).toHaveLength(2)
-    expect(page).toContain('DET curve')
+it('a report can be written for data without any compared pair', () => {
+  const data = dataSetOf([2, 2])
+  const nothing = data.photos.map(() => ({
+    embedding: null,
+    quality: null,
+    face: null,
+    provider: 'cpu',
+    refusal: 'low_quality',
+  }))
+  const { evaluation } = evaluate({
+    data,
+    results: nothing,
+    pack: cosinePack(),
+    fmr: 0.01,
+    protocol: 'all',
+    groups: [],
+    seed: 1,
+    now: NOW,
   })
-
-  it('a report holds the measured figures', () => {
-    const { configured } = measured.evaluation
-    expect(html()).toContain(`<td>${(100 * configured.measured_fnmr).toFixed(2)} %</td>`)
-    expect(html()).toContain('95 % interval')
-    expect(html()).toContain('1,000 replicates, seed 1')
-  })
-
-  it('a report escapes names instead of reading them as markup', () => {
-    expect(html()).toContain('gate &lt;b&gt;3&lt;/b&gt;')
-    expect(markdownReport(reportContent(measured.evaluation, '1'))).toContain('gate \\<b\\>3\\</b\\>')
-  })
-
-  it('a report names no photo and no person by default', () => {
-    const texts = [html(), markdownReport(reportContent(measured.evaluation, '1'))]
-    for (const text of texts) expect(text).not.toMatch(/p\d+\/\d\.jpg|\bp5\b/)
-  })
-
-  it('a report says whether the requested rate is kept', () => {
-    const { evaluation } = measured
-    const verdict = (low: number, high: number) =>
-      reportContent(
-        {
-          ...evaluation,
-          configured: { ...evaluation.configured, measured_fmr: low, measured_fmr_ci95: [low, high] },
-        },
-        '1',
-      ).verdict.state
-    expect([verdict(0.001, 0.01), verdict(0.005, 0.02), verdict(0.011, 0.02)]).toEqual([
-      'kept',
-      'open',
-      'broken',
-    ])
-  })
-
-  it('a report can be written for data without any compared pair', () => {
-    const data = dataSetOf([2, 2])
-    const nothing = data.photos.map(() => ({
-      embedding: null,
-      quality: null,
-      face: null,
-      provider: 'cpu',
-      refusal: 'low_quality',
-    }))
-    const { evaluation } = evaluate({
-      data,
-      results: nothing,
-      pack: cosinePack(),
-      fmr: 0.01,
-      protocol: 'all',
-      groups: [],
-      seed: 1,
-      now: NOW,
-    })
-    expect(evaluation.configured.measured_fnmr).toBe(1)
-    expect([detPlot(evaluation), scoresPlot(evaluation)]).toEqual([null, null])
-    expect(reportContent(evaluation, '1').verdict.state).toBe('open')
-  })
+  expect(evaluation.configured.measured_fnmr).toBe(1)
+  expect([detPlot(evaluation), scoresPlot(evaluation)]).toEqual([null, null])
+  expect(reportContent(evaluation, '1').verdict.state).toBe('open')
 })

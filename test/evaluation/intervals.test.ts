@@ -51,41 +51,35 @@ describe('the exact interval', () => {
   })
 })
 
-describe('the rule of three', () => {
-  it('the rule of three is close to the exact bound, under which no error in so many trials has a chance of 5 %', () => {
-    for (const trials of [30, 300, 30_000])
-      expect((1 - ruleOfThree(trials)) ** trials).toBeCloseTo(0.05, trials < 100 ? 1 : 2)
-  })
-
-  it('the rule of three bounds nothing for a handful of trials', () => {
-    expect(ruleOfThree(2)).toBe(1)
-  })
+it('the rule of three is close to the exact bound, under which no error in so many trials has a chance of 5 %', () => {
+  for (const trials of [30, 300, 30_000])
+    expect((1 - ruleOfThree(trials)) ** trials).toBeCloseTo(0.05, trials < 100 ? 1 : 2)
 })
 
-describe('an interval by percentiles', () => {
-  it('an interval by percentiles leaves out a fortieth at either end', () => {
-    const replicates = Float64Array.from({ length: 1001 }, (_, i) => ((i * 8) % 1001) / 1000)
-    expect(percentileInterval(replicates)).toEqual([0.025, 0.975])
-  })
+it('the rule of three bounds nothing for a handful of trials', () => {
+  expect(ruleOfThree(2)).toBe(1)
 })
 
-describe('the interval of a rate', () => {
-  const narrow = Float64Array.from({ length: 100 }, () => 0.02)
-  const wide = Float64Array.from({ length: 101 }, (_, i) => i / 1000)
+it('an interval by percentiles leaves out a fortieth at either end', () => {
+  const replicates = Float64Array.from({ length: 1001 }, (_, i) => ((i * 8) % 1001) / 1000)
+  expect(percentileInterval(replicates)).toEqual([0.025, 0.975])
+})
 
-  it('the interval of a rate is never narrower than for independent pairs', () => {
-    expect(rateInterval(20, 1000, 1000, narrow)).toEqual(wilson(20, 1000))
-  })
+const narrow = Float64Array.from({ length: 100 }, () => 0.02)
+const wide = Float64Array.from({ length: 101 }, (_, i) => i / 1000)
 
-  it('the interval of a rate is as wide as the people make it', () => {
-    expect(rateInterval(20, 1000, 1000, wide)).toEqual([0.0025, 0.0975])
-  })
+it('the interval of a rate is never narrower than for independent pairs', () => {
+  expect(rateInterval(20, 1000, 1000, narrow)).toEqual(wilson(20, 1000))
+})
 
-  it('the interval of a rate without an error follows the rule of three over pairs of people, not over pairs of photos', () => {
-    expect(rateInterval(0, 9000, 1000, new Float64Array(100))).toEqual([0, 0.003])
-  })
+it('the interval of a rate is as wide as the people make it', () => {
+  expect(rateInterval(20, 1000, 1000, wide)).toEqual([0.0025, 0.0975])
+})
 
-  it('the interval of a rate without pairs is 0 to 1', () => {
-    expect(rateInterval(0, 0, 0, new Float64Array(0))).toEqual([0, 1])
-  })
+it('the interval of a rate without an error follows the rule of three over pairs of people, not over pairs of photos', () => {
+  expect(rateInterval(0, 9000, 1000, new Float64Array(100))).toEqual([0, 0.003])
+})
+
+it('the interval of a rate without pairs is 0 to 1', () => {
+  expect(rateInterval(0, 0, 0, new Float64Array(0))).toEqual([0, 1])
 })

@@ -2,23 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { poll } from '../support/command.js'
+import { until } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { Crowd } from './crowd.js'
 import { Installation } from './installation.js'
 
 const USERS = 4
 
-const installations: Installation[] = []
-afterEach(async () => {
-  for (const installation of installations.splice(0)) await installation.dispose()
-})
-
 async function install(): Promise<Installation> {
   const installation = await Installation.create()
-  installations.push(installation)
+  onTestFinished(() => installation.dispose())
   return installation
 }
 
@@ -40,17 +35,11 @@ it('a backup under load restores to a complete database: users verify, responses
 
   const stop = new AbortController()
   const working = crowd.work(server.production, stop.signal)
-  await poll(
-    async () => crowd.findings.acknowledged,
-    (count) => count > 20,
-  )
+  await until(() => crowd.findings.acknowledged > 20)
   const copy = join(original.dataDir, 'copy.db')
   const before = crowd.findings.acknowledged
   await original.run('backup', copy)
-  await poll(
-    async () => crowd.findings.acknowledged,
-    (count) => count > before,
-  )
+  await until(() => crowd.findings.acknowledged > before)
   stop.abort()
   await working
   expect(crowd.problems).toEqual([])
@@ -73,4 +62,4 @@ it('a backup under load restores to a complete database: users verify, responses
   const chains = JSON.parse(await restored.run('audit', 'verify', '--json'))
   expect(chains).toHaveLength(crowd.tenants.length)
   for (const chain of chains) expect(chain).toMatchObject({ broken_at: null })
-}, 120_000)
+})

@@ -68,7 +68,6 @@ describe('the system clock of a process under load', () => {
         rmSync(folder, { recursive: true, force: true })
       }
     },
-    120_000,
   )
 })
 

@@ -142,7 +142,7 @@ export async function createTenant(
   sandbox: string,
   name: string,
   image: string,
-): Promise<CrowdTenant> {
+): Promise<CrowdTenant & { sandboxKey: string }> {
   const created = JSON.parse(await installation.run('tenant', 'create', name, '--json'))
   const client = apiClient(`${sandbox}/v1`, created.sandbox_key)
   const cleared = await client.verify({ user_id: 'first+match', image, action: 'login' })
@@ -153,6 +153,7 @@ export async function createTenant(
   return {
     id: created.tenant_id,
     key: production_key,
+    sandboxKey: created.sandbox_key,
     secrets: { [id]: secret, [instance.id]: instance.secret },
   }
 }

@@ -28,18 +28,20 @@ export interface RunningServer {
   stop(): Promise<number | null>
   /** Resolves when the process is gone, with the exit code, or null after a signal. */
   readonly exited: Promise<number | null>
+  /** What it says of an address when it starts. @param name such as `OpenID` */
+  address(name: string): string | undefined
 }
 
 export interface InstallationOptions {
   /** Data folder; when left out, a new one is made and removed at the end. */
   dataDir?: string
-  /** Additional settings. */
-  env?: Record<string, string>
+  /** Additional settings; undefined for the service's own choice. */
+  env?: Record<string, string | undefined>
 }
 
 export interface ServeOptions {
-  /** File descriptor for the log; without it, the log is dropped. */
-  log?: number
+  /** File descriptor for the log, or what is told of its text; without it, the log is dropped. */
+  log?: number | ((text: string) => void)
   env?: Record<string, string>
 }
 
@@ -97,8 +99,9 @@ export class Installation {
   async serve({ log, env }: ServeOptions = {}): Promise<RunningServer> {
     const child = spawn(process.execPath, [...leash(), MAIN, 'serve'], {
       env: { ...this.env, ...env },
-      stdio: ['ignore', log ?? 'ignore', 'pipe'],
+      stdio: ['ignore', typeof log === 'function' ? 'pipe' : (log ?? 'ignore'), 'pipe'],
     })
+    if (typeof log === 'function') child.stdout!.setEncoding('utf8').on('data', log)
     this.children.add(child)
     const closed = once(child, 'close').finally(() => this.children.delete(child))
     const exited = closed.then(([code]) => code as number | null)
@@ -110,15 +113,16 @@ export class Installation {
       })
       closed.then(() => reject(new Error(`serve ended before it was ready:\n${said}`)), reject)
     })
-    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?/?\\n`).exec(said)![1]!
+    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?/?\\n`).exec(said)?.[1]
     const end = (signal: NodeJS.Signals) => {
       child.kill(signal)
       return exited
     }
     return {
-      production: address('Production'),
-      sandbox: address('Sandbox'),
-      admin: address('Dashboard'),
+      production: address('Production')!,
+      sandbox: address('Sandbox')!,
+      admin: address('Dashboard')!,
+      address,
       pid: child.pid!,
       kill: async () => void (await end('SIGKILL')),
       crashEngine: () => {

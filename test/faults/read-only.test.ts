@@ -1,19 +1,14 @@
 /** Tests of a database that cannot be written any more: refused at the start in one line, and survived while serving. */
 import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from '../support/client.js'
-import { poll } from '../support/command.js'
+import { until } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { Crowd } from './crowd.js'
 import { FailingDisk } from './failing-disk.js'
 import { Installation } from './installation.js'
-
-const cleanUps: Array<() => unknown> = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
 
 const REFUSAL =
   /^serve ended before it was ready:\nerror: Cannot (?:use|write) the database \S+: [^\n]+\nWhat to do: [^\n]+\nMore about it: [^\n]+\n$/
@@ -23,26 +18,18 @@ describe('a read-only database', () => {
     'stops only writes while the service runs; the repaired disk holds a complete database',
     async () => {
       const disk = FailingDisk.make()
-      cleanUps.push(() => disk.dispose())
-      const installation = await Installation.create({
-        dataDir: disk.folder,
-      })
-      cleanUps.push(() => installation.dispose())
+      onTestFinished(() => disk.dispose())
+      const installation = await Installation.create({ dataDir: disk.folder })
+      onTestFinished(() => installation.dispose())
       const server = await installation.serve()
       const crowd = await Crowd.gather(installation, server, { seed: 4, excused: ['store_unavailable'] })
       const client = apiClient(`${server.production}/v1`, crowd.tenants[0]!.key)
       const stop = new AbortController()
       const working = crowd.work(server.production, stop.signal)
-      await poll(
-        async () => crowd.findings.acknowledged,
-        (count) => count > 20,
-      )
+      await until(() => crowd.findings.acknowledged > 20)
 
       disk.fail()
-      await poll(
-        async () => crowd.findings.refused.store_unavailable ?? 0,
-        (count) => count > 20,
-      )
+      await until(() => (crowd.findings.refused.store_unavailable ?? 0) > 20)
       const degraded = await client.health()
       expect(degraded.status).toBe(503)
       expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
@@ -67,13 +54,12 @@ describe('a read-only database', () => {
       expect(enrolled.status).toBe(201)
       await installation.run('audit', 'verify')
     },
-    120_000,
   )
 
   // The superuser may write in any mode.
   it.skipIf(process.getuid?.() === 0)('is refused at the start with one line', async () => {
     const installation = await Installation.create()
-    cleanUps.push(() => installation.dispose())
+    onTestFinished(() => installation.dispose())
     await installation.run('tenant', 'create', 'acme')
     chmodSync(installation.databaseFile, 0o400)
     await expect(installation.serve()).rejects.toThrow(REFUSAL)
@@ -83,11 +69,11 @@ describe('a read-only database', () => {
     'is refused by naming the folder when only the folder is read-only',
     async () => {
       const installation = await Installation.create()
-      cleanUps.push(() => installation.dispose())
+      onTestFinished(() => installation.dispose())
       await installation.run('tenant', 'create', 'acme')
       const folder = dirname(installation.databaseFile)
       chmodSync(folder, 0o500)
-      cleanUps.push(async () => chmodSync(folder, 0o700))
+      onTestFinished(async () => chmodSync(folder, 0o700))
       const opening = async () => SqliteStore.open(installation.databaseFile)
       await expect(opening()).rejects.toThrow(`${folder} is not writable for this user`)
     },

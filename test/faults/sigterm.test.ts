@@ -2,7 +2,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { poll } from '../support/command.js'
+import { until } from '../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../support/raw-socket.js'
 import { validSignatures } from '../support/trust.js'
 import { Crowd } from './crowd.js'
@@ -58,18 +58,12 @@ describe('SIGTERM under load', () => {
       const crowd = await Crowd.gather(installation, server, { seed: 5, excused: ['shutting_down'] })
       const [tenant] = crowd.tenants
       const working = crowd.work(server.production)
-      await poll(
-        async () => crowd.findings.acknowledged,
-        (count) => count > 20,
-      )
+      await until(() => crowd.findings.acknowledged > 20)
       const held = await beginRotation(server, tenant!.key)
       expect(await readiness(server)).toBe(200)
 
       server.signalAll('SIGTERM')
-      await poll(
-        () => readiness(server),
-        (status) => status === 503,
-      )
+      await until(async () => (await readiness(server)) === 503)
       await expect(openSocket(server.production)).rejects.toThrow('ECONNREFUSED')
       for (const signal of further) server.signalAll(signal)
       // The crowd ends when its connections are refused; then only the open call keeps the service running.
@@ -98,16 +92,13 @@ describe('SIGTERM under load', () => {
       crowd.checkDatabase(installation.databaseFile)
       expect(crowd.problems).toEqual([])
       await installation.run('audit', 'verify')
-    }, 120_000)
+    })
 
   it('serves new callers for the lame-duck time, while /readyz already sends them elsewhere', async () => {
     const server = await installation.serve({ env: { COUNTERSIGN_LAME_DUCK_MS: '8000' } })
     const crowd = await Crowd.gather(installation, server, { seed: 7 })
     server.signalAll('SIGTERM')
-    await poll(
-      () => readiness(server),
-      (status) => status === 503,
-    )
+    await until(async () => (await readiness(server)) === 503)
     const headers = { Authorization: `Bearer ${crowd.tenants[0]!.key}` }
     expect((await fetch(`${server.production}/v1/health`, { headers })).status).toBe(200)
     expect(await server.exited).toBe(0)

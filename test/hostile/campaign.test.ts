@@ -37,7 +37,7 @@ overTransports((transport) => {
       expect(victim.longestStallMs()).toBeGreaterThan(0)
       expect(answers['201']).toBeGreaterThan(0)
       expect(answers['422']).toBeGreaterThan(0)
-    }, 120_000)
+    })
   })
 })
 
@@ -57,5 +57,5 @@ describe('large pictures, in both environments', () => {
     expect({ crashes: victim.crashes(), failed: verdict.bystander_failed }).toEqual({ crashes: 0, failed: 0 })
     expect(verdict.bystander_answers).toBeGreaterThan(0)
     for (const refused of ['cut off', 'frames']) expect(answers[`${refused} image_unreadable`]).toBe(4)
-  }, 300_000)
+  })
 })

@@ -153,7 +153,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       ...['tenant', 'passkeys', 'hostile', '--rp-id', 'bank.example', '--origin', RETURN_ORIGIN],
       ...['--registration', 'backend'],
     )
-  }, 180_000)
+  })
   afterAll(() => victim?.stop())
 
   /** CPU time of the main thread since the start, in milliseconds. */
@@ -230,7 +230,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
         request.turns,
       ]),
     )
-  }, 120_000)
+  })
 
   it('holds it no longer on the page of a person', async () => {
     const session = async () => {
@@ -261,7 +261,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       ['challenge', 409, page('challenge', { display: '0'.repeat(64) })],
       ['guidance', 200, page('guidance', { image: picture.slice(0, 400_000), step: STEPS[0] })],
     ])
-  }, 120_000)
+  })
 
   it('holds it no longer at the OpenID provider', async () => {
     const { client_id: id, client_secret: secret } = await victim.cli(
@@ -284,7 +284,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       ['state', 201, push({ state: 'ü'.repeat(9000) })],
       ['parameters', 201, push(many)],
     ])
-  }, 120_000)
+  })
 
   it('holds it no longer at the dashboard', async () => {
     const link = await victim.cli('tenant', 'login-link', 'hostile')
@@ -322,7 +322,7 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       // The same body as that of an enrollment, in as many turns.
       ['inspect', 422, at('/try/inspect', { image: picture }), 2],
     ])
-  }, 120_000)
+  })
 
   /** Milliseconds below which 99 % of a bystander's calls stay while the endpoint gets this body at the rate of its key. */
   async function bystanderP99(body: object): Promise<number> {
@@ -360,5 +360,5 @@ describe.runIf(process.platform === 'linux')('the costliest valid body of each e
       return attacked <= Math.max(UNNOTICED_MS, 2 * control)
     }
     expect((await measure()) || (await measure())).toBe(true)
-  }, 60_000)
+  })
 })

@@ -100,5 +100,4 @@ it.skipIf(obstacle() !== null)(
     ])
       expect(events[kind], kind).toBeGreaterThan(0)
   },
-  300_000,
 )

@@ -16,6 +16,19 @@ export interface Heard {
   detail: any
 }
 
+/** The capture of a challenge with wider limits than the service's, since a busy machine is slow to encode. */
+export const PATIENT_CHALLENGE = {
+  capture: {
+    min_frames: 4,
+    max_frames: 40,
+    min_interval_ms: 60,
+    max_interval_ms: 5000,
+    min_duration_ms: 1000,
+    max_duration_ms: 20_000,
+  },
+  expires_in: 90,
+}
+
 export class CaptureVisit {
   /** Errors and warnings of the page. */
   readonly complaints: string[] = []

@@ -362,3 +362,8 @@ export async function poll<T>(ask: () => Promise<T>, isSo: (answer: T) => boolea
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
+
+/** Waits until it is so. */
+export async function until(isSo: () => unknown): Promise<void> {
+  await poll(async () => isSo(), Boolean)
+}

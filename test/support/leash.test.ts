@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
-import { childrenOf } from './process-tree.js'
+import { childrenOf, isAlive } from './process-tree.js'
 
 /** Starts a service as campaigns and tests do, and says which process it is; it does not end without help. */
 const TEST = `
@@ -15,15 +15,6 @@ const TEST = `
   console.log(JSON.stringify({ pid, dataDir: installation.dataDir }))
   setInterval(() => {}, 1000)
 `
-
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 it.skipIf(process.platform !== 'linux')(
   'the service that a test started, and its engine, end when the test is killed',

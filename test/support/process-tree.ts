@@ -1,5 +1,5 @@
 /** A process and its children, as Linux's /proc lists them. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** Process ids of all threads' children; Linux lists them with the thread that started them. */
 export function childrenOf(pid: number): number[] {
@@ -31,5 +31,23 @@ export function residentMib(pid: number): number {
     return childrenOf(pid).reduce((sum, child) => sum + residentMib(child), own)
   } catch {
     return 0
+  }
+}
+
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    // The process has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Whether the process runs. A zombie does not, and may never be reaped. */
+export function isAlive(pid: number): boolean {
+  try {
+    return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
   }
 }

@@ -55,32 +55,30 @@ const STUCK_MS = 20_000
 /** Options of `vi.waitUntil`: it waits at most 20,000 ms of real time and moves the fake time along meanwhile. */
 const PATIENCE = { timeout: 20_000 }
 
-describe('a task that never ends', () => {
-  it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async ({
-    onTestFinished,
-  }) => {
-    // An engine of its own: timers that it set in fake time never end.
-    const engine = await start()
-    onTestFinished(() => engine.close())
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    let code: string | undefined
-    void codeOf(engine.injectFault({ kind: 'stall', durationMs: 60 * MINUTE_MS })).then((told) => {
-      code = told
-    })
-    const isRunning = () => engine.health().workers.ready === 1 && engine.health().queue.running === 1
-    for (const stuck of [1, 2]) {
-      await vi.waitUntil(isRunning, PATIENCE)
-      vi.advanceTimersByTime(STUCK_MS / 2)
-      expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck - 1)
-      vi.advanceTimersByTime(STUCK_MS / 2)
-      expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck)
-      await vi.waitUntil(() => engine.health().workers.ready === 0, PATIENCE)
-    }
-    await vi.waitUntil(() => code !== undefined, PATIENCE)
-    expect(code).toBe('engine_unavailable')
-    vi.useRealTimers()
-    expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
+it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async ({
+  onTestFinished,
+}) => {
+  // An engine of its own: timers that it set in fake time never end.
+  const engine = await start()
+  onTestFinished(() => engine.close())
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let code: string | undefined
+  void codeOf(engine.injectFault({ kind: 'stall', durationMs: 60 * MINUTE_MS })).then((told) => {
+    code = told
   })
+  const isRunning = () => engine.health().workers.ready === 1 && engine.health().queue.running === 1
+  for (const stuck of [1, 2]) {
+    await vi.waitUntil(isRunning, PATIENCE)
+    vi.advanceTimersByTime(STUCK_MS / 2)
+    expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck - 1)
+    vi.advanceTimersByTime(STUCK_MS / 2)
+    expect(incidents.filter((kind) => kind === 'task_stuck')).toHaveLength(stuck)
+    await vi.waitUntil(() => engine.health().workers.ready === 0, PATIENCE)
+  }
+  await vi.waitUntil(() => code !== undefined, PATIENCE)
+  expect(code).toBe('engine_unavailable')
+  vi.useRealTimers()
+  expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
 })
 
 describe('a call whose worker died under it', () => {
@@ -122,26 +120,24 @@ describe('a call whose worker died under it', () => {
   })
 })
 
-describe('a call whose caller has gone', () => {
-  it('a call whose caller has gone ends its decoding, and causes no incident', async () => {
-    const engine = await running()
-    const { processId } = engine.health()
-    const large = await plainPicture(4800, 4800).png().toBuffer()
-    // This picture starts the decoder process.
-    expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
-    const caller = new AbortController()
-    const gone = codeOf(engine.inspect([large, large, large, large], { signal: caller.signal }))
-    const [decoder] = childrenOf(processId!)
-    const before = processorTicks(decoder!)
-    await expect.poll(() => processorTicks(decoder!), { interval: 5 }).toBeGreaterThan(before + 5)
-    caller.abort()
-    expect(await gone).toBe('cancelled')
-    // An idle decoder process would live for a minute.
-    await expect.poll(() => childrenOf(processId!).includes(decoder!), { interval: 20 }).toBe(false)
-    await expect.poll(() => engine.health().queue, { interval: 20 }).toMatchObject({ running: 0, waiting: 0 })
-    expect(incidents).toEqual([])
-    expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
-  })
+it('a call whose caller has gone ends its decoding, and causes no incident', async () => {
+  const engine = await running()
+  const { processId } = engine.health()
+  const large = await plainPicture(4800, 4800).png().toBuffer()
+  // This picture starts the decoder process.
+  expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
+  const caller = new AbortController()
+  const gone = codeOf(engine.inspect([large, large, large, large], { signal: caller.signal }))
+  const [decoder] = childrenOf(processId!)
+  const before = processorTicks(decoder!)
+  await expect.poll(() => processorTicks(decoder!), { interval: 5 }).toBeGreaterThan(before + 5)
+  caller.abort()
+  expect(await gone).toBe('cancelled')
+  // An idle decoder process would live for a minute.
+  await expect.poll(() => childrenOf(processId!).includes(decoder!), { interval: 20 }).toBe(false)
+  await expect.poll(() => engine.health().queue, { interval: 20 }).toMatchObject({ running: 0, waiting: 0 })
+  expect(incidents).toEqual([])
+  expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
 })
 
 describe('the processes that read pictures', () => {
@@ -157,33 +153,29 @@ describe('the processes that read pictures', () => {
   })
 })
 
-describe('the sandbox', () => {
-  const schedulingClass = { flow: 'somebody', weight: 1 }
+const schedulingClass = { flow: 'somebody', weight: 1 }
 
-  it('the sandbox has one task at each worker, however many it sends; the other places are left to production', async () => {
-    const engine = await running()
-    const inspect = (priority: 'sandbox' | 'production') =>
-      codeOf(engine.inspect([picture], { schedulingClass: { ...schedulingClass, priority } }))
-    const sandbox = Array.from({ length: 6 }, () => inspect('sandbox'))
-    expect(engine.health().queue).toMatchObject({ running: 1, waiting: 5 })
-    const production = Array.from({ length: 4 }, () => inspect('production'))
-    expect(engine.health().queue).toMatchObject({ running: 4, waiting: 6 })
-    expect(await Promise.all([...sandbox, ...production])).toEqual(Array(10).fill('resolved'))
-  })
+it('the sandbox has one task at each worker, however many it sends; the other places are left to production', async () => {
+  const engine = await running()
+  const inspect = (priority: 'sandbox' | 'production') =>
+    codeOf(engine.inspect([picture], { schedulingClass: { ...schedulingClass, priority } }))
+  const sandbox = Array.from({ length: 6 }, () => inspect('sandbox'))
+  expect(engine.health().queue).toMatchObject({ running: 1, waiting: 5 })
+  const production = Array.from({ length: 4 }, () => inspect('production'))
+  expect(engine.health().queue).toMatchObject({ running: 4, waiting: 6 })
+  expect(await Promise.all([...sandbox, ...production])).toEqual(Array(10).fill('resolved'))
 })
 
-describe('a frame of a challenge', () => {
-  it('a frame of a challenge has its own limit of pixels, in the sandbox as well', async () => {
-    const limits = { ...defaultLimits, maxFramePixels: 640 * 480 }
-    const other = await startEngine(packDir, { limits })
-    const frames = (width: number) =>
-      Promise.all(Array.from({ length: 16 }, () => plainPicture(width, 480).jpeg().toBuffer()))
-    const notes = Array.from({ length: 16 }, (_, i) => ({ step: i < 8 ? 0 : 1, tMs: 200 * i }))
-    const steps = ['frontal', 'turn_left'] as const
-    expect(await codeOf(judgeBy(other, await frames(641), { notes, steps }))).toBe('image_too_large')
-    expect(await codeOf(judgeBy(other, await frames(640), { notes, steps }))).toBe('resolved')
-    expect(await codeOf(other.inspect(await frames(641), { areFrames: true }))).toBe('image_too_large')
-    expect(await codeOf(other.inspect(await frames(641)))).toBe('resolved')
-    await other.close()
-  })
+it('a frame of a challenge has its own limit of pixels, in the sandbox as well', async () => {
+  const limits = { ...defaultLimits, maxFramePixels: 640 * 480 }
+  const other = await startEngine(packDir, { limits })
+  const frames = (width: number) =>
+    Promise.all(Array.from({ length: 16 }, () => plainPicture(width, 480).jpeg().toBuffer()))
+  const notes = Array.from({ length: 16 }, (_, i) => ({ step: i < 8 ? 0 : 1, tMs: 200 * i }))
+  const steps = ['frontal', 'turn_left'] as const
+  expect(await codeOf(judgeBy(other, await frames(641), { notes, steps }))).toBe('image_too_large')
+  expect(await codeOf(judgeBy(other, await frames(640), { notes, steps }))).toBe('resolved')
+  expect(await codeOf(other.inspect(await frames(641), { areFrames: true }))).toBe('image_too_large')
+  expect(await codeOf(other.inspect(await frames(641)))).toBe('resolved')
+  await other.close()
 })

@@ -28,14 +28,11 @@ describe('decoding', () => {
     expect(Buffer.compare(Buffer.from(image.pixels.data), expected.data)).toBe(0)
   })
 
-  it('brings grey, CMYK, alpha, palette and 16-bit pictures to three bytes a pixel', async () => {
+  it('brings grey pictures and those with alpha to three bytes a pixel', async () => {
     const variants = await Promise.all([
       sharp(photo).greyscale().jpeg().toBuffer(),
-      sharp(photo).toColourspace('cmyk').jpeg().toBuffer(),
       sharp(photo).ensureAlpha(0.5).png().toBuffer(),
       sharp(photo).ensureAlpha(0.5).webp().toBuffer(),
-      sharp(photo).png({ palette: true }).toBuffer(),
-      sharp(photo).toColourspace('rgb16').png().toBuffer(),
       sharp(photo).greyscale().ensureAlpha(0.5).png().toBuffer(),
     ])
     for (const bytes of variants) {
@@ -123,9 +120,6 @@ describe('decoding refuses', () => {
     ['nothing', () => new Uint8Array(0)],
     ['text', () => Buffer.from('this is not a picture')],
     ['SVG', () => Buffer.from(svg)],
-    ['GIF', () => plainPicture().gif().toBuffer()],
-    ['TIFF', () => plainPicture().tiff().toBuffer()],
-    ['AVIF', () => plainPicture(64, 64).avif({ effort: 0 }).toBuffer()],
     ['only a JPEG header', () => encoded.jpeg.subarray(0, 20)],
     ['SVG behind a JPEG signature', () => Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.from(svg)])],
     ['a PNG with a damaged chunk', () => flip(encoded.png, encoded.png.length >> 1)],
@@ -154,34 +148,16 @@ describe('decoding refuses', () => {
     await expect(decode(narrow)).rejects.toMatchObject({ code: 'image_too_small' })
   })
 
-  it.each([
-    ['an animated PNG', 'acTL', Buffer.alloc(8), 'The image is animated. Send one still picture.'],
-    ['a PNG in PQ', 'cICP', Buffer.of(9, 16, 0, 1), 'in HDR (PQ)'],
-    ['a PNG in HLG', 'cICP', Buffer.of(9, 18, 0, 1), 'in HDR (HLG)'],
-  ])('refuses %s, and says what to send', async (_title, chunk, content, message) => {
-    await expect(decode(withPngChunk(encoded.png, chunk, content))).rejects.toMatchObject({
+  it('refuses a PNG in HLG, and says what it is', async () => {
+    await expect(decode(withPngChunk(encoded.png, 'cICP', Buffer.of(9, 18, 0, 1)))).rejects.toMatchObject({
       code: 'image_unreadable',
-      message: expect.stringContaining(message),
+      message: expect.stringContaining('in HDR (HLG)'),
     })
   })
 
   it('refuses a progressive JPEG without an end marker, of which scans may be missing', async () => {
     const progressive = await sharp(photo).jpeg({ progressive: true }).toBuffer()
     await expect(decode(progressive.subarray(0, -2))).rejects.toMatchObject({ code: 'image_unreadable' })
-  })
-
-  it('refuses an animation', async () => {
-    const frames = await Promise.all([
-      plainPicture().png().toBuffer(),
-      sharp(photo).resize(320, 240).png().toBuffer(),
-    ])
-    const bytes = await sharp(frames, { join: { animated: true } })
-      .webp({ loop: 0, delay: [99, 99] })
-      .toBuffer()
-    await expect(decode(bytes)).rejects.toMatchObject({
-      code: 'image_unreadable',
-      message: 'The image is animated. Send one still picture.',
-    })
   })
 })
 

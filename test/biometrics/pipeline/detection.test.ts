@@ -109,36 +109,34 @@ describe('the face that is meant', () => {
   })
 })
 
-describe('crops', () => {
-  it('crops for landmarks are clipped and never empty', () => {
-    const box = { x: -5.5, y: 3.2, width: 20, height: 8.1 }
-    expect(clipToPixels(box, 1, 100, 100)).toEqual({ x: 0, y: 3, width: 14, height: 8 })
-    const outside = { x: 300, y: 300, width: 5, height: 5 }
-    expect(clipToPixels(outside, 1, 100, 100)).toEqual({ x: 99, y: 99, width: 1, height: 1 })
-  })
+it('crops for landmarks are clipped and never empty', () => {
+  const box = { x: -5.5, y: 3.2, width: 20, height: 8.1 }
+  expect(clipToPixels(box, 1, 100, 100)).toEqual({ x: 0, y: 3, width: 14, height: 8 })
+  const outside = { x: 300, y: 300, width: 5, height: 5 }
+  expect(clipToPixels(outside, 1, 100, 100)).toEqual({ x: 99, y: 99, width: 1, height: 1 })
+})
 
-  it('crops for liveness keep their size and move inside the picture', () => {
-    expect(widenBox({ x: 100, y: 100, width: 20, height: 30 }, 2, 400, 300)).toEqual({
-      x: 90,
-      y: 85,
-      width: 41,
-      height: 61,
-    })
-    expect(widenBox({ x: 0, y: 0, width: 20, height: 30 }, 2, 400, 300)).toEqual({
-      x: 0,
-      y: 0,
-      width: 41,
-      height: 61,
-    })
-    // The crop is as high as the picture allows, and moved left from the right edge.
-    const clamped = widenBox({ x: 350, y: 50, width: 100, height: 150 }, 4, 480, 300)
-    expect(clamped).toMatchObject({ y: 0, height: 300 })
-    expect(clamped.x + clamped.width).toBe(480)
+it('crops for liveness keep their size and move inside the picture', () => {
+  expect(widenBox({ x: 100, y: 100, width: 20, height: 30 }, 2, 400, 300)).toEqual({
+    x: 90,
+    y: 85,
+    width: 41,
+    height: 61,
   })
+  expect(widenBox({ x: 0, y: 0, width: 20, height: 30 }, 2, 400, 300)).toEqual({
+    x: 0,
+    y: 0,
+    width: 41,
+    height: 61,
+  })
+  // The crop is as high as the picture allows, and moved left from the right edge.
+  const clamped = widenBox({ x: 350, y: 50, width: 100, height: 150 }, 4, 480, 300)
+  expect(clamped).toMatchObject({ y: 0, height: 300 })
+  expect(clamped.x + clamped.width).toBe(480)
+})
 
-  it('crops for liveness are as wide as the picture has room for, wherever the face is', () => {
-    expect(scaleWithin({ x: 0, y: 0, width: 20, height: 30 }, 2.7, 400, 300)).toBe(2.7)
-    expect(scaleWithin({ x: 350, y: 50, width: 100, height: 149.9 }, 4, 480, 299)).toBe(2)
-    expect(scaleWithin({ x: 0, y: 0, width: 100, height: 100 }, 4, 201, 500)).toBe(2)
-  })
+it('crops for liveness are as wide as the picture has room for, wherever the face is', () => {
+  expect(scaleWithin({ x: 0, y: 0, width: 20, height: 30 }, 2.7, 400, 300)).toBe(2.7)
+  expect(scaleWithin({ x: 350, y: 50, width: 100, height: 149.9 }, 4, 480, 299)).toBe(2)
+  expect(scaleWithin({ x: 0, y: 0, width: 100, height: 100 }, 4, 201, 500)).toBe(2)
 })

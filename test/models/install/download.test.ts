@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { downloadFile } from '../../../models/install/download.js'
-import { poll } from '../../support/command.js'
+import { until } from '../../support/command.js'
 import { type FilesServer, filesOf, offsetOf, serveFiles } from '../../support/files-server.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
@@ -57,10 +57,7 @@ function cutting(bytes: number, times: number): RequestListener {
       'Content-Range': `bytes ${offset}-${CONTENT.length - 1}/${CONTENT.length}`,
     })
     response.write(CONTENT.subarray(offset, offset + bytes))
-    await poll(
-      async () => statSync(path('file.part'), { throwIfNoEntry: false })?.size ?? 0,
-      (size) => size === offset + bytes,
-    )
+    await until(() => (statSync(path('file.part'), { throwIfNoEntry: false })?.size ?? 0) === offset + bytes)
     response.destroy()
   }
 }

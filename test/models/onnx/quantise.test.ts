@@ -43,33 +43,31 @@ describe('the ranges of the embedder', () => {
   })
 })
 
-describe('the 8-bit embedder', () => {
-  const embed = async (session: InferenceSession, chip: Float32Array) =>
-    Object.values(await session.run({ input: inputOf(chip) }))[0]!.data as Float32Array
+const embed = async (session: InferenceSession, chip: Float32Array) =>
+  Object.values(await session.run({ input: inputOf(chip) }))[0]!.data as Float32Array
 
-  // Without such instructions products of bytes saturate, and the service runs the float32 graph.
-  it.skipIf(!hasByteDotProducts)(
-    'the 8-bit embedder puts a face where the float32 one puts it, within a twentieth of the distance that decides',
-    async () => {
-      const open = (file: string) => InferenceSession.create(join(packDir, file), { logSeverityLevel: 4 })
-      const sessions = [await open('embedder.onnx'), await open('embedder-int8.onnx')] as const
-      const chips = await chipsOf(await loadModelPack(packDir), [demoPhoto(3), demoPhoto(6)])
-      for (let at = 0; at < chips.length; at += 2) {
-        // A face is put where the mean of its chip and the mirror image is.
-        const [float, byte] = await Promise.all(
-          sessions.map(async (session) => {
-            const [chip, mirrored] = [await embed(session, chips[at]!), await embed(session, chips[at + 1]!)]
-            return chip.map((value, i) => (value + mirrored[i]!) / 2)
-          }),
-        )
-        const apart = Math.hypot(...float!.map((value, i) => value - byte![i]!))
-        expect(apart).toBeLessThan(0.03)
-        expect(apart).toBeGreaterThan(0)
-      }
-      await Promise.all(sessions.map((session) => session.release()))
-    },
-  )
-})
+// Without such instructions products of bytes saturate, and the service runs the float32 graph.
+it.skipIf(!hasByteDotProducts)(
+  'the 8-bit embedder puts a face where the float32 one puts it, within a twentieth of the distance that decides',
+  async () => {
+    const open = (file: string) => InferenceSession.create(join(packDir, file), { logSeverityLevel: 4 })
+    const sessions = [await open('embedder.onnx'), await open('embedder-int8.onnx')] as const
+    const chips = await chipsOf(await loadModelPack(packDir), [demoPhoto(3), demoPhoto(6)])
+    for (let at = 0; at < chips.length; at += 2) {
+      // A face is put where the mean of its chip and the mirror image is.
+      const [float, byte] = await Promise.all(
+        sessions.map(async (session) => {
+          const [chip, mirrored] = [await embed(session, chips[at]!), await embed(session, chips[at + 1]!)]
+          return chip.map((value, i) => (value + mirrored[i]!) / 2)
+        }),
+      )
+      const apart = Math.hypot(...float!.map((value, i) => value - byte![i]!))
+      expect(apart).toBeLessThan(0.03)
+      expect(apart).toBeGreaterThan(0)
+    }
+    await Promise.all(sessions.map((session) => session.release()))
+  },
+)
 
 describe('a quantised graph', () => {
   /** A convolution whose rectified output is pooled and widened, and added to itself. */

@@ -96,27 +96,21 @@ describe('a calibration beside a pack', () => {
   })
 })
 
-describe('a calibration', () => {
-  const parse = (changes: object) =>
-    parseCalibration(JSON.stringify({ ...calibrationOf(manifest), ...changes }), 'it')
+const parse = (changes: object) =>
+  parseCalibration(JSON.stringify({ ...calibrationOf(manifest), ...changes }), 'it')
 
-  it('a calibration whose interval exceeds its rate is refused', () => {
-    const point0 = { ...point(1e-3, 0.7), fmr_ci95: [0, 2e-3] }
-    expect(() => parse({ points: [point0] })).toThrow(
-      'the upper bound of a false match rate is over the rate',
-    )
-  })
+it('a calibration whose interval exceeds its rate is refused', () => {
+  const point0 = { ...point(1e-3, 0.7), fmr_ci95: [0, 2e-3] }
+  expect(() => parse({ points: [point0] })).toThrow('the upper bound of a false match rate is over the rate')
+})
 
-  it('a calibration whose thresholds fall with the rate is refused', () => {
-    expect(() => parse({ points: [point(1e-3, 0.7), point(1e-4, 0.6)] })).toThrow(
-      'cannot have a lower threshold',
-    )
-  })
+it('a calibration whose thresholds fall with the rate is refused', () => {
+  expect(() => parse({ points: [point(1e-3, 0.7), point(1e-4, 0.6)] })).toThrow(
+    'cannot have a lower threshold',
+  )
+})
 
-  it('a calibration that is no JSON or has an unknown field is refused, and the error says where', () => {
-    expect(() => parse({ data: {} })).toThrow(/it is no calibration: data/)
-    expect(() => parseCalibration('{', 'it')).toThrow(
-      expect.objectContaining({ code: 'calibration_invalid' }),
-    )
-  })
+it('a calibration that is no JSON or has an unknown field is refused, and the error says where', () => {
+  expect(() => parse({ data: {} })).toThrow(/it is no calibration: data/)
+  expect(() => parseCalibration('{', 'it')).toThrow(expect.objectContaining({ code: 'calibration_invalid' }))
 })
