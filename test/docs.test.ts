@@ -29,7 +29,7 @@ import { RECOVERIES } from '../tools/generators/error-recoveries.js'
 import { goConstants, goWireTypes } from '../tools/generators/go-sdk.js'
 import { pythonAsyncClient } from '../tools/generators/python-async-client.js'
 import { pythonConstants, pythonWireTypes } from '../tools/generators/python-sdk.js'
-import { serviceTexts } from '../tools/generators/sdk-constants.js'
+import { serviceCalls } from '../tools/generators/sdk-constants.js'
 import { supplyChainPage } from '../tools/generators/supply-chain-page.js'
 import {
   claimsOf,
@@ -209,7 +209,7 @@ describe('docs/supply-chain.md', () => {
 describe('what is generated in src and clients', () => {
   it.each([
     ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(OPENAPI)],
-    ['clients/node/testing/service-texts.ts', 'the service', () => serviceTexts(OPENAPI, DESCRIPTIONS)],
+    ['clients/node/testing/service-calls.ts', 'the service', () => serviceCalls(OPENAPI, DESCRIPTIONS)],
     ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(OPENAPI)],
     ['clients/python/countersign/constants.py', 'the service', pythonConstants],
     [

@@ -30,7 +30,9 @@ it('imports jose, itself and the contract; an adapter only the types of its fram
     'clients/node/fastify.ts: type fastify',
     'clients/node/hono.ts: type hono',
     'clients/node/public-keys.ts: jose',
-    'clients/node/testing/verifications.ts: jose',
+    // The sentences of guidance lie in the folder that pages serve as it is.
+    'clients/node/testing/refusals.ts: ../../capture/guidance-texts.js',
+    'clients/node/testing/verdicts.ts: jose',
     'clients/node/verdict-token.ts: jose',
     'clients/node/verdict.ts: jose',
   ])

@@ -1,30 +1,35 @@
-/** Writes the sentences and fields of the service that the SDK's service in memory has. */
-
-import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
+/** Writes what the SDK's service in memory knows of the calls of the service. */
 import type { EndpointDescription } from '../../src/api/endpoint.js'
 import { formatted } from './wire-types.js'
 
-/** @param document the OpenAPI document @returns the text of `clients/node/testing/service-texts.ts` */
-export function serviceTexts(document: object, endpoints: readonly EndpointDescription[]): string {
+/** @param document the OpenAPI document @returns the text of `clients/node/testing/service-calls.ts` */
+export function serviceCalls(document: object, endpoints: readonly EndpointDescription[]): string {
   const variables = (name: string) => name.split('{').length
+  const fields = fieldsOf(document)
   // The path with fewer variables goes first, and so wins where two fit.
-  const scopes = endpoints
+  const calls = endpoints
     .map((one) => [nameOf(one.method, one.path), one.scopes] as const)
     .toSorted(([one], [other]) => variables(one) - variables(other))
+    .map(([name, scopes]) => [name, { scopes, fields: fields[name] ?? [] }])
   return formatted(
-    `/** Sentences and fields of the service for the service in memory. Generated from the service: \`npm run docs\` writes this file. */
-import type { PhotoGuidance, Scope } from '../types.js'
+    `/** Calls of the service for the service in memory. Generated from the service: \`npm run docs\` writes this file. */
+import type { Scope } from '../types.js'
 
-/** Sentences that a person can be shown about a refused photo. */
-export const FAKE_HINTS: Readonly<Record<PhotoGuidance, string>> = ${JSON.stringify(GUIDANCE_TEXTS)}
+/** A call as the API describes it. */
+export interface FakeCall {
+  /** Scopes of which a key needs one; empty for what every key may do. */
+  scopes: readonly Scope[]
+  /** Fields of the body. */
+  fields: readonly string[]
+}
 
-/** The fields of the body of each call, by method and path. */
-export const FAKE_FIELDS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(fieldsOf(document))}
+/** The calls by method and path. */
+export const FAKE_CALLS = ${JSON.stringify(Object.fromEntries(calls))} satisfies Record<string, FakeCall>
 
-/** Scopes of which a key needs one for a call, by method and path; an empty list for what every key may do. */
-export const FAKE_SCOPES: Readonly<Record<string, readonly Scope[]>> = ${JSON.stringify(Object.fromEntries(scopes))}
+/** Name of a call: its method and path. */
+export type CallName = keyof typeof FAKE_CALLS
 `,
-    'clients/node/testing/service-texts.ts',
+    'clients/node/testing/service-calls.ts',
   )
 }
 

@@ -1,5 +1,6 @@
 /** Capture sessions of the service in memory: the backend makes and reads them, and a test plays the person who is captured. */
 import { displayAction } from '../../../src/contract/actions/display-action.js'
+import { isReadableLine, isReadableText, READABLE } from '../../../src/contract/actions/readable-text.js'
 import {
   type PasskeySignatureOutcome,
   sandboxRegistration,
@@ -9,39 +10,24 @@ import type { CaptureSession, CaptureSessionResult } from '../capture-session.js
 import { displayHash } from '../display-hash.js'
 import type { CaptureSessionFields, Challenge } from '../types.js'
 import type { CapturePageState, FakeCapturePage } from './fake-capture-page.js'
-import { FakeRefusal } from './refusals.js'
-import { type Call, refuseBusy, refuseRequest, refuseUnseen } from './requests.js'
+import type { FakeInstallation } from './installation.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import type { Call } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
-import type { TestClock } from './test-clock.js'
+import { isoTime } from './test-clock.js'
 import type { FakeUsers } from './users.js'
 
-const TTL_SECONDS = 900
-/** How long an expired session can still be read, in milliseconds. */
+const TTL_MS = 900_000
+/** How long an expired session can still be read. */
 const KEPT_MS = 3_600_000
 const MAX_ATTEMPTS = 3
 const MAX_CODE_TRIES = 5
 /** Stand-ins for the frames that a person's browser sends. They are never decoded. */
 const FRAMES = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: 200 * index, image: 'AA==' }))
-/** Characters that change the direction of writing or cannot be seen. */
-const DECEIVING = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
-const READABLE =
-  'must not hold control characters, characters that change the direction of writing, or invisible ones (zero-width joiners may stand inside words of scripts that need them, and inside emoji)'
-/** Reasons of a rejection after which no further capture is judged. */
-const FINAL_REASONS: ReadonlySet<unknown> = new Set(['locked_out', 'reference_disabled'])
-/** Error codes of captures that were not judged and do not count as attempts. */
-const NOT_JUDGED: ReadonlySet<string> = new Set([
-  'challenge_expired',
-  'challenge_mismatch',
-  'challenge_not_found',
-  'challenge_used',
-  'overloaded',
-  'rate_limited',
-])
 
 interface Visit {
   session: CaptureSession
   request: CaptureSessionFields
-  expiresMs: number
   /** The proof of the browser that captured, once there is a result that needs it; else null. */
   proof: string | null
   /** The confirmation code that the page asks for; null where it asks for none, or the right one was typed. */
@@ -52,34 +38,24 @@ interface Visit {
 export class CaptureSessions implements FakeCapturePage {
   readonly #visits = new Map<string, Visit>()
   readonly #users: FakeUsers
-  readonly #clock: TestClock
-  readonly #baseUrl: string
-  readonly #returnOrigins: readonly string[] | undefined
+  readonly #service: FakeInstallation
 
-  constructor(
-    users: FakeUsers,
-    clock: TestClock,
-    baseUrl: string,
-    returnOrigins: readonly string[] | undefined,
-  ) {
+  constructor(users: FakeUsers, service: FakeInstallation) {
     this.#users = users
-    this.#clock = clock
-    this.#baseUrl = baseUrl
-    this.#returnOrigins = returnOrigins
+    this.#service = service
   }
 
   open(sessionId: string): CapturePageState {
-    const visit = this.#visit(sessionId)
-    if (visit.session.status === 'open') visit.session.status = 'in_progress'
-    return visit.code === null ? 'open' : 'code'
+    const { session, code } = this.#visit(sessionId)
+    session.status = 'in_progress'
+    return code === null ? 'open' : 'code'
   }
 
   typeCode(sessionId: string, code: string): CapturePageState {
-    this.open(sessionId)
+    if (this.open(sessionId) === 'open') return 'open'
     const visit = this.#visit(sessionId)
-    if (visit.code === null) return 'open'
     if (code.replace(/[\s-]/g, '') === visit.code) visit.code = null
-    else if (++visit.codeTries >= MAX_CODE_TRIES) return this.#complete(visit)
+    else if (++visit.codeTries >= MAX_CODE_TRIES) return complete(visit)
     return visit.code === null ? 'open' : 'code'
   }
 
@@ -93,17 +69,16 @@ export class CaptureSessions implements FakeCapturePage {
     const { session, request } = visit
     const { purpose = 'verify', locale = 'en', consent } = request
     const id = consent?.id ?? `countersign-2.${purpose}.${locale}`
-    session.consent ??= { id, agreed_at: this.#time(this.#clock.now()) }
-    const result = await this.#judge(visit, purpose, passkey)
-    if (result === 'no_challenge') return this.#complete(visit)
+    session.consent ??= { id, agreed_at: this.#now() }
+    const result = await this.#judge(visit, passkey)
+    if (result === 'no_challenge') return complete(visit)
     if (result === 'not_judged') return 'again'
     session.attempts++
     session.result = result
-    return isFinal(result) || session.attempts >= MAX_ATTEMPTS ? this.#complete(visit) : 'again'
+    return isFinal(result) || session.attempts >= MAX_ATTEMPTS ? complete(visit) : 'again'
   }
 
   cancel(sessionId: string): CapturePageState {
-    this.open(sessionId)
     this.#visit(sessionId).session.status = 'cancelled'
     return 'over'
   }
@@ -122,30 +97,19 @@ export class CaptureSessions implements FakeCapturePage {
   }
 
   /** Answers `POST /capture-sessions`. */
-  async create(call: Call): Promise<FakeAnswer> {
-    const request = call.body as CaptureSessionFields
+  create(call: Call): FakeAnswer {
+    const request: CaptureSessionFields = call.body
     const { user_id, purpose = 'verify', description = '', consent, return_url, browser = 'same' } = request
-    refuseBusy(user_id, call)
-    for (const [path, text] of [
-      ['description', description],
-      ['consent.id', consent?.id ?? ''],
-      ['consent.text', consent?.text.replace(/[\t\n\r]/g, ' ') ?? ''],
-    ] as const)
-      if (DECEIVING.test(text)) refuseRequest(call, path, READABLE)
-    if (!return_url) refuseRequest(call, 'return_url', 'is required')
-    if (!this.#leadsBackTo(return_url)) throw new FakeRefusal('return_url_not_allowed', call.requestId)
-    await this.#users.assertCapturable(call)
-    if (purpose === 'enroll') refuseUnseen(call)
+    if (!isReadableLine(description)) refuseRequest('description', READABLE)
+    if (!isReadableLine(consent?.id ?? '')) refuseRequest('consent.id', READABLE)
+    if (!isReadableText(consent?.text ?? '')) refuseRequest('consent.text', READABLE)
+    if (!return_url) refuseRequest('return_url', 'is required')
+    if (!this.#leadsBackTo(return_url)) throw new FakeRefusal('return_url_not_allowed')
+    this.#users.assertCapturable(call)
     const asksForCode = (request.confirmation ?? (purpose === 'enroll' ? 'code' : 'none')) === 'code'
-    const code = asksForCode
-      ? String(crypto.getRandomValues(new Uint32Array(1))[0]! % 1e6).padStart(6, '0')
-      : null
-    const session_id = fakeId('cap')
-    const now = this.#clock.now()
-    const expiresMs = now + 1000 * TTL_SECONDS
-    const [created_at, expires_at] = [this.#time(now), this.#time(expiresMs)]
+    const code = asksForCode ? String(Math.floor(Math.random() * 1e6)).padStart(6, '0') : null
     const session: CaptureSession = {
-      session_id,
+      session_id: fakeId('cap'),
       status: 'open',
       attempts: 0,
       consent: null,
@@ -153,31 +117,31 @@ export class CaptureSessions implements FakeCapturePage {
       disowned: false,
       result: null,
       result_withheld: null,
-      created_at,
-      expires_at,
+      created_at: this.#now(),
+      expires_at: isoTime(this.#service.clock.now() + TTL_MS),
     }
-    this.#visits.set(session_id, { session, request, expiresMs, proof: null, code, codeTries: 0 })
-    const url = new URL(`/capture/${session_id}.${fakeId('link')}`, this.#baseUrl).href
+    const { session_id, expires_at } = session
+    this.#visits.set(session_id, { session, request, proof: null, code, codeTries: 0 })
+    const url = new URL(`/capture/${session_id}.${fakeId('link')}`, this.#service.baseUrl).href
     const body = { session_id, url, confirmation_code: code, user_id, purpose, browser, expires_at }
     return { status: 201, body }
   }
 
   /** Answers `GET /capture-sessions/{session_id}`. */
-  read(sessionId: string, { requestId, query }: Call): FakeAnswer {
+  read(sessionId: string, query: URLSearchParams): FakeAnswer {
     const visit = this.#visits.get(sessionId)
-    if (!visit || visit.expiresMs + KEPT_MS <= this.#clock.now())
-      throw new FakeRefusal('capture_session_not_found', requestId)
+    if (!visit || this.#isOver(visit, KEPT_MS)) throw new FakeRefusal('capture_session_not_found')
     const proof = query.get('proof')
     const { browser, result } = visit.session
     const isProven = browser === 'any' || (proof !== null && proof === visit.proof)
-    if (proof !== null && !isProven) throw new FakeRefusal('capture_proof_invalid', requestId)
+    if (proof !== null && !isProven) throw new FakeRefusal('capture_proof_invalid')
     const body = {
       ...visit.session,
       status: this.#statusOf(visit),
       result: isProven ? result : null,
       result_withheld: isProven || visit.proof === null ? null : 'proof_required',
     }
-    return { status: 200, body: structuredClone(body) }
+    return { status: 200, body }
   }
 
   /** Forgets the sessions of a user who was erased. */
@@ -195,68 +159,59 @@ export class CaptureSessions implements FakeCapturePage {
     return visit
   }
 
-  #statusOf({ session, expiresMs }: Visit): CaptureSession['status'] {
-    const isUnderWay = session.status === 'open' || session.status === 'in_progress'
-    return isUnderWay && expiresMs <= this.#clock.now() ? 'expired' : session.status
+  #statusOf(visit: Visit): CaptureSession['status'] {
+    const { status } = visit.session
+    const isUnderWay = status === 'open' || status === 'in_progress'
+    return isUnderWay && this.#isOver(visit, 0) ? 'expired' : status
   }
 
-  #complete(visit: Visit): CapturePageState {
-    const { session } = visit
-    session.status = 'completed'
-    if (session.browser === 'same' && session.result) visit.proof = fakeId('proof')
-    return 'over'
+  /** Whether the session expired so long ago. */
+  #isOver({ session }: Visit, sinceMs: number): boolean {
+    return Date.parse(session.expires_at) + sinceMs <= this.#service.clock.now()
   }
 
+  /** Asks for a challenge and answers it, as the page does. */
   async #judge(
     { session, request }: Visit,
-    purpose: 'verify' | 'enroll',
     outcome: PasskeySignatureOutcome | null,
   ): Promise<CaptureSessionResult | 'not_judged' | 'no_challenge'> {
-    const { user_id, action, modes, require_liveness, replace, verification_id, passkey } = request
-    const asked = await this.#call('/challenges', { user_id, purpose, action, modes, passkey }, (call) =>
+    const { user_id, purpose = 'verify', action, modes, require_liveness, passkey } = request
+    const asked = await this.#call({ user_id, purpose, action, modes, passkey }, (call) =>
       this.#users.challenge(call),
     )
-    if (asked.status !== 201) return isJudged(asked) ? 'no_challenge' : 'not_judged'
+    if (asked.status !== 201) return 'no_challenge'
     const { challenge_id, nonce, passkey: options } = asked.body as Challenge
     const signed = options ? answerOf(options, outcome) : null
     if (!signed && options && passkey !== 'preferred') return 'not_judged'
     const challenge = { challenge_id, nonce, frames: FRAMES }
     const capture = { user_id, challenge, require_liveness, ...signed }
+    const { replace, verification_id } = request
+    const consent = { id: session.session_id, agreed_at: session.consent!.agreed_at }
+    const captureSession = { id: session.session_id, binding: session.browser }
+    const display = await shownFor(request)
     const answer =
       purpose === 'verify'
-        ? await this.#call('/verify', { ...capture, action, nonce: session.session_id }, async (call) =>
-            this.#users.verify({
-              ...call,
-              captureSession: { id: session.session_id, binding: session.browser },
-              display: await shownFor(request),
-            }),
+        ? await this.#call({ ...capture, action, nonce: session.session_id }, (call) =>
+            this.#users.verify({ ...call, captureSession, display }),
           )
-        : await this.#call(
-            '/enroll',
-            {
-              ...capture,
-              replace,
-              verification_id,
-              consent: { id: session.session_id, agreed_at: session.consent!.agreed_at },
-            },
-            (call) => this.#users.enroll(call),
+        : await this.#call({ ...capture, replace, verification_id, consent }, (call) =>
+            this.#users.enroll(call),
           )
-    return isJudged(answer) ? (answer as CaptureSessionResult) : 'not_judged'
+    const { code = '' } = answer.body as { code?: string }
+    // A capture whose challenge cannot be used does not count as an attempt.
+    return code.startsWith('challenge_') ? 'not_judged' : (answer as CaptureSessionResult)
   }
 
-  async #call(
-    path: string,
-    body: object,
-    answer: (call: Call) => Promise<FakeAnswer>,
-  ): Promise<{ status: number; body: object }> {
+  async #call(body: object, answer: (call: Call) => Promise<FakeAnswer>): Promise<FakeAnswer> {
     const requestId = crypto.randomUUID()
-    const request = { method: 'POST', path, query: new URLSearchParams(), headers: new Headers() }
+    const request = { method: 'POST', path: '', query: new URLSearchParams(), headers: new Headers() }
     try {
       const { status, body: answered } = await answer({ ...request, body, requestId, signal: undefined })
       return { status, body: answered }
     } catch (error) {
       if (!(error instanceof FakeRefusal)) throw error
-      return { status: error.status, body: error.body }
+      const { status, body: answered } = error.answer(requestId)
+      return { status, body: answered }
     }
   }
 
@@ -265,12 +220,20 @@ export class CaptureSessions implements FakeCapturePage {
     const { protocol, hostname, username, password, origin } = new URL(returnUrl)
     const isLocal = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
     if (username || password || !(protocol === 'https:' || (protocol === 'http:' && isLocal))) return false
-    return this.#returnOrigins === undefined || this.#returnOrigins.includes(origin)
+    const { returnOrigins } = this.#service
+    return returnOrigins === undefined || returnOrigins.includes(origin)
   }
 
-  #time(ms: number): string {
-    return new Date(ms).toISOString()
+  #now(): string {
+    return isoTime(this.#service.clock.now())
   }
+}
+
+function complete(visit: Visit): CapturePageState {
+  const { session } = visit
+  session.status = 'completed'
+  if (session.browser === 'same' && session.result) visit.proof = fakeId('proof')
+  return 'over'
 }
 
 /**
@@ -292,19 +255,9 @@ async function shownFor({ action, locale = 'en', payees }: CaptureSessionFields)
   return { hash: await displayHash(display), locale, version: display.version, source: null }
 }
 
-function isJudged({ status, body }: { status: number; body: object }): boolean {
-  return status < 400 || !NOT_JUDGED.has((body as { code?: string }).code ?? '')
-}
-
+/** Whether no further capture of the session is judged. */
 function isFinal(result: CaptureSessionResult): boolean {
   if (result.status === 201) return true
-  if (result.status === 200)
-    return result.body.verdict === 'approved' || FINAL_REASONS.has(result.body.reason)
+  if (result.status === 200) return result.body.verdict === 'approved' || result.body.reason === 'locked_out'
   return result.body.error !== 'biometric_rejected'
-}
-
-/** @returns the id of the session that a path names, or null where it names none */
-export function sessionOfPath({ method, path }: Call): string | null {
-  const [, id] = /^\/capture-sessions\/([\w-]{1,64})$/.exec(path) ?? []
-  return method === 'GET' && id !== undefined ? id : null
 }

@@ -2,77 +2,131 @@
 import { ERRORS } from '../../../src/contract/error-codes.js'
 import {
   isFirstPhotoPoor,
+  POOR_SHARPNESS,
   photoRefusal,
+  refusedPhoto,
   SANDBOX_MODEL,
   SLOW_MS,
   sandboxOutcome,
+  scriptedFault,
   scriptedLiveness,
 } from '../../../src/contract/sandbox-rules.js'
-import type { Liveness, VerifyFacts } from '../types.js'
-import { challengeLiveness, type OpenedChallenge } from './challenges.js'
-import { qualityDetail } from './quality.js'
-import { FakeRefusal, photoDetail } from './refusals.js'
-import { blame, type Call, photosOf, refuseBusy } from './requests.js'
-import { UNCHECKED } from './signatures.js'
+import type { ErrorDetail } from '../errors.js'
+import type { Liveness, Quality, VerifyFacts } from '../types.js'
+import type { OpenedChallenge } from './challenges.js'
+import { adviceOf, FakeRefusal, photoDetail, refuseRequest } from './refusals.js'
+import type { Call } from './requests.js'
 import type { TestClock } from './test-clock.js'
 
 type CaptureIntegrity = NonNullable<VerifyFacts['capture_integrity']>
 
+/** Least sharpness of a photo. Verify refuses only photos that are far too poor. */
+const SHARPNESS = { enroll: { min: 15 }, verify: { min: 3 } }
+const BLURRED = { component: 'sharpness', value: POOR_SHARPNESS, ...adviceOf('blurred') } as const
+const GUIDANCE = {
+  face_not_found: 'no_face',
+  multiple_faces: 'several_faces',
+  different_people: 'different_people',
+  liveness_failed: 'not_live',
+} as const
+
+/** @returns the photos or frames of a request @throws FakeRefusal invalid_request */
+export function photosOf({ image, images, challenge }: Call['body']): string[] {
+  const photos = challenge?.frames.map((frame: { image: unknown }) => frame.image) ?? images ?? [image]
+  if (photos.length === 0 || !photos.every((photo: unknown) => typeof photo === 'string' && photo))
+    refuseRequest('image', 'is required')
+  return photos
+}
+
+/** @returns the fields that hold the first photos or frames of a request */
+export function photoPaths(body: Call['body'], count: number): string[] {
+  const pathOf = (index: number) =>
+    body.challenge ? `challenge.frames.${index}.image` : body.images ? `images.${index}` : 'image'
+  return Array.from({ length: count }, (_, index) => pathOf(index))
+}
+
 /** Refuses a capture as the ending of the user id asks, after the wait of `+slow`. @throws FakeRefusal */
-export async function screen(call: Call, clock: TestClock): Promise<void> {
-  const { user_id } = call.body
-  refuseBusy(user_id, call)
+export async function screen(
+  { body, signal }: Call,
+  purpose: 'enroll' | 'verify',
+  clock: TestClock,
+): Promise<void> {
+  const { user_id, challenge, dry_run } = body
   const outcome = sandboxOutcome(user_id)
-  if (outcome === '+slow') await clock.sleep(SLOW_MS, call.signal)
-  if (call.body.challenge && outcome === '+challenge_expired')
-    throw new FakeRefusal('challenge_expired', call.requestId)
+  if (outcome === '+slow') await clock.sleep(SLOW_MS, signal)
+  if (challenge && outcome === '+challenge_expired') throw new FakeRefusal('challenge_expired')
+  if (challenge) return
   const code = photoRefusal(user_id)
-  if (code && !call.body.challenge) throw new FakeRefusal(code, call.requestId, blame(call, code))
+  if (code) throw new FakeRefusal(code, blame(body, code))
+  if (dry_run || !isFirstPhotoPoor(user_id)) return
+  const bound = SHARPNESS[purpose]
+  const issue = `sharpness is ${POOR_SHARPNESS}, must be at least ${bound.min}`
+  throw new FakeRefusal('low_quality', [{ path: photoPaths(body, 1)[0]!, issue, ...BLURRED, bound }])
 }
 
-/** @throws FakeRefusal low_quality */
-export function refusePoor(call: Call, purpose: 'enrol' | 'verify'): void {
-  const { user_id, images } = call.body
-  if (!isFirstPhotoPoor(user_id)) return
-  const details = [qualityDetail(images ? 'images.0' : 'image', purpose)]
-  throw new FakeRefusal('low_quality', call.requestId, details)
+/** @returns the detail that names the photo at fault */
+function blame({ images }: Call['body'], code: keyof typeof GUIDANCE): ErrorDetail[] {
+  const path = images ? `images.${refusedPhoto(code, images.length)}` : 'image'
+  return [photoDetail(path, ERRORS[code].message, GUIDANCE[code])]
 }
 
+/** @returns the sandbox's statement about photos, or about the frames of a challenge */
 export function livenessOf(
   userId: string,
   opened: OpenedChallenge | null,
   checksLiveness: boolean,
 ): Liveness {
-  const scripted = scriptedLiveness(userId, checksLiveness)
-  const methods = scripted.checked ? [`passive:${SANDBOX_MODEL}`] : []
-  const passive = { ...UNCHECKED, ...scripted, methods }
-  return opened ? challengeLiveness(userId, passive, opened.method) : passive
+  const passive = scriptedLiveness(userId, checksLiveness)
+  const fault = opened ? scriptedFault(userId) : undefined
+  const methods = livenessMethods(opened?.method ?? null, passive.checked)
+  const checked = methods.length > 0
+  return {
+    checked,
+    score: passive.score,
+    passed: checked || fault ? !fault && passive.passed !== false : null,
+    methods,
+    guidance: fault ? [fault.guidance] : [],
+    findings: fault?.finding ? [fault.finding] : [],
+  }
 }
 
-export function livenessDetails(call: Call, { guidance }: Liveness) {
-  if (!call.body.challenge) return blame(call, 'liveness_failed')
-  return [photoDetail('challenge.frames', ERRORS.liveness_failed.message, guidance[0] ?? 'not_live')]
-}
-
-/** The methods that the frames of a challenge, or photos, would pass, for the `acr` that they offer. */
-export function offeredMethods(method: string | null, checksLiveness: boolean): string[] {
+/** @param method of a challenge; null for none @returns the methods that a capture would pass */
+export function livenessMethods(method: string | null, checksLiveness: boolean): string[] {
   return [...(method ? [method] : []), ...(checksLiveness ? [`passive:${SANDBOX_MODEL}`] : [])]
 }
 
-export function includesQuality({ body }: Call): boolean {
-  return body.include?.includes('quality') ?? false
+/** @throws FakeRefusal liveness_failed */
+export function assertLive(body: Call['body'], { passed, guidance }: Liveness): void {
+  if (passed !== false) return
+  const issue = ERRORS.liveness_failed.message
+  throw new FakeRefusal(
+    'liveness_failed',
+    body.challenge
+      ? [photoDetail('challenge.frames', issue, guidance[0] ?? 'not_live')]
+      : blame(body, 'liveness_failed'),
+  )
 }
 
-/** Signals of a capture: those that the request reports, and equal files. @returns null for a request without a report */
-export function integrityOf(call: Call): CaptureIntegrity | null {
-  const { capture_integrity: report } = call.body
-  if (!report) return null
-  const pictures = photosOf(call)
-  const isRepeated = new Set(pictures).size < pictures.length
+/** @param paths fields of the request that hold the photos @returns good quality, except of the first photo of a `+low_quality` user */
+export function qualityOf({ user_id, dry_run, include }: Call['body'], paths: readonly string[]): Quality {
+  const isPoor = isFirstPhotoPoor(user_id)
+  const images = paths.map((path, index) => ({
+    path,
+    passed: !(isPoor && index === 0),
+    face_width_px: 240,
+    detection: 0.95,
+    components: [],
+  }))
+  const isDetailed = dry_run || include?.includes('quality')
   return {
-    signals: [
-      ...report.signals.map((code: string) => ({ code, source: 'client' })),
-      ...(isRepeated ? [{ code: 'repeated_picture', source: 'server' } as const] : []),
-    ],
+    score: 0.9,
+    passed: !isPoor,
+    issues: isPoor ? [{ path: paths[0]!, ...BLURRED, bound: SHARPNESS.enroll }] : [],
+    ...(isDetailed && { images }),
   }
+}
+
+/** The signals that the request reports. @returns null for a request without a report */
+export function integrityOf({ capture_integrity: report }: Call['body']): CaptureIntegrity | null {
+  return report ? { signals: report.signals.map((code: string) => ({ code, source: 'client' })) } : null
 }

@@ -1,152 +1,122 @@
-/** Challenges of the service in memory: each is bound to a user and an action, and can be used once. No frame is decoded. */
+/** Challenges of the service in memory: each is bound to what it is for, and can be used once. No frame is decoded. */
 import { displayAction } from '../../../src/contract/actions/display-action.js'
 import { canonicalJson } from '../../../src/contract/canonical-json.js'
-import { CAPTURE_LIMITS } from '../../../src/contract/capture-limits.js'
-import { scriptedFault } from '../../../src/contract/sandbox-rules.js'
+import { PASSKEY_SIGNATURES } from '../../../src/contract/sandbox-passkeys.js'
 import { displayHash } from '../display-hash.js'
-import type { Challenge, ChallengeStep, DisplayedText, Liveness } from '../types.js'
-import { FakeRefusal } from './refusals.js'
-import { type Call, refuseRequest, refuseUnseen } from './requests.js'
+import type { Challenge, ChallengeStep, DisplayedText } from '../types.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import { type Call, refuseUnseen } from './requests.js'
 import { fakeId } from './signatures.js'
+import { isoTime, type TestClock } from './test-clock.js'
 import { base64url } from './tokens.js'
 
-/** Life of a challenge, in seconds. */
-const TTL_SECONDS = 90
+type Mode = 'turn' | 'nod'
 const MOVEMENTS = { turn: ['turn_left', 'turn_right'], nod: ['nod_up', 'nod_down'] } as const
+const DEFAULT_MODES: readonly Mode[] = ['turn', 'nod']
 
-interface Issued {
-  nonce: string
-  binding: string
-  steps: ChallengeStep[]
-  expiresMs: number
-  used: boolean
-  display: DisplayedText | undefined
-}
-
-/** A valid challenge of a request. */
+/** A challenge that a request may answer. */
 export interface OpenedChallenge {
   /** Method of liveness, such as `active-geometry@1`; null where the challenge asks for no movement. */
   method: string | null
   /** The text of the action that the answer with the challenge held; undefined for none. */
-  display: DisplayedText | undefined
-  /** Marks the challenge as used. */
-  use(): void
+  display?: DisplayedText | undefined
+  isUsed: boolean
+}
+
+interface Issued extends OpenedChallenge {
+  nonce: string
+  binding: string
+  expiresMs: number
 }
 
 export class FakeChallenges {
   private readonly issued = new Map<string, Issued>()
 
-  async issue(call: Call, nowMs: number): Promise<Challenge> {
-    const { body } = call
-    const { user_id, purpose = 'verify', action, modes = ['turn', 'nod'] } = body
+  constructor(private readonly clock: TestClock) {}
+
+  /** @param subject kind of the challenge, user, and what it is for */
+  issue(
+    subject: readonly unknown[],
+    ttlMs: number,
+    asked: Omit<OpenedChallenge, 'isUsed'> = { method: null },
+  ): Pick<Challenge, 'challenge_id' | 'nonce' | 'expires_at'> {
     const challenge_id = fakeId('chl')
-    const nonce = randomNonce()
-    const steps = draw(modes)
-    const expiresMs = nowMs + TTL_SECONDS * 1000
-    const binding = bindingOf(user_id, purpose, action)
-    const given = await displayFor(call)
-    const display = given && {
-      hash: given.hash,
-      locale: given.locale,
-      version: given.version,
-      source: 'challenge' as const,
-    }
-    this.issued.set(challenge_id, { nonce, binding, steps, expiresMs, used: false, display })
-    return {
-      challenge_id,
+    const nonce = base64url(crypto.getRandomValues(new Uint8Array(32)))
+    const expiresMs = this.clock.now() + ttlMs
+    this.issued.set(challenge_id, {
+      ...asked,
       nonce,
-      user_id,
-      purpose,
-      method: methodOf(steps),
-      steps,
-      capture: CAPTURE_LIMITS,
-      expires_in: TTL_SECONDS,
-      expires_at: new Date(expiresMs).toISOString(),
-      ...(given && { display: given }),
-    }
+      binding: canonicalJson(subject),
+      expiresMs,
+      isUsed: false,
+    })
+    return { challenge_id, nonce, expires_at: isoTime(expiresMs) }
   }
 
-  /** @returns null for a request with photos @throws FakeRefusal challenge_not_found, challenge_used, challenge_expired, challenge_mismatch */
-  open(call: Call, purpose: 'verify' | 'enroll', nowMs: number): OpenedChallenge | null {
-    const { user_id, action, challenge } = call.body
-    if (!challenge) return null
-    const { requestId } = call
-    const found = this.issued.get(challenge.challenge_id)
-    if (!found) throw new FakeRefusal('challenge_not_found', requestId)
-    if (found.used) throw new FakeRefusal('challenge_used', requestId)
-    if (found.expiresMs <= nowMs) throw new FakeRefusal('challenge_expired', requestId)
-    if (found.nonce !== challenge.nonce || found.binding !== bindingOf(user_id, purpose, action))
-      throw new FakeRefusal('challenge_mismatch', requestId)
-    const use = () => {
-      found.used = true
-    }
-    return { method: methodOf(found.steps), display: found.display, use }
+  /** @throws FakeRefusal challenge_not_found, challenge_used, challenge_expired, challenge_mismatch */
+  open(given: { challenge_id: string; nonce: string }, subject: readonly unknown[]): OpenedChallenge {
+    const found = this.issued.get(given.challenge_id)
+    if (!found) throw new FakeRefusal('challenge_not_found')
+    if (found.isUsed) throw new FakeRefusal('challenge_used')
+    if (found.expiresMs <= this.clock.now()) throw new FakeRefusal('challenge_expired')
+    if (found.nonce !== given.nonce || found.binding !== canonicalJson(subject))
+      throw new FakeRefusal('challenge_mismatch')
+    return found
   }
+}
+
+/** Uses challenges up after an answer, and after a refusal of the frames or of the passkey; other refusals leave them usable. */
+export async function usingUp<T>(
+  challenges: readonly OpenedChallenge[],
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const use = () => {
+    for (const challenge of challenges) challenge.isUsed = true
+  }
+  try {
+    const answer = await work()
+    use()
+    return answer
+  } catch (error) {
+    if (error instanceof FakeRefusal && isOfCapture(error)) use()
+    throw error
+  }
+}
+
+/** The refusals of a passkey that count as those of frames are the codes that a scripted answer can ask for. */
+function isOfCapture({ category, code }: FakeRefusal): boolean {
+  return category === 'biometric_rejected' || (PASSKEY_SIGNATURES as readonly string[]).includes(code)
+}
+
+/** @returns what a challenge of frames is bound to */
+export function subjectOf(purpose: 'verify' | 'enroll', { user_id, action }: Call['body']): unknown[] {
+  return ['frames', purpose, user_id, purpose === 'verify' ? action : null]
 }
 
 /** @returns the text of the action, where the request names a language @throws FakeRefusal invalid_request */
-async function displayFor(call: Call): Promise<Challenge['display']> {
-  const { action, locale, payees } = call.body
-  if (locale === undefined) {
-    if (payees !== undefined) refuseRequest(call, 'payees', 'needs `locale`')
-    return undefined
-  }
+export async function displayFor({ action, locale, payees }: Call['body']): Promise<Challenge['display']> {
+  if (locale === undefined)
+    return payees === undefined ? undefined : refuseRequest('payees', 'needs `locale`')
   const display = displayAction(action, locale, payees)
-  if (!display) refuseRequest(call, 'locale', 'needs a typed action')
-  return { hash: await displayHash(display!), ...display! }
-}
-
-/** @param passive the statement about photos @returns the sandbox's statement about the frames of a challenge */
-export function challengeLiveness(userId: string, passive: Liveness, method: string | null): Liveness {
-  const fault = scriptedFault(userId)
-  const methods = [...(method ? [method] : []), ...passive.methods]
-  return {
-    checked: methods.length > 0,
-    score: passive.score,
-    passed: methods.length > 0 || fault ? !fault && passive.passed !== false : null,
-    methods,
-    guidance: fault ? [fault.guidance] : passive.guidance,
-    findings: fault?.finding ? [fault.finding] : [],
-  }
-}
-
-function bindingOf(userId: string, purpose: string, action: unknown): string {
-  return canonicalJson([userId, purpose, purpose === 'verify' ? action : null])
+  if (!display) return refuseRequest('locale', 'needs a typed action')
+  return { hash: await displayHash(display), ...display }
 }
 
 /** @throws FakeRefusal invalid_request */
-export function assertChallengeRequest(call: Call): void {
-  const { user_id, purpose = 'verify', action } = call.body
-  if (!user_id) refuseRequest(call, 'user_id', 'is required')
-  if (purpose === 'verify' && action === undefined) refuseRequest(call, 'action', 'is required')
-  if (purpose === 'enroll' && action !== undefined)
-    refuseRequest(call, 'action', 'an enrollment has no action')
-  if (purpose === 'enroll') refuseUnseen(call)
+export function assertChallengeRequest({ user_id, purpose = 'verify', action }: Call['body']): void {
+  if (purpose === 'verify' && action === undefined) refuseRequest('action', 'is required')
+  if (purpose === 'enroll' && action !== undefined) refuseRequest('action', 'an enrollment has no action')
+  if (purpose === 'enroll') refuseUnseen(user_id)
 }
 
-function draw(modes: Array<keyof typeof MOVEMENTS>): ChallengeStep[] {
+/** @returns the steps of a challenge: the first movement is to the left or up, the second to the right or down */
+export function stepsFor(modes = DEFAULT_MODES): ChallengeStep[] {
   const [first, second = first] = modes
-  if (!first || !second) return ['frontal']
-  return ['frontal', ...[first, second].map((mode) => MOVEMENTS[mode][randomBit()]!), 'frontal']
+  return first && second ? ['frontal', MOVEMENTS[first][0], MOVEMENTS[second][1], 'frontal'] : ['frontal']
 }
 
-/** @param modes as a request names them @returns the method of a challenge with these movements; null for none */
-export function methodFor(modes: ReadonlyArray<keyof typeof MOVEMENTS> = ['turn', 'nod']): string | null {
-  return methodOf(modes.map((mode) => MOVEMENTS[mode][0]))
-}
-
-function methodOf(steps: readonly ChallengeStep[]): string | null {
-  const turns = steps.some((step) => step.startsWith('turn_'))
-  const nods = steps.some((step) => step.startsWith('nod_'))
-  if (!turns && !nods) return null
-  return `active-${turns && nods ? 'geometry' : turns ? 'turn' : 'nod'}@1`
-}
-
-function randomBit(): 0 | 1 {
-  return crypto.getRandomValues(new Uint8Array(1))[0]! < 128 ? 0 : 1
-}
-
-/** @returns 32 random bytes in base64url */
-export function randomNonce(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(32)))
+/** @returns the method of liveness of a challenge with these movements; null for none */
+export function methodFor(modes = DEFAULT_MODES): string | null {
+  if (modes.length === 0) return null
+  return new Set(modes).size > 1 ? 'active-geometry@1' : `active-${modes[0]}@1`
 }

@@ -1,20 +1,25 @@
 /** The service in memory: endpoints, idempotency and signatures. Signatures and JWTs are real. */
 import type { ActionPolicy } from '../../../src/contract/action-policy.js'
-import { SANDBOX_MODEL } from '../../../src/contract/sandbox-rules.js'
+import { SANDBOX_MODEL, scriptedGuidance } from '../../../src/contract/sandbox-rules.js'
 import type { CountersignOptions } from '../client-options.js'
 import { Countersign } from '../countersign.js'
 import type { SigningSecret } from '../signing-secret.js'
-import type { AuditEntry, Environment, ModelGrade, Scope, WebhookEvent } from '../types.js'
-import { CaptureSessions, sessionOfPath } from './capture-sessions.js'
+import type { AuditEntry, Environment, WebhookEvent } from '../types.js'
+import { CaptureSessions } from './capture-sessions.js'
 import type { FakeCapturePage } from './fake-capture-page.js'
 import type { FakeOptions } from './fake-options.js'
-import { guidanceAnswer } from './guidance.js'
-import { assertKnownFields, assertTypedAction } from './known-fields.js'
-import { FakePolicy } from './policy.js'
-import { auditAnswer, consentOfPath, passkeysOfPath, userOfPath } from './records.js'
-import { FakeRefusal } from './refusals.js'
-import type { Call, FakeRequest } from './requests.js'
-import { assertScopes } from './scopes.js'
+import type { FakeInstallation } from './installation.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import {
+  assertKnownFields,
+  assertScopes,
+  assertTypedAction,
+  type Call,
+  describedCall,
+  type FakeRequest,
+  refuseBusy,
+} from './requests.js'
+import type { CallName } from './service-calls.js'
 import {
   type FakeAnswer,
   type FakeVerdict,
@@ -24,10 +29,15 @@ import {
   webhookHeaders,
 } from './signatures.js'
 import { FakeSecrets } from './signing-secrets.js'
-import { TestClock } from './test-clock.js'
+import { isoTime, TestClock } from './test-clock.js'
 import { FakeUsers } from './users.js'
 import { FakeVerdictKeys } from './verdict-keys.js'
-import { verificationOfPath } from './verifications.js'
+
+/** Answers a call. @param first what stands in the path for its first variable @param second for its second one */
+type Endpoint = (call: Call, first: string, second: string) => Promise<FakeAnswer> | FakeAnswer
+
+/** Entries of a page of the audit log. */
+const DEFAULT_LIMIT = 50
 
 /**
  * A Countersign in memory, for an application's own tests. The ending of a `user_id` chooses the outcome, as in the service's sandbox.
@@ -53,51 +63,65 @@ export class FakeCountersign {
   readonly auditLog: AuditEntry[] = []
   /** Steps of a person on the hosted capture page, which a test takes by the id of a session. */
   readonly capturePage: FakeCapturePage
-  private readonly captureSessions: CaptureSessions
-  private readonly signing: FakeSecrets
-  private readonly verdictKeys: FakeVerdictKeys
-  private readonly policies: FakePolicy
-  private readonly users: FakeUsers
+  private readonly service: FakeInstallation
+  private readonly endpoints: Readonly<Record<CallName, Endpoint>>
   private readonly kept = new Map<string, { payload: string; answer: FakeAnswer }>()
-  private readonly jwtTtlSeconds: number
-  private readonly checksLiveness: boolean
-  private readonly modelGrade: ModelGrade
-  private readonly scopes: readonly Scope[] | undefined
 
   constructor(options: FakeOptions = {}) {
     this.clock = options.clock ?? new TestClock()
     this.baseUrl = options.baseUrl ?? 'https://countersign.test/v1'
-    this.verdictKeys = new FakeVerdictKeys(this.baseUrl)
     this.environment = options.environment ?? 'sandbox'
     this.apiKey = `svc-${this.environment === 'sandbox' ? 'sbx' : 'prod'}-Fake`
-    this.jwtTtlSeconds = options.jwtTtlSeconds ?? 300
-    this.checksLiveness = options.checksLiveness ?? false
-    this.modelGrade = options.modelGrade ?? 'evaluation'
-    this.scopes = options.scopes
-    this.signing = new FakeSecrets(this.clock)
-    const { clock, signing, verdictKeys, jwtTtlSeconds, checksLiveness, modelGrade } = this
-    this.policies = new FakePolicy(options.policy ?? null)
-    this.users = new FakeUsers(
-      {
-        clock,
-        signing,
-        verdictKeys,
-        jwtTtlSeconds,
-        checksLiveness,
-        modelGrade,
-        policy: this.policies,
-        replayPolicy: options.replayPolicy ?? 'reject',
-        signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
+    this.service = {
+      baseUrl: this.baseUrl,
+      clock: this.clock,
+      jwtTtlSeconds: options.jwtTtlSeconds ?? 300,
+      replayPolicy: options.replayPolicy ?? 'reject',
+      checksLiveness: options.checksLiveness ?? false,
+      modelGrade: options.modelGrade ?? 'evaluation',
+      passkeys: options.passkeys,
+      returnOrigins: options.returnOrigins,
+      scopes: options.scopes,
+      policy: options.policy ?? null,
+      signing: new FakeSecrets(this.clock),
+      verdictKeys: new FakeVerdictKeys(this.baseUrl),
+      signVerdict: (verdict, secret, atMs) => this.signVerdict(verdict, secret, atMs),
+    }
+    const users = new FakeUsers(this.service)
+    const sessions = new CaptureSessions(users, this.service)
+    this.capturePage = sessions
+    const { passkeys, verdicts } = users
+    this.endpoints = {
+      'POST /enroll': (call) => users.enroll(call),
+      'POST /verify': (call) => users.verify(call),
+      'DELETE /delete': ({ body }) => {
+        const receipt = users.erase(body.user_id)
+        sessions.forget(body.user_id)
+        return receipt
       },
-      options.passkeys,
-    )
-    this.captureSessions = new CaptureSessions(this.users, clock, this.baseUrl, options.returnOrigins)
-    this.capturePage = this.captureSessions
+      'GET /health': () => this.health(),
+      'POST /keys/rotate-signing': ({ body }) => this.service.signing.rotate(body?.force),
+      'GET /audit': ({ query }) => this.auditPage(query),
+      'POST /challenges': (call) => users.challenge(call),
+      'POST /guidance': ({ body }) => guide(body),
+      'POST /capture-sessions': (call) => sessions.create(call),
+      'GET /users/{user_id}': (_call, userId) => users.read(userId),
+      'GET /verifications/{verification_id}': ({ query }, id) => verdicts.read(id, query),
+      'GET /capture-sessions/{session_id}': ({ query }, id) => sessions.read(id, query),
+      'POST /users/{user_id}/passkeys/registration': ({ body }, userId) =>
+        passkeys.beginRegistration(userId, body ?? {}),
+      'POST /users/{user_id}/passkeys': ({ body }, userId) => passkeys.register(userId, body),
+      'GET /users/{user_id}/passkeys': (_call, userId) => passkeys.list(userId),
+      'POST /users/{user_id}/passkeys/assertion': ({ body }, userId) => passkeys.beginAssertion(userId, body),
+      'DELETE /users/{user_id}/passkeys/recovery': (_call, userId) => passkeys.cancelRecovery(userId),
+      'POST /users/{user_id}/consent': ({ body }, userId) => users.recordConsent(userId, body),
+      'DELETE /users/{user_id}/passkeys/{passkey_id}': (_call, userId, id) => passkeys.revoke(userId, id),
+    }
   }
 
   /** The newest signing secret. */
   get signingSecret(): SigningSecret {
-    return this.signing.active[0]
+    return this.service.signing.active[0]
   }
 
   /**
@@ -110,7 +134,7 @@ export class FakeCountersign {
       apiKey: this.apiKey,
       baseUrl: this.baseUrl,
       tenantId: this.tenantId,
-      signingSecret: () => this.signing.active,
+      signingSecret: () => this.service.signing.active,
       maxRetries: 0,
       fetch: this.fetch,
       now: () => this.clock.now(),
@@ -129,14 +153,15 @@ export class FakeCountersign {
    * const jwt = await fake.signVerdict({ userId: 'ada', action, reason: 'no_match' })
    */
   signVerdict(verdict: FakeVerdict, secret = this.signingSecret, atMs = this.clock.now()): Promise<string> {
+    const { checksLiveness, modelGrade, jwtTtlSeconds } = this.service
     return signVerdict(
-      { livenessChecked: this.checksLiveness, modelGrade: this.modelGrade, ...verdict },
+      { livenessChecked: checksLiveness, modelGrade, ...verdict },
       {
         issuer: this.baseUrl,
         audience: this.tenantId,
         environment: this.environment,
         nowMs: atMs,
-        ttlSeconds: this.jwtTtlSeconds,
+        ttlSeconds: jwtTtlSeconds,
         secret,
       },
     )
@@ -149,17 +174,17 @@ export class FakeCountersign {
    * const jwt = await fake.signPublicVerdict({ userId: 'ada', action })
    */
   async signPublicVerdict(verdict: FakeVerdict, atMs = this.clock.now()): Promise<string> {
-    return this.verdictKeys.sign(await this.signVerdict(verdict, this.signingSecret, atMs))
+    return this.service.verdictKeys.sign(await this.signVerdict(verdict, this.signingSecret, atMs))
   }
 
   /** Sets the tenant's policy, or takes it away with null. It holds from the next call on, and is not checked for mistakes. */
   setPolicy(policy: ActionPolicy | null): void {
-    this.policies.policy = policy
+    this.service.policy = policy
   }
 
   /** Replaces the key of public verdicts at once, as an emergency rotation does: verdicts under the key before are refused. */
   replaceVerdictKey(): void {
-    this.verdictKeys.replace()
+    this.service.verdictKeys.replace()
   }
 
   /**
@@ -172,14 +197,12 @@ export class FakeCountersign {
     type: T,
     data: Extract<WebhookEvent, { type: T }>['data'],
   ): Promise<{ event: WebhookEvent; headers: Record<string, string>; body: string }> {
-    const facts = { created_at: this.time(), environment: this.environment, tenant_id: this.tenantId }
-    const event = { id: fakeId('evt'), type, ...facts, data } as WebhookEvent
+    const { environment, tenantId: tenant_id, clock } = this
+    const created_at = isoTime(clock.now())
+    const event = { id: fakeId('evt'), type, created_at, environment, tenant_id, data } as WebhookEvent
     const body = JSON.stringify(event)
-    return {
-      event,
-      body,
-      headers: await webhookHeaders(event, body, this.signing.active, this.clock.now()),
-    }
+    const headers = await webhookHeaders(event, body, this.service.signing.active, clock.now())
+    return { event, body, headers }
   }
 
   /** Answers requests instead of the global `fetch`; the option `fetch` of a client takes it. */
@@ -200,8 +223,7 @@ export class FakeCountersign {
     const known = request.headers.get('authorization') === `Bearer ${this.apiKey}`
     const answer = await this.answer(call, known).catch((error) => {
       if (!(error instanceof FakeRefusal)) throw error
-      const { status, body, retryAfterSeconds: seconds } = error
-      return { status, body, ...(seconds === null ? {} : { headers: { 'Retry-After': String(seconds) } }) }
+      return error.answer(call.requestId)
     })
     return signResponse(answer, {
       environment: this.environment,
@@ -210,72 +232,53 @@ export class FakeCountersign {
       requestId: call.requestId,
       nowMs: this.clock.now(),
       // Without a known key, there is no tenant whose secret could sign.
-      secrets: known ? this.signing.active : [],
+      secrets: known ? this.service.signing.active : [],
     })
   }
 
   private async answer(call: Call, known: boolean): Promise<FakeAnswer> {
-    const document = call.method === 'GET' ? await this.verdictKeys.document(call.path) : null
+    const document = call.method === 'GET' ? await this.service.verdictKeys.document(call.path) : null
     if (document) return document
-    if (!known) throw new FakeRefusal('invalid_api_key', call.requestId)
-    assertKnownFields(call)
-    assertScopes(call, this.scopes)
-    await assertTypedAction(call)
+    if (!known) throw new FakeRefusal('invalid_api_key')
+    const { name, variables } = describedCall(call)
+    const { body, query } = call
+    const [first = '', second = ''] = variables
+    assertKnownFields(name, body)
+    assertScopes(name, body, this.service.scopes)
+    await assertTypedAction(name, body)
+    refuseBusy(name.includes('{user_id}') ? first : (body?.user_id ?? query.get('user_id') ?? ''))
     const key = call.headers.get('x-svc-idempotency-key')
-    if (!key) return this.handle(call)
+    if (!key) return this.endpoints[name](call, first, second)
     const scope = `${call.method} ${call.path} ${key}`
-    const payload = JSON.stringify(call.body)
+    const payload = JSON.stringify(body)
     const earlier = this.kept.get(scope)
-    if (earlier && earlier.payload !== payload)
-      throw new FakeRefusal('idempotency_key_reused', call.requestId)
-    if (earlier && call.path === '/keys/rotate-signing')
-      throw new FakeRefusal('secret_already_told', call.requestId)
+    if (earlier && earlier.payload !== payload) throw new FakeRefusal('idempotency_key_reused')
+    if (earlier && name === 'POST /keys/rotate-signing') throw new FakeRefusal('secret_already_told')
     if (earlier)
       return { ...earlier.answer, headers: { ...earlier.answer.headers, 'X-Svc-Idempotent-Replay': 'true' } }
-    const answer = await this.handle(call)
+    const answer = await this.endpoints[name](call, first, second)
     this.kept.set(scope, { payload, answer })
     return answer
   }
 
-  private handle(call: Call): Promise<FakeAnswer> | FakeAnswer {
-    const userId = userOfPath(call)
-    if (userId !== null) return this.users.user(userId, call)
-    const agreeing = consentOfPath(call)
-    if (agreeing !== null) return this.users.recordConsent(agreeing, call)
-    const ofPasskeys = passkeysOfPath(call)
-    if (ofPasskeys !== null) return this.users.passkeys.answer(ofPasskeys, call)
-    const sessionId = sessionOfPath(call)
-    if (sessionId !== null) return this.captureSessions.read(sessionId, call)
-    const verificationId = verificationOfPath(call)
-    if (verificationId !== null) return this.users.verification(verificationId, call)
-    switch (`${call.method} ${call.path}`) {
-      case 'POST /enroll':
-        return this.users.enroll(call)
-      case 'POST /verify':
-        return this.users.verify(call)
-      case 'POST /challenges':
-        return this.users.challenge(call)
-      case 'POST /capture-sessions':
-        return this.captureSessions.create(call)
-      case 'POST /guidance':
-        return guidanceAnswer(call)
-      case 'DELETE /delete':
-        return this.erase(call)
-      case 'GET /health':
-        return this.health()
-      case 'POST /keys/rotate-signing':
-        return this.signing.rotate(call)
-      case 'GET /audit':
-        return auditAnswer(call, this.auditLog)
-      default:
-        throw new FakeRefusal('unknown_endpoint', call.requestId)
-    }
-  }
-
-  private erase(call: Call): FakeAnswer {
-    const receipt = this.users.delete(call)
-    this.captureSessions.forget(call.body.user_id)
-    return receipt
+  private auditPage(query: URLSearchParams): FakeAnswer {
+    const isNewestFirst = query.get('order') === 'desc'
+    const after = Number(query.get('after') ?? (isNewestFirst ? Number.MAX_SAFE_INTEGER : 0))
+    const limit = Number(query.get('limit') ?? DEFAULT_LIMIT)
+    const event = query.get('event')
+    const ordered = isNewestFirst ? this.auditLog.toReversed() : this.auditLog
+    const left = ordered.filter(
+      (entry) =>
+        (isNewestFirst ? entry.sequence < after : entry.sequence > after) &&
+        (!event || entry.event === event),
+    )
+    const data = left.slice(0, limit)
+    const has_more = left.length > data.length
+    // Past the last page, oldest first, the next one begins after the entries of other events too.
+    const last = (has_more || isNewestFirst ? data : this.auditLog).at(-1)
+    const reached = last?.sequence ?? Number(query.get('after') ?? 0)
+    const next_cursor = String(isNewestFirst ? reached : Math.max(after, reached))
+    return { status: 200, body: { data, has_more, next_cursor, broken_sequence: null } }
   }
 
   private health(): FakeAnswer {
@@ -283,7 +286,7 @@ export class FakeCountersign {
       status: 'ok',
       model: SANDBOX_MODEL,
       following_models: [],
-      grade: this.modelGrade,
+      grade: this.service.modelGrade,
       workers: { ready: 1, configured: 1 },
       queue: { waiting: 0, running: 0, limit: 64 },
       execution_provider: 'cpu',
@@ -293,8 +296,10 @@ export class FakeCountersign {
     const checks = { engine, store: { status: 'ok' }, http }
     return { status: 200, body: { status: 'ok', environment: this.environment, version: 'fake', checks } }
   }
+}
 
-  private time(): string {
-    return new Date(this.clock.now()).toISOString()
-  }
+/** Advice on one frame by the sandbox's rules. No frame is decoded. @throws FakeRefusal invalid_request */
+function guide({ image, step = 'frontal', user_id = '' }: Call['body']): FakeAnswer {
+  if (typeof image !== 'string' || !image) refuseRequest('image', 'is required')
+  return { status: 200, body: { step, guidance: scriptedGuidance(user_id, step) } }
 }

@@ -1,8 +1,19 @@
 /** Options of the service in memory. */
 import type { ActionPolicy } from '../../../src/contract/action-policy.js'
 import type { Environment, ModelGrade, Scope } from '../types.js'
-import type { FakePasskeySettings } from './passkeys.js'
 import type { TestClock } from './test-clock.js'
+
+/** How the tenant of a `FakeCountersign` uses passkeys: the settings that an operator makes with `countersign tenant passkeys`. */
+export interface FakePasskeySettings {
+  /** Domain of the passkeys; default `bank.example`. */
+  rpId?: string
+  /** Whether a passkey that its provider copies to other devices counts as `swk`, the default, or is refused. */
+  synced?: 'swk' | 'refused'
+  /** Whether the operator has named authorities that attest authenticators: `device_bound` passkeys then count as `hwk`. Default false. */
+  attestation?: boolean
+  /** Whether a registration needs a fresh approved verification with a check of liveness, the default, or only the API key. */
+  registration?: 'verified' | 'backend'
+}
 
 /** Options of `new FakeCountersign(…)`. */
 export interface FakeOptions {

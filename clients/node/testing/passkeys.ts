@@ -1,106 +1,126 @@
 /** Passkeys of the service in memory: registers, lists and revokes them, and takes scripted answers. It checks no signature of WebAuthn. */
-import { canonicalJson } from '../../../src/contract/canonical-json.js'
+import type { Possession } from '../../../src/contract/acr.js'
 import {
   SANDBOX_AAGUID,
   scriptedRegistration,
   scriptedSignature,
 } from '../../../src/contract/sandbox-passkeys.js'
-import type {
-  Passkey,
-  PasskeyAuthenticationResponse,
-  PasskeyCreationOptions,
-  PasskeyRegistrationResponse,
-  PasskeyRequestOptions,
-} from '../types.js'
-import { CEREMONY_MS, FakeCeremonies, type Usable, usingUp } from './ceremonies.js'
-import { creationOptions, requestOptions } from './passkey-options.js'
-import { FakePermits, isOfType, type Possession, strongerOf } from './permits.js'
-import { FakeRefusal } from './refusals.js'
-import { type Call, refuseBusy, refuseRequest } from './requests.js'
+import type { Passkey, PasskeyRegistrationResponse } from '../types.js'
+import { type FakeChallenges, type OpenedChallenge, usingUp } from './challenges.js'
+import type { FakeInstallation } from './installation.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import { type Call, isOfType } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
-import type { TestClock } from './test-clock.js'
+import { isoTime } from './test-clock.js'
+import { base64url } from './tokens.js'
 
-/** How the tenant of a `FakeCountersign` uses passkeys: the settings that an operator makes with `countersign tenant passkeys`. */
-export interface FakePasskeySettings {
-  /** Domain of the passkeys; default `bank.example`. */
-  rpId?: string
-  /** Whether a passkey that its provider copies to other devices counts as `swk`, the default, or is refused. */
-  synced?: 'swk' | 'refused'
-  /** Whether the operator has named authorities that attest authenticators: `device_bound` passkeys then count as `hwk`. Default false. */
-  attestation?: boolean
-  /** Whether a registration needs a fresh approved verification with a check of liveness, the default, or only the API key. */
-  registration?: 'verified' | 'backend'
-}
-
+/** Time that a person has for a passkey. */
+const CEREMONY_MS = 300_000
+/** How long a verdict allows a registration or another reference. */
+const PERMIT_MS = 600_000
 /** How long the recovery of a passkey waits, as in the sandbox, and for how long it can be used then. */
 const RECOVERY_WAIT_MS = 60_000
 const RECOVERY_USABLE_MS = 7 * 86_400_000
 
-/** The passkey that has signed for a verification. */
-export interface ProvenFakePasskey {
-  passkey_id: string
-  amr: 'hwk' | 'swk'
-  /** Notes the use, with the verdict. */
-  use(): void
+/** Types of the actions whose approved verification allows something once. */
+const PERMITS = ['register_passkey', 'replace_reference', 'recover_passkey'] as const
+
+interface Permit {
+  type: (typeof PERMITS)[number]
+  userId: string
+  /** Proof that a passkey gave in the verification. */
+  possession: Possession | null
+  fromMs: number
+  untilMs: number
 }
 
 interface Kept {
+  userId: string
   passkey: Passkey
   credentialId: string
+  isRevoked: boolean
 }
 
-const MAX_PASSKEYS = 10
+/** The passkey that has signed for a verification. */
+export interface ProvenFakePasskey {
+  passkey: Passkey
+  amr: Possession
+}
 
 export class FakePasskeys {
-  /** Verdicts that allow a registration. */
-  readonly permits = new FakePermits()
-  private readonly kept = new Map<string, Kept[]>()
-  /** Strongest passkey that was revoked, by user. */
-  private readonly revoked = new Map<string, Possession>()
-  /** Recoveries that wait, by user. */
-  private readonly recoveries = new Map<string, { verificationId: string; readyMs: number }>()
-  private readonly ceremonies = new FakeCeremonies()
+  private kept: Kept[] = []
+  /** Key: id of the verification. */
+  private readonly permits = new Map<string, Permit>()
 
-  /** @param settings undefined for a tenant that uses no passkeys @param isEnrolled whether a user has a reference */
   constructor(
-    private readonly settings: FakePasskeySettings | undefined,
-    private readonly clock: TestClock,
-    private readonly isEnrolled: (userId: string) => boolean,
+    private readonly service: FakeInstallation,
+    private readonly challenges: FakeChallenges,
+    /** @throws FakeRefusal reference_not_found */
+    private readonly assertEnrolled: (userId: string) => void,
   ) {}
-
-  /** Answers the calls under `/users/{user_id}/passkeys`. */
-  answer({ userId, rest }: { userId: string; rest: string }, call: Call): Promise<FakeAnswer> | FakeAnswer {
-    refuseBusy(userId, call)
-    switch (`${call.method} ${rest}`) {
-      case 'POST /registration':
-        return this.beginRegistration(userId, call)
-      case 'POST ':
-        return this.register(userId, call)
-      case 'POST /assertion':
-        return this.beginAssertion(userId, call)
-      case 'GET ':
-        this.assertEnrolled(userId, call)
-        return {
-          status: 200,
-          body: { user_id: userId, data: this.of(userId), has_more: false, next_cursor: null },
-        }
-      case 'DELETE /recovery':
-        return this.cancelRecovery(userId, call)
-      default:
-        return this.revoke(userId, rest.slice(1), call)
-    }
-  }
 
   /** The passkeys of a user, oldest first. */
   of(userId: string): Passkey[] {
-    return (this.kept.get(userId) ?? []).map(({ passkey }) => passkey)
+    return this.ownOf(userId).map(({ passkey }) => passkey)
+  }
+
+  list(userId: string): FakeAnswer {
+    this.assertEnrolled(userId)
+    const body = { user_id: userId, data: this.of(userId), has_more: false, next_cursor: null }
+    return { status: 200, body }
+  }
+
+  beginRegistration(userId: string, { user_name = userId, verification_id }: Call['body']): FakeAnswer {
+    this.assertUsed()
+    this.assertEnrolled(userId)
+    this.permitOf(userId, verification_id)
+    const subject = ['registration', userId, verification_id ?? null]
+    const issued = this.challenges.issue(subject, CEREMONY_MS)
+    const options = this.creationOptions(userId, user_name, issued.nonce, CEREMONY_MS)
+    return { status: 201, body: { ...issued, options } }
+  }
+
+  register(userId: string, body: Call['body']): Promise<FakeAnswer> {
+    this.assertUsed()
+    const { verification_id } = body
+    const opened = this.challenges.open(body, ['registration', userId, verification_id ?? null])
+    return usingUp([opened], () => {
+      const made = this.made(userId, body)
+      this.assertEnrolled(userId)
+      const permit = this.permitOf(userId, verification_id)
+      const passkey = this.store(made)
+      this.permits.delete(verification_id)
+      if (permit?.type === 'recover_passkey') this.kept = this.kept.filter((one) => !isRevoked(one, userId))
+      return { status: 201, body: { user_id: userId, ...passkey } }
+    })
+  }
+
+  beginAssertion(userId: string, { action }: Call['body']): FakeAnswer {
+    this.assertUsed()
+    this.assertEnrolled(userId)
+    if (this.of(userId).length === 0) throw new FakeRefusal('passkey_not_found')
+    const issued = this.challenges.issue(['assertion', userId, action], CEREMONY_MS)
+    const options = this.requestOptions(userId, issued.nonce, CEREMONY_MS)
+    return { status: 201, body: { ...issued, options } }
+  }
+
+  revoke(userId: string, passkeyId: string): FakeAnswer {
+    this.assertEnrolled(userId)
+    const found = this.ownOf(userId).find(({ passkey }) => passkey.passkey_id === passkeyId)
+    if (!found) throw new FakeRefusal('passkey_not_found')
+    found.isRevoked = true
+    return { status: 200, body: { user_id: userId, passkey_id: passkeyId, status: 'revoked' } }
+  }
+
+  cancelRecovery(userId: string): FakeAnswer {
+    this.assertEnrolled(userId)
+    if (!this.endRecovery(userId)) throw new FakeRefusal('passkey_recovery_not_found')
+    return { status: 200, body: { user_id: userId, status: 'cancelled' } }
   }
 
   forget(userId: string): void {
-    this.kept.delete(userId)
-    this.revoked.delete(userId)
-    this.recoveries.delete(userId)
-    this.permits.forget(userId)
+    this.kept = this.kept.filter((one) => one.userId !== userId)
+    for (const [id, permit] of this.permits) if (permit.userId === userId) this.permits.delete(id)
   }
 
   /** Keeps an approval of an enrolled user for what it allows or ends. */
@@ -108,52 +128,60 @@ export class FakePasskeys {
     verificationId: string,
     userId: string,
     action: unknown,
-    { possession, isLive }: { possession: Possession; isLive: boolean },
+    { possession, isLive }: { possession: Possession | null; isLive: boolean },
   ): void {
-    const nowMs = this.clock.now()
-    for (const type of ['register_passkey', 'replace_reference'] as const)
-      if (isOfType(action, type) && (type === 'replace_reference' || isLive || this.needsNoVerdict()))
-        this.permits.grant(verificationId, { type, userId, possession }, nowMs)
+    const nowMs = this.service.clock.now()
     const strongest = this.strongestOf(userId)
-    if (!this.settings || strongest === null) return
-    if (isLive && isOfType(action, 'recover_passkey'))
-      this.recoveries.set(userId, { verificationId, readyMs: nowMs + RECOVERY_WAIT_MS })
-    else if (possession && strongerOf(possession, strongest) === possession) this.recoveries.delete(userId)
+    const type = PERMITS.find((one) => isOfType(action, one))
+    if (type === 'recover_passkey') {
+      if (!isLive || strongest === null) return
+      this.endRecovery(userId)
+      const fromMs = nowMs + RECOVERY_WAIT_MS
+      const untilMs = fromMs + RECOVERY_USABLE_MS
+      this.permits.set(verificationId, { type, userId, possession, fromMs, untilMs })
+      return
+    }
+    if (type === 'replace_reference' || (type && (isLive || this.needsNoVerdict())))
+      this.permits.set(verificationId, {
+        type,
+        userId,
+        possession,
+        fromMs: nowMs,
+        untilMs: nowMs + PERMIT_MS,
+      })
+    if (possession && isAsStrong(possession, strongest)) this.endRecovery(userId)
   }
 
   /** A user who has a passkey agrees to another reference by a verification. @throws FakeRefusal replace_verdict_required */
-  assertReplaceable({ body: { user_id, verification_id }, requestId }: Call): void {
-    if (this.strongestOf(user_id) === null) return
-    if (!this.permits.find('replace_reference', user_id, verification_id, this.clock.now()))
-      throw new FakeRefusal('replace_verdict_required', requestId)
+  assertReplaceable({ user_id, verification_id }: Call['body']): void {
+    const isAllowed = this.validPermit(user_id, verification_id)?.type === 'replace_reference'
+    if (this.strongestOf(user_id) !== null && !isAllowed) throw new FakeRefusal('replace_verdict_required')
+  }
+
+  /** Uses a permit up. */
+  usePermit(verificationId: string | undefined): void {
+    this.permits.delete(verificationId ?? '')
   }
 
   /**
    * The field `passkey` of a challenge: options for the browser.
    * @returns undefined where the request asks for none; null for a user without passkeys, where one was preferred
    */
-  async optionsFor(
-    call: Call,
-    nonce: string,
-    timeoutMs: number,
-  ): Promise<PasskeyRequestOptions | PasskeyCreationOptions | null | undefined> {
-    const { user_id, passkey: use, action } = call.body
+  optionsFor({ user_id, passkey: use }: Call['body'], nonce: string, timeoutMs: number) {
     if (use === undefined) return undefined
-    const asked = this.asked(user_id, nonce, timeoutMs)
-    if (use === 'register') return creationOptions(asked, user_id, user_id)
-    return asked.known.length === 0 ? null : requestOptions(asked, canonicalJson(action))
+    if (use === 'register') return this.creationOptions(user_id, user_id, nonce, timeoutMs)
+    return this.of(user_id).length === 0 ? null : this.requestOptions(user_id, nonce, timeoutMs)
   }
 
   /** Refuses a capture whose passkey cannot be used. @throws FakeRefusal */
-  assertUsable(call: Call): void {
-    const { user_id, purpose = 'verify', passkey: use } = call.body
+  assertUsable({ user_id, purpose = 'verify', passkey: use }: Call['body']): void {
     if (use === undefined) return
     if ((use === 'register') !== (purpose === 'enroll'))
-      refuseRequest(call, 'passkey', `is not for the purpose "${purpose}"`)
-    this.assertUsed(call)
-    const count = this.of(user_id).length
-    if (use === 'register') this.assertFirst(user_id, call)
-    if (use === 'required' && count === 0) throw new FakeRefusal('passkey_not_found', call.requestId)
+      refuseRequest('passkey', `is not for the purpose "${purpose}"`)
+    this.assertUsed()
+    if (use === 'register' && this.strongestOf(user_id) !== null)
+      throw new FakeRefusal('passkey_proof_required')
+    if (use === 'required' && this.of(user_id).length === 0) throw new FakeRefusal('passkey_not_found')
   }
 
   /**
@@ -161,119 +189,50 @@ export class FakePasskeys {
    * @returns null for a request without one; its challenge, or null where it is that of the frames
    * @throws FakeRefusal passkey_required, passkeys_unavailable, invalid_request, and those of a challenge
    */
-  openAssertion(call: Call): { challenge: Usable | null } | null {
-    const { passkey_assertion: given, require_passkey: isRequired, challenge, user_id, action } = call.body
+  openAssertion(body: Call['body']): { challenge: OpenedChallenge | null } | null {
+    const { passkey_assertion: given, require_passkey: isRequired, challenge, user_id, action } = body
     if (!given) {
-      if (isRequired) throw new FakeRefusal('passkey_required', call.requestId)
+      if (isRequired) throw new FakeRefusal('passkey_required')
       return null
     }
-    this.assertUsed(call)
-    if (challenge) {
-      if (given.challenge_id !== undefined || given.nonce !== undefined)
-        refuseRequest(
-          call,
-          'passkey_assertion',
-          'with `challenge`, its own id and nonce count: leave these out',
-        )
-      return { challenge: null }
-    }
-    if (given.challenge_id === undefined || given.nonce === undefined)
-      refuseRequest(call, 'passkey_assertion', 'needs the `challenge_id` and `nonce` of its options')
-    return { challenge: this.open(call, given, ['assertion', user_id, canonicalJson(action)]) }
+    this.assertUsed()
+    const field = 'passkey_assertion'
+    const [hasEither, hasBoth] = [given.challenge_id ?? given.nonce, given.challenge_id && given.nonce]
+    if (challenge && hasEither)
+      refuseRequest(field, 'with `challenge`, its own id and nonce count: leave these out')
+    if (!challenge && !hasBoth) refuseRequest(field, 'needs the `challenge_id` and `nonce` of its options')
+    return { challenge: challenge ? null : this.challenges.open(given, ['assertion', user_id, action]) }
   }
 
   /** @throws FakeRefusal passkey_not_found, and the code that the answer asks for */
-  prove({ body, requestId }: Call): ProvenFakePasskey {
-    const credential: PasskeyAuthenticationResponse = body.passkey_assertion.credential
-    const found = (this.kept.get(body.user_id) ?? []).find(
-      ({ credentialId }) => credentialId === credential.id,
-    )
-    if (!found) throw new FakeRefusal('passkey_not_found', requestId)
+  prove({ user_id, passkey_assertion: { credential } }: Call['body']): ProvenFakePasskey {
+    const found = this.ownOf(user_id).find(({ credentialId }) => credentialId === credential.id)
+    if (!found) throw new FakeRefusal('passkey_not_found')
     const { passkey } = found
-    const amr = this.valueOf(passkey.synced, requestId)
+    this.assertAllowed(passkey.synced)
     // Every kept passkey is a scripted one.
     const outcome = scriptedSignature(credential) ?? 'passkey_invalid'
-    if (outcome !== 'accepted') throw new FakeRefusal(outcome, requestId)
-    const use = () => {
-      passkey.last_used_at = this.time(this.clock.now())
-    }
-    return { passkey_id: passkey.passkey_id, amr, use }
+    if (outcome !== 'accepted') throw new FakeRefusal(outcome)
+    return { passkey, amr: this.strengthOf(passkey.synced) }
   }
 
   /** Checks the passkey of an enrollment. @returns what stores it together with the reference @throws FakeRefusal */
-  registrationOf(call: Call): (() => Passkey) | null {
-    const { passkey_registration: given, user_id } = call.body
+  registrationOf({ passkey_registration: given, user_id }: Call['body']): (() => Passkey) | null {
     if (!given) return null
-    this.assertUsed(call)
-    const made = this.made(given, call)
-    return () => this.store(user_id, made, call)
-  }
-
-  /** @throws FakeRefusal invalid_request */
-  assertRegistrable(call: Call): void {
-    const { passkey_registration: given, challenge, add } = call.body
-    if (given && (!challenge || add))
-      refuseRequest(call, 'passkey_registration', 'belongs to `challenge`, without `add`')
-  }
-
-  private async beginRegistration(userId: string, call: Call): Promise<FakeAnswer> {
-    this.assertUsed(call)
-    const { user_name = userId, verification_id } = call.body ?? {}
-    this.assertEnrolled(userId, call)
-    this.permitOf(userId, verification_id, call)
-    if (this.of(userId).length >= MAX_PASSKEYS) throw new FakeRefusal('passkey_limit_reached', call.requestId)
-    const issued = this.ceremonies.issue(['registration', userId, verification_id ?? null], this.clock.now())
-    const asked = this.asked(userId, issued.nonce, CEREMONY_MS)
-    return this.begun(issued, await creationOptions(asked, userId, user_name))
-  }
-
-  private register(userId: string, call: Call): Promise<FakeAnswer> {
-    this.assertUsed(call)
-    const { verification_id } = call.body
-    const opened = this.open(call, call.body, ['registration', userId, verification_id ?? null])
-    return usingUp([opened], () => {
-      const made = this.made(call.body, call)
-      this.assertEnrolled(userId, call)
-      const permit = this.permitOf(userId, verification_id, call)
-      const passkey = this.store(userId, made, call)
-      if (permit === 'verdict') this.permits.use(verification_id)
-      if (permit === 'recovery') {
-        this.recoveries.delete(userId)
-        this.revoked.delete(userId)
-      }
-      return { status: 201, body: { user_id: userId, ...passkey } }
-    })
-  }
-
-  private async beginAssertion(userId: string, call: Call): Promise<FakeAnswer> {
-    this.assertUsed(call)
-    this.assertEnrolled(userId, call)
-    if (this.of(userId).length === 0) throw new FakeRefusal('passkey_not_found', call.requestId)
-    const action = canonicalJson(call.body.action)
-    const issued = this.ceremonies.issue(['assertion', userId, action], this.clock.now())
-    const asked = this.asked(userId, issued.nonce, CEREMONY_MS)
-    return this.begun(issued, await requestOptions(asked, action))
-  }
-
-  private revoke(userId: string, passkeyId: string, call: Call): FakeAnswer {
-    this.assertEnrolled(userId, call)
-    const before = this.kept.get(userId) ?? []
-    const left = before.filter(({ passkey }) => passkey.passkey_id !== passkeyId)
-    if (left.length === before.length) throw new FakeRefusal('passkey_not_found', call.requestId)
-    this.revoked.set(userId, this.strongestOf(userId))
-    this.kept.set(userId, left)
-    return { status: 200, body: { user_id: userId, passkey_id: passkeyId, status: 'revoked' } }
+    this.assertUsed()
+    const made = this.made(user_id, given)
+    return () => this.store(made)
   }
 
   /** @throws FakeRefusal with the code that the answer asks for */
   private made(
+    userId: string,
     { credential, name = null }: { credential: PasskeyRegistrationResponse; name?: string | null },
-    { requestId }: Call,
   ): Kept {
     const outcome = scriptedRegistration(credential) ?? 'passkey_invalid'
-    if (outcome !== 'device_bound' && outcome !== 'synced') throw new FakeRefusal(outcome, requestId)
+    if (outcome !== 'device_bound' && outcome !== 'synced') throw new FakeRefusal(outcome)
     const synced = outcome === 'synced'
-    this.valueOf(synced, requestId)
+    this.assertAllowed(synced)
     const passkey: Passkey = {
       passkey_id: fakeId('pky'),
       name,
@@ -281,109 +240,115 @@ export class FakePasskeys {
       backed_up: synced,
       aaguid: SANDBOX_AAGUID,
       transports: ['internal'],
-      created_at: this.time(this.clock.now()),
+      created_at: isoTime(this.service.clock.now()),
       last_used_at: null,
     }
-    return { passkey, credentialId: credential.id }
+    return { userId, passkey, credentialId: credential.id, isRevoked: false }
   }
 
-  private store(userId: string, made: Kept, { requestId }: Call): Passkey {
-    const own = this.kept.get(userId) ?? []
-    if (own.length >= MAX_PASSKEYS) throw new FakeRefusal('passkey_limit_reached', requestId)
-    for (const others of this.kept.values())
-      if (others.some(({ credentialId }) => credentialId === made.credentialId))
-        throw new FakeRefusal('passkey_already_registered', requestId)
-    this.kept.set(userId, [...own, made])
+  private store(made: Kept): Passkey {
+    const isKnown = this.kept.some((one) => !one.isRevoked && one.credentialId === made.credentialId)
+    if (isKnown) throw new FakeRefusal('passkey_already_registered')
+    this.kept.push(made)
     return made.passkey
   }
 
-  private open(call: Call, given: { challenge_id: string; nonce: string }, binding: unknown[]): Usable {
-    return this.ceremonies.open(call, given, binding, this.clock.now())
+  private creationOptions(userId: string, userName: string, challenge: string, timeout: number) {
+    return {
+      challenge,
+      rp: { id: this.rpId, name: 'Fake' },
+      user: { id: base64url(new TextEncoder().encode(userId)), name: userName, displayName: userName },
+      pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
+      timeout,
+      excludeCredentials: this.descriptors(userId),
+      authenticatorSelection: {
+        residentKey: 'preferred',
+        requireResidentKey: false,
+        userVerification: 'required',
+      },
+      attestation: 'none',
+    }
   }
 
-  private begun(
-    { challenge_id, nonce, expiresMs }: ReturnType<FakeCeremonies['issue']>,
-    options: object,
-  ): FakeAnswer {
-    return { status: 201, body: { challenge_id, nonce, options, expires_at: this.time(expiresMs) } }
+  private requestOptions(userId: string, challenge: string, timeout: number) {
+    const allowCredentials = this.descriptors(userId)
+    return { challenge, rpId: this.rpId, timeout, allowCredentials, userVerification: 'required' }
   }
 
-  private asked(userId: string, nonce: string, timeout: number) {
-    return { rpId: this.settings?.rpId ?? 'bank.example', known: this.descriptors(userId), nonce, timeout }
+  private get rpId(): string {
+    return this.service.passkeys?.rpId ?? 'bank.example'
   }
 
   private descriptors(userId: string) {
-    return (this.kept.get(userId) ?? []).map(({ passkey, credentialId }) => ({
+    return this.ownOf(userId).map(({ passkey: { transports }, credentialId: id }) => ({
       type: 'public-key' as const,
-      id: credentialId,
-      transports: passkey.transports,
+      id,
+      transports,
     }))
   }
 
-  private valueOf(isSynced: boolean, requestId: string): 'hwk' | 'swk' {
-    const { synced = 'swk' } = this.settings ?? {}
-    if (isSynced && synced === 'refused') throw new FakeRefusal('passkey_not_allowed', requestId)
-    return this.strengthOf(isSynced)
+  private ownOf(userId: string): Kept[] {
+    return this.kept.filter((one) => one.userId === userId && !one.isRevoked)
   }
 
-  private strengthOf(isSynced: boolean): 'hwk' | 'swk' {
-    return !isSynced && this.settings?.attestation ? 'hwk' : 'swk'
+  /** @throws FakeRefusal passkey_not_allowed */
+  private assertAllowed(isSynced: boolean): void {
+    if (isSynced && this.service.passkeys?.synced === 'refused') throw new FakeRefusal('passkey_not_allowed')
   }
 
-  private assertUsed({ requestId }: Call): void {
-    if (!this.settings) throw new FakeRefusal('passkeys_unavailable', requestId)
+  private strengthOf(isSynced: boolean): Possession {
+    return !isSynced && this.service.passkeys?.attestation ? 'hwk' : 'swk'
   }
 
-  private cancelRecovery(userId: string, call: Call): FakeAnswer {
-    this.assertEnrolled(userId, call)
-    if (!this.recoveries.delete(userId)) throw new FakeRefusal('passkey_recovery_not_found', call.requestId)
-    return { status: 200, body: { user_id: userId, status: 'cancelled' } }
+  private assertUsed(): void {
+    if (!this.service.passkeys) throw new FakeRefusal('passkeys_unavailable')
   }
 
   private needsNoVerdict(): boolean {
-    return this.settings?.registration === 'backend'
+    return this.service.passkeys?.registration === 'backend'
   }
 
-  /** @throws FakeRefusal passkey_verdict_required, passkey_proof_required, passkey_recovery_pending */
-  private permitOf(
-    userId: string,
-    verificationId: string | undefined,
-    { requestId }: Call,
-  ): 'verdict' | 'recovery' | null {
-    const nowMs = this.clock.now()
-    const recovery = this.recoveries.get(userId)
-    if (recovery && recovery.verificationId === verificationId) {
-      if (nowMs < recovery.readyMs) throw new FakeRefusal('passkey_recovery_pending', requestId)
-      if (nowMs >= recovery.readyMs + RECOVERY_USABLE_MS)
-        throw new FakeRefusal('passkey_verdict_required', requestId)
-      return 'recovery'
+  /**
+   * @returns what allows the registration; undefined where it needs nothing
+   * @throws FakeRefusal passkey_verdict_required, passkey_proof_required, passkey_recovery_pending
+   */
+  private permitOf(userId: string, verificationId: string | undefined): Permit | undefined {
+    const permit = this.validPermit(userId, verificationId)
+    if (permit?.type === 'recover_passkey') {
+      if (this.service.clock.now() < permit.fromMs) throw new FakeRefusal('passkey_recovery_pending')
+      return permit
     }
-    const permit = this.permits.find('register_passkey', userId, verificationId, nowMs)
-    if (!this.needsNoVerdict() && !permit) throw new FakeRefusal('passkey_verdict_required', requestId)
-    const needed = this.strongestOf(userId)
-    const proven = permit?.possession ?? null
-    if (needed !== null && strongerOf(proven, needed) !== proven)
-      throw new FakeRefusal('passkey_proof_required', requestId)
-    return permit ? 'verdict' : null
+    const verdict = permit?.type === 'register_passkey' ? permit : undefined
+    if (!verdict && !this.needsNoVerdict()) throw new FakeRefusal('passkey_verdict_required')
+    if (!isAsStrong(verdict?.possession ?? null, this.strongestOf(userId)))
+      throw new FakeRefusal('passkey_proof_required')
+    return verdict
   }
 
-  /** @throws FakeRefusal passkey_proof_required for a user who has, or had, a passkey */
-  private assertFirst(userId: string, { requestId }: Call): void {
-    if (this.strongestOf(userId) !== null) throw new FakeRefusal('passkey_proof_required', requestId)
+  private validPermit(userId: string, verificationId: string | undefined): Permit | undefined {
+    const permit = this.permits.get(verificationId ?? '')
+    return permit?.userId === userId && this.service.clock.now() < permit.untilMs ? permit : undefined
   }
 
-  private strongestOf(userId: string): Possession {
-    return (this.kept.get(userId) ?? []).reduce<Possession>(
-      (strongest, kept) => strongerOf(strongest, this.strengthOf(kept.passkey.synced)),
-      this.revoked.get(userId) ?? null,
-    )
+  /** @returns whether the user had one */
+  private endRecovery(userId: string): boolean {
+    const [id] =
+      [...this.permits].find(([, one]) => one.userId === userId && one.type === 'recover_passkey') ?? []
+    return id !== undefined && this.permits.delete(id)
   }
 
-  private assertEnrolled(userId: string, { requestId }: Call): void {
-    if (!this.isEnrolled(userId)) throw new FakeRefusal('reference_not_found', requestId)
+  /** The strongest proof that any of a user's passkeys gives, or gave before it was revoked; null for a user who had none. */
+  private strongestOf(userId: string): Possession | null {
+    const own = this.kept.filter((one) => one.userId === userId)
+    const proofs = own.map(({ passkey }) => this.strengthOf(passkey.synced))
+    return proofs.find((proof) => proof === 'hwk') ?? proofs[0] ?? null
   }
+}
 
-  private time(ms: number): string {
-    return new Date(ms).toISOString()
-  }
+function isRevoked(one: Kept, userId: string): boolean {
+  return one.isRevoked && one.userId === userId
+}
+
+function isAsStrong(proof: Possession | null, needed: Possession | null): boolean {
+  return needed === null || proof === 'hwk' || proof === needed
 }

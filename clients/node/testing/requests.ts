@@ -1,10 +1,17 @@
-/** Requests to the service in memory, and their refusals. */
-import { ERRORS } from '../../../src/contract/error-codes.js'
-import { busyRefusal, refusedPhoto } from '../../../src/contract/sandbox-rules.js'
+/** Requests to the service in memory, and the checks that every call passes. */
+import { sha256Hex } from '../../../src/contract/action-hash.js'
+import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../../../src/contract/actions/readable-text.js'
+import {
+  payeesFaults,
+  TYPED_ACTION_REMEDY,
+  typedActionFaults,
+} from '../../../src/contract/actions/typed-action-check.js'
+import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
+import { busyRefusal } from '../../../src/contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
-import type { CaptureBinding, DisplayedText } from '../types.js'
-import { FakeRefusal, photoDetail } from './refusals.js'
-import { FAKE_SCOPES } from './service-texts.js'
+import type { CaptureBinding, DisplayedText, Scope } from '../types.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import { type CallName, FAKE_CALLS, type FakeCall } from './service-calls.js'
 
 /** A request as it was sent, for assertions. */
 export interface FakeRequest {
@@ -26,68 +33,82 @@ export interface Call extends FakeRequest {
   captureSession?: { id: string; binding: CaptureBinding }
 }
 
-const NAMES = Object.keys(FAKE_SCOPES).map((name) => ({
+/** Calls whose action may be the recovery of a passkey. */
+const RECOVERING: readonly string[] = ['POST /verify', 'POST /challenges', 'POST /capture-sessions']
+
+const FORMS = (Object.keys(FAKE_CALLS) as CallName[]).map((name) => ({
   name,
-  form: new RegExp(`^${name.replace(/\{\w+\}/g, '[^/]+')}$`),
+  form: new RegExp(`^${name.replace(/\{\w+\}/g, '([^/]+)')}$`),
 }))
 
-/** Method and path of a call as the API describes it; empty for a call that it does not describe. */
-export function describedName({ method, path }: FakeRequest): string {
-  return NAMES.find(({ form }) => form.test(`${method} ${path}`))?.name ?? ''
+/**
+ * @returns the call as the API describes it, and what stands in its path for the variables
+ * @throws FakeRefusal unknown_endpoint
+ */
+export function describedCall({ method, path }: FakeRequest): { name: CallName; variables: string[] } {
+  for (const { name, form } of FORMS) {
+    const match = form.exec(`${method} ${path}`)
+    if (match) return { name, variables: match.slice(1).map((part) => decodeURIComponent(part)) }
+  }
+  throw new FakeRefusal('unknown_endpoint')
 }
 
-export function refuseRequest({ requestId }: Call, path: string, issue: string): never {
-  throw new FakeRefusal('invalid_request', requestId, [{ path, issue }])
+/** Refuses a misspelled field or an unknown language, as the service does. @throws FakeRefusal invalid_request */
+export function assertKnownFields(name: CallName, body: Call['body']): void {
+  const { fields }: FakeCall = FAKE_CALLS[name]
+  const details: ErrorDetail[] = Object.keys(body ?? {})
+    .filter((field) => !fields.includes(field))
+    .map((field) => ({ path: field, issue: 'is not a known field' }))
+  if (fields.includes('locale') && body?.locale !== undefined && !DISPLAY_LOCALES.includes(body.locale))
+    details.push({ path: 'locale', issue: `must be one of ${DISPLAY_LOCALES.join(', ')}` })
+  if (details.length > 0) throw new FakeRefusal('invalid_request', details)
 }
 
-/** @returns the photos or frames of a request @throws FakeRefusal invalid_request */
-export function photosOf(call: Call): string[] {
-  const { user_id, image, images, challenge } = call.body
-  const photos = challenge?.frames.map((frame: { image: unknown }) => frame.image) ?? images ?? [image]
-  if (!user_id) refuseRequest(call, 'user_id', 'is required')
-  if (photos.length === 0 || !photos.every((photo: unknown) => typeof photo === 'string' && photo))
-    refuseRequest(call, 'image', 'is required')
-  return photos
+/** @param held scopes of the key; undefined for a key that may make every call @throws FakeRefusal insufficient_scope */
+export function assertScopes(name: CallName, body: Call['body'], held: readonly Scope[] | undefined): void {
+  if (held === undefined) return
+  const { scopes, fields }: FakeCall = FAKE_CALLS[name]
+  const { purpose = 'verify', action, replace, add } = body ?? {}
+  const wanted: Array<readonly [path: string, scopes: readonly Scope[]]> = [
+    ['Authorization', scopes],
+    ['purpose', fields.includes('purpose') ? [purpose] : []],
+    ['action', RECOVERING.includes(name) && action?.type === 'recover_passkey' ? ['recover'] : []],
+    ['replace', replace ? ['replace'] : []],
+    ['add', add ? ['replace'] : []],
+  ]
+  for (const [path, scopes] of wanted)
+    if (scopes.length > 0 && !scopes.some((scope) => held.includes(scope)))
+      throw new FakeRefusal(
+        'insufficient_scope',
+        scopes.map((scope) => ({ path, issue: `needs an API key with the scope "${scope}"`, scope })),
+      )
 }
 
-/** @returns the fields that hold the first photos or frames of a request */
-export function photoPaths({ body }: Call, count: number): string[] {
-  const pathOf = (index: number) =>
-    body.challenge ? `challenge.frames.${index}.image` : body.images ? `images.${index}` : 'image'
-  return Array.from({ length: count }, (_, index) => pathOf(index))
+/** Refuses a typed action that does not fit its schema, and a list that is not the batch's. @throws FakeRefusal invalid_request */
+export async function assertTypedAction(name: CallName, body: Call['body']): Promise<void> {
+  const { fields }: FakeCall = FAKE_CALLS[name]
+  if (!fields.includes('action')) return
+  const { action, payees, locale } = body
+  const faults = typedActionFaults(action)
+  if (faults.length > 0) throw new FakeRefusal('invalid_request', faults, TYPED_ACTION_REMEDY)
+  if (!fields.includes('payees') || (name === 'POST /challenges' && locale === undefined)) return
+  const hash = typeof payees === 'string' ? await sha256Hex(payees) : ''
+  const wrong = payeesFaults(action, payees, () => hash)
+  if (wrong.length > 0) throw new FakeRefusal('invalid_request', wrong)
 }
 
-/** Refuses an id of the service as nonce: it would look like a statement of the service. @throws FakeRefusal invalid_request */
-export function refuseOwnId(call: Call): void {
-  if (!call.captureSession && /^[a-z]{3}_[0-9a-f]{32}$/.test(call.body.nonce ?? ''))
-    refuseRequest(call, 'nonce', 'must not have the form of an id of this service; send a random text')
+/** Refuses a user whose id asks for it. @throws FakeRefusal rate_limited, overloaded */
+export function refuseBusy(userId: string): void {
+  const code = busyRefusal(userId)
+  if (code) throw new FakeRefusal(code)
 }
 
 /** Refuses to enroll under an id that people cannot tell from another one. @throws FakeRefusal invalid_request */
-export function refuseUnseen(call: Call): void {
-  if (/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]/u.test(call.body.user_id))
-    refuseRequest(
-      call,
-      'user_id',
-      'must not hold control, format, invisible, private-use or unassigned characters',
-    )
+export function refuseUnseen(userId: string): void {
+  if (!isPlainIdentifier(userId)) refuseRequest('user_id', NO_UNSEEN_CHARACTERS)
 }
 
-/** @throws FakeRefusal rate_limited, overloaded */
-export function refuseBusy(userId: string, { requestId }: Call): void {
-  const code = busyRefusal(userId)
-  if (code) throw new FakeRefusal(code, requestId)
-}
-
-const GUIDANCE = {
-  face_not_found: 'no_face',
-  multiple_faces: 'several_faces',
-  different_people: 'different_people',
-  liveness_failed: 'not_live',
-} as const
-
-/** @returns the detail that names the photo at fault */
-export function blame({ body }: Call, code: keyof typeof GUIDANCE): ErrorDetail[] {
-  const path = body.images ? `images.${refusedPhoto(code, body.images.length)}` : 'image'
-  return [photoDetail(path, ERRORS[code].message, GUIDANCE[code])]
+/** Whether an action is of this type. */
+export function isOfType(action: unknown, type: string): boolean {
+  return typeof action === 'object' && action !== null && 'type' in action && action.type === type
 }

@@ -1,9 +1,8 @@
 /** The signing secrets of the service in memory, and their rotation. */
 import type { SigningSecret } from '../signing-secret.js'
 import { FakeRefusal } from './refusals.js'
-import type { Call } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
-import type { TestClock } from './test-clock.js'
+import { isoTime, type TestClock } from './test-clock.js'
 
 /** Time for which both secrets are valid after a rotation. */
 const OVERLAP_MS = 30 * 60_000
@@ -21,15 +20,15 @@ export class FakeSecrets {
   }
 
   /** @throws FakeRefusal rotation_in_progress */
-  rotate(call: Call): FakeAnswer {
+  rotate(isForced = false): FakeAnswer {
     const [previous, older] = this.active
-    if (older && !call.body?.force) throw new FakeRefusal('rotation_in_progress', call.requestId)
+    if (older && !isForced) throw new FakeRefusal('rotation_in_progress')
     const next = newSecret()
     this.secrets = [next, previous]
     this.overlapEndsMs = this.clock.now() + OVERLAP_MS
     const body = {
-      signing_secret: { ...next, created_at: new Date(this.clock.now()).toISOString() },
-      previous: { id: previous.id, valid_until: new Date(this.overlapEndsMs).toISOString() },
+      signing_secret: { ...next, created_at: isoTime(this.clock.now()) },
+      previous: { id: previous.id, valid_until: isoTime(this.overlapEndsMs) },
       overlap_seconds: OVERLAP_MS / 1000,
     }
     return { status: 200, body }

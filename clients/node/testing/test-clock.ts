@@ -37,3 +37,8 @@ export class TestClock {
     })
   }
 }
+
+/** @param ms milliseconds since 1970 */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}

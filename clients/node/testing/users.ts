@@ -1,72 +1,72 @@
 /** Users of the service in memory: enrolls, challenges, verifies and erases them as the sandbox does. No photo is decoded. */
-
 import { acrOf } from '../../../src/contract/acr.js'
-import { CHALLENGE_PHOTOS, SANDBOX_MODEL, sandboxOutcome } from '../../../src/contract/sandbox-rules.js'
+import { CAPTURE_LIMITS } from '../../../src/contract/capture-limits.js'
 import {
-  includesQuality,
+  CHALLENGE_PHOTOS,
+  LOCKED_OUT_SECONDS,
+  SANDBOX_MODEL,
+  sandboxOutcome,
+} from '../../../src/contract/sandbox-rules.js'
+import type { Challenge, User } from '../types.js'
+import {
+  assertLive,
   integrityOf,
-  livenessDetails,
+  livenessMethods,
   livenessOf,
-  offeredMethods,
-  refusePoor,
-  screen,
-} from './captures.js'
-import { usingUp } from './ceremonies.js'
-import { assertChallengeRequest, FakeChallenges, methodFor, type OpenedChallenge } from './challenges.js'
-import type { FakeInstallation } from './installation.js'
-import { type FakePasskeySettings, FakePasskeys } from './passkeys.js'
-import { qualityAnswer } from './quality.js'
-import { type FakeUser, findUser, userAnswer } from './records.js'
-import { FakeRefusal } from './refusals.js'
-import {
-  type Call,
   photoPaths,
   photosOf,
-  refuseBusy,
-  refuseOwnId,
-  refuseRequest,
-  refuseUnseen,
-} from './requests.js'
+  qualityOf,
+  screen,
+} from './captures.js'
+import {
+  assertChallengeRequest,
+  displayFor,
+  FakeChallenges,
+  methodFor,
+  type OpenedChallenge,
+  stepsFor,
+  subjectOf,
+  usingUp,
+} from './challenges.js'
+import type { FakeInstallation } from './installation.js'
+import { FakePasskeys } from './passkeys.js'
+import { assertMovements } from './policy.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import { type Call, refuseUnseen } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
+import { isoTime } from './test-clock.js'
 import { FakeVerdicts } from './verdicts.js'
-import { FakeVerifications } from './verifications.js'
 
-/** Time for which a repeated erasure gets the same receipt. */
-const RECEIPT_MS = 24 * 3_600_000
-const CHALLENGE_MS = 90_000
+/** Life of a challenge, in seconds. */
+const TTL_SECONDS = 90
 
 export class FakeUsers {
   readonly passkeys: FakePasskeys
-  private readonly users = new Map<string, FakeUser>()
-  /** Receipts of erasures by user id. */
-  private readonly receipts = new Map<string, { body: object; untilMs: number }>()
-  private readonly challenges = new FakeChallenges()
-  private readonly verifications = new FakeVerifications()
-  private readonly verdicts: FakeVerdicts
+  readonly verdicts: FakeVerdicts
+  private readonly users = new Map<string, Pick<User, 'enrolled_at' | 'reference'>>()
+  /** Bodies of the answers to erasures by user id: a repeated erasure gets the same one. */
+  private readonly receipts = new Map<string, object>()
+  private readonly challenges: FakeChallenges
 
-  /** @param passkeys undefined for a tenant that uses none */
-  constructor(
-    private readonly service: FakeInstallation,
-    passkeys: FakePasskeySettings | undefined,
-  ) {
-    this.passkeys = new FakePasskeys(passkeys, service.clock, (userId) => this.users.has(userId))
-    this.verdicts = new FakeVerdicts(service, this.passkeys, this.verifications)
+  constructor(private readonly service: FakeInstallation) {
+    this.challenges = new FakeChallenges(service.clock)
+    this.passkeys = new FakePasskeys(service, this.challenges, (userId) => this.find(userId))
+    this.verdicts = new FakeVerdicts(service, this.passkeys)
   }
 
   async enroll(call: Call): Promise<FakeAnswer> {
-    const { replace, add, dry_run } = call.body
-    if (add && replace) refuseRequest(call, 'add', 'give either `add` or `replace`')
-    if (dry_run && call.body.challenge)
-      refuseRequest(call, 'dry_run', 'a challenge is good for one call: assess photos')
-    this.passkeys.assertRegistrable(call)
-    const photos = photosOf(call)
-    refuseUnseen(call)
+    const { body } = call
+    const { user_id, replace, add, dry_run, challenge, passkey_registration } = body
+    if (add && replace) refuseRequest('add', 'give either `add` or `replace`')
+    if (dry_run && challenge) refuseRequest('dry_run', 'a challenge is good for one call: assess photos')
+    if (passkey_registration && (!challenge || add))
+      refuseRequest('passkey_registration', 'belongs to `challenge`, without `add`')
+    const photos = photosOf(body)
+    refuseUnseen(user_id)
     const opened = this.openChallenge(call, 'enroll')
-    return usingUp(opened ? [opened] : [], () => {
-      const storePasskey = this.passkeys.registrationOf(call)
-      const paths = photoPaths(call, opened ? CHALLENGE_PHOTOS : photos.length)
-      return this.enrolPhotos(call, opened, paths, storePasskey)
-    })
+    return usingUp(opened ? [opened] : [], () =>
+      this.enrolPhotos(call, opened, photoPaths(body, opened ? CHALLENGE_PHOTOS : photos.length)),
+    )
   }
 
   /** @param paths fields of the request that hold the photos of the reference */
@@ -74,33 +74,28 @@ export class FakeUsers {
     call: Call,
     opened: OpenedChallenge | null,
     paths: readonly string[],
-    storePasskey: ReturnType<FakePasskeys['registrationOf']>,
   ): Promise<FakeAnswer> {
-    const { user_id, replace, add, dry_run = false, consent, verification_id } = call.body
+    const { clock, checksLiveness } = this.service
+    const { user_id, replace, add, dry_run, consent, verification_id } = call.body
+    const storePasskey = this.passkeys.registrationOf(call.body)
     const present = this.users.get(user_id)
-    if (!dry_run && add && present === undefined) throw new FakeRefusal('reference_not_found', call.requestId)
-    if (!dry_run && !add && !replace && present !== undefined)
-      throw new FakeRefusal('already_enrolled', call.requestId)
-    if (!dry_run && replace && present !== undefined) this.passkeys.assertReplaceable(call)
-    await screen(call, this.service.clock)
-    const liveness = livenessOf(user_id, opened, this.service.checksLiveness)
-    if (liveness.passed === false)
-      throw new FakeRefusal('liveness_failed', call.requestId, livenessDetails(call, liveness))
-    if (!dry_run && !opened) refusePoor(call, 'enrol')
-    const integrity = integrityOf(call)
-    const assessed = (views: number) => ({
+    if (!dry_run) this.assertEnrollable(call.body)
+    await screen(call, 'enroll', clock)
+    const liveness = livenessOf(user_id, opened, checksLiveness)
+    assertLive(call.body, liveness)
+    const views = (add && !dry_run ? (present?.reference.views ?? 0) : 0) + paths.length
+    const assessed = {
       user_id,
-      quality: { ...qualityAnswer(user_id, paths, dry_run || includesQuality(call)), views },
+      quality: { ...qualityOf(call.body, paths), views },
       liveness,
-      capture_integrity: integrity,
+      capture_integrity: integrityOf(call.body),
       model: SANDBOX_MODEL,
-    })
-    if (dry_run) return { status: 200, body: { ...assessed(paths.length), status: 'assessed' } }
+    }
+    if (dry_run) return { status: 200, body: { ...assessed, status: 'assessed' } }
     // A passkey that cannot be stored refuses the enrollment as well.
-    const passkey = storePasskey?.()
-    if (replace) this.passkeys.permits.use(verification_id)
-    const views = (add ? (present?.reference.views ?? 0) : 0) + paths.length
-    const created_at = this.time()
+    const passkey = storePasskey?.() ?? null
+    if (replace) this.passkeys.usePermit(verification_id)
+    const created_at = isoTime(clock.now())
     const reference_id = fakeId('ref')
     this.users.set(user_id, {
       enrolled_at: present?.enrolled_at ?? created_at,
@@ -114,127 +109,151 @@ export class FakeUsers {
       },
     })
     this.receipts.delete(user_id)
-    const body = {
-      reference_id,
-      ...assessed(views),
-      status: 'enrolled',
-      created_at,
-      passkey: passkey ?? null,
-    }
+    const body = { reference_id, ...assessed, status: 'enrolled', created_at, passkey }
     return { status: 201, body }
   }
 
   async verify(call: Call): Promise<FakeAnswer> {
-    photosOf(call)
-    refuseOwnId(call)
-    refuseBusy(call.body.user_id, call)
+    const { body } = call
+    photosOf(body)
+    // An id of the service as nonce would look like a statement of the service.
+    if (!call.captureSession && /^[a-z]{3}_[0-9a-f]{32}$/.test(body.nonce ?? ''))
+      refuseRequest('nonce', 'must not have the form of an id of this service; send a random text')
     const opened = this.openChallenge(call, 'verify')
-    const assertion = this.passkeys.openAssertion(call)
+    const assertion = this.passkeys.openAssertion(body)
     const used = [opened, assertion?.challenge].filter((one) => one != null)
     return usingUp(used, () => {
-      const passkey = assertion && this.passkeys.prove(call)
-      const shown = { ...call, display: call.display ?? opened?.display }
-      return this.verdicts.reach(shown, { opened, passkey, user: this.users.get(call.body.user_id) })
+      const passkey = assertion && this.passkeys.prove(body)
+      const { reference } = this.users.get(body.user_id) ?? {}
+      return this.verdicts.reach(call, { opened, passkey, reference })
     })
   }
 
-  user(userId: string, call: Call): FakeAnswer {
-    refuseBusy(userId, call)
-    const user = findUser(this.users, userId, call)
-    return userAnswer(userId, user, this.passkeys.of(userId).length, this.service.clock.now())
+  read(userId: string): FakeAnswer {
+    const isLocked = sandboxOutcome(userId) === '+locked_out'
+    const lockoutEnds = this.service.clock.now() + 1000 * LOCKED_OUT_SECONDS
+    const body: User = {
+      user_id: userId,
+      status: 'enrolled',
+      ...this.find(userId),
+      lockout: {
+        status: isLocked ? 'locked_out' : 'none',
+        ends_at: isLocked ? isoTime(lockoutEnds) : null,
+        rejections: 0,
+      },
+      passkeys: this.passkeys.of(userId).length,
+    }
+    return { status: 200, body }
   }
 
-  recordConsent(userId: string, call: Call): FakeAnswer {
-    refuseBusy(userId, call)
-    const { consent } = call.body
-    if (consent === undefined) refuseRequest(call, 'consent', 'is required')
-    const { reference } = findUser(this.users, userId, call)
+  recordConsent(userId: string, { consent }: Call['body']): FakeAnswer {
+    if (consent === undefined) refuseRequest('consent', 'is required')
+    const { reference } = this.find(userId)
     reference.consent = consent
     return { status: 200, body: { user_id: userId, reference_id: reference.reference_id, consent } }
   }
 
-  verification(verificationId: string, call: Call): FakeAnswer {
-    return this.verifications.read(verificationId, call)
-  }
-
-  delete(call: Call): FakeAnswer {
-    const { user_id } = call.body
-    refuseBusy(user_id, call)
-    const now = this.service.clock.now()
-    const receipt = this.receipts.get(user_id)
-    if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
-    if (!this.users.delete(user_id)) throw new FakeRefusal('reference_not_found', call.requestId)
-    const passkeys = this.passkeys.of(user_id).length
-    this.passkeys.forget(user_id)
-    this.service.policy.forget(user_id)
-    this.verifications.forget(user_id)
-    const erased = { references: 1, captures: 0, passkeys, idempotency_records: 0 }
-    const body = { user_id, status: 'erased', erasure_id: fakeId('era'), erased_at: this.time(), erased }
-    this.receipts.set(user_id, { body, untilMs: now + RECEIPT_MS })
+  erase(userId: string): FakeAnswer {
+    const receipt = this.receipts.get(userId)
+    if (receipt) return { status: 200, body: receipt }
+    this.find(userId)
+    const erased = {
+      references: 1,
+      captures: 0,
+      passkeys: this.passkeys.of(userId).length,
+      idempotency_records: 0,
+    }
+    this.users.delete(userId)
+    this.passkeys.forget(userId)
+    this.verdicts.forget(userId)
+    const erased_at = isoTime(this.service.clock.now())
+    const body = { user_id: userId, status: 'erased', erasure_id: fakeId('era'), erased_at, erased }
+    this.receipts.set(userId, body)
     return { status: 200, body }
   }
 
   /** Checks that a capture for this request could succeed, before a link is made. @throws FakeRefusal */
-  async assertCapturable(call: Call): Promise<void> {
-    assertChallengeRequest(call)
-    const { user_id, purpose = 'verify', modes, replace } = call.body
-    this.assertLivenessOffered(call, modes === undefined || modes.length > 0)
-    if (purpose === 'verify') {
-      this.assertVerifiable(call)
-      await this.assertMovements(call)
-    } else if (this.users.has(user_id)) {
-      if (!replace) throw new FakeRefusal('already_enrolled', call.requestId)
-      this.passkeys.assertReplaceable(call)
-    }
-    this.passkeys.assertUsable(call)
+  assertCapturable({ body }: Call): void {
+    assertChallengeRequest(body)
+    const { purpose = 'verify', modes } = body
+    this.assertLivenessOffered(body, modes === undefined || modes.length > 0)
+    if (purpose === 'verify') this.assertVerifiable(body)
+    else this.assertEnrollable(body)
+    this.passkeys.assertUsable(body)
   }
 
-  async challenge(call: Call): Promise<FakeAnswer> {
-    assertChallengeRequest(call)
-    const { user_id, purpose = 'verify' } = call.body
-    refuseBusy(user_id, call)
-    if (purpose === 'verify') {
-      this.assertVerifiable(call)
-      await this.assertMovements(call)
+  async challenge({ body }: Call): Promise<FakeAnswer> {
+    assertChallengeRequest(body)
+    const { user_id, purpose = 'verify', modes } = body
+    if (purpose === 'verify') this.assertVerifiable(body)
+    this.passkeys.assertUsable(body)
+    const display = await displayFor(body)
+    const method = methodFor(modes)
+    const shown = display && {
+      hash: display.hash,
+      locale: display.locale,
+      version: display.version,
+      source: 'challenge' as const,
     }
-    this.passkeys.assertUsable(call)
-    const issued = await this.challenges.issue(call, this.service.clock.now())
-    const passkey = await this.passkeys.optionsFor(call, issued.nonce, CHALLENGE_MS)
-    return { status: 201, body: passkey === undefined ? issued : { ...issued, passkey } }
+    const issued = this.challenges.issue(subjectOf(purpose, body), 1000 * TTL_SECONDS, {
+      method,
+      display: shown,
+    })
+    const passkey = this.passkeys.optionsFor(body, issued.nonce, 1000 * TTL_SECONDS)
+    const challenge: Challenge = {
+      ...issued,
+      user_id,
+      purpose,
+      method,
+      steps: stepsFor(modes),
+      capture: CAPTURE_LIMITS,
+      expires_in: TTL_SECONDS,
+      ...(display && { display }),
+    }
+    return { status: 201, body: passkey === undefined ? challenge : { ...challenge, passkey } }
   }
 
-  private openChallenge(call: Call, purpose: 'verify' | 'enroll'): OpenedChallenge | null {
-    const opened = this.challenges.open(call, purpose, this.service.clock.now())
-    this.assertLivenessOffered(call, Boolean(opened?.method))
+  /** @returns null for a request with photos @throws FakeRefusal */
+  private openChallenge({ body }: Call, purpose: 'verify' | 'enroll'): OpenedChallenge | null {
+    const { challenge } = body
+    const opened = challenge ? this.challenges.open(challenge, subjectOf(purpose, body)) : null
+    this.assertLivenessOffered(body, Boolean(opened?.method))
     return opened
   }
 
-  private assertLivenessOffered({ body, requestId }: Call, isActive: boolean): void {
-    const { require_liveness: required = 'none' } = body
-    if ((required === 'active' || required === 'both') && !isActive)
-      throw new FakeRefusal('liveness_required', requestId)
-    if ((required === 'passive' || required === 'both') && !this.service.checksLiveness)
-      throw new FakeRefusal('liveness_unavailable', requestId)
+  /** @throws FakeRefusal liveness_required, liveness_unavailable */
+  private assertLivenessOffered({ require_liveness }: Call['body'], isActive: boolean): void {
+    const asksFor = (kind: string) => require_liveness === kind || require_liveness === 'both'
+    if (asksFor('active') && !isActive) throw new FakeRefusal('liveness_required')
+    if (asksFor('passive') && !this.service.checksLiveness) throw new FakeRefusal('liveness_unavailable')
   }
 
-  /** Refuses movements that the policy finds too few, before anybody makes them. @throws FakeRefusal policy_not_met */
-  private assertMovements(call: Call): Promise<void> {
-    const { checksLiveness, policy } = this.service
-    return policy.assertMovements(
-      call,
-      acrOf(offeredMethods(methodFor(call.body.modes), checksLiveness), true),
-    )
+  /** @throws FakeRefusal reference_not_found, already_enrolled, replace_verdict_required */
+  private assertEnrollable(body: Call['body']): void {
+    const { user_id, add, replace } = body
+    const isPresent = this.users.has(user_id)
+    if (add) this.find(user_id)
+    else if (isPresent && !replace) throw new FakeRefusal('already_enrolled')
+    if (isPresent && replace) this.passkeys.assertReplaceable(body)
   }
 
-  /** Refuses a capture for a verification that cannot succeed. Users whose id chooses an outcome need no enrollment. */
-  private assertVerifiable({ body, requestId }: Call): void {
-    const outcome = sandboxOutcome(body.user_id)
-    if (!this.users.has(body.user_id) && outcome === null)
-      throw new FakeRefusal('reference_not_found', requestId)
-    if (outcome === '+locked_out') throw new FakeRefusal('locked_out', requestId)
+  /**
+   * Refuses a capture for a verification that cannot succeed: of an unknown user whose id chooses no outcome, of one who is locked out,
+   * and with movements that the policy finds too few.
+   * @throws FakeRefusal reference_not_found, locked_out, policy_not_met
+   */
+  private assertVerifiable({ user_id, action, modes }: Call['body']): void {
+    const { policy, checksLiveness } = this.service
+    const outcome = sandboxOutcome(user_id)
+    if (outcome === null) this.find(user_id)
+    if (outcome === '+locked_out') throw new FakeRefusal('locked_out')
+    assertMovements(policy, action, acrOf(livenessMethods(methodFor(modes), checksLiveness), true))
   }
 
-  private time(): string {
-    return new Date(this.service.clock.now()).toISOString()
+  /** @throws FakeRefusal reference_not_found */
+  private find(userId: string): Pick<User, 'enrolled_at' | 'reference'> {
+    const user = this.users.get(userId)
+    if (!user) throw new FakeRefusal('reference_not_found')
+    return user
   }
 }

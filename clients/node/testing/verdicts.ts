@@ -1,6 +1,8 @@
-/** Verdicts of the service in memory: reached by the sandbox's rules and the tenant's policy, and signed. */
-
+/** Verdicts of the service in memory: reached by the sandbox's rules and the tenant's policy, signed, and looked up later. */
+import { decodeJwt } from 'jose'
 import { acrOf } from '../../../src/contract/acr.js'
+import { actionHash } from '../../../src/contract/action-hash.js'
+import { unmetOf } from '../../../src/contract/policy-requirements.js'
 import {
   LOCKED_OUT_SECONDS,
   SANDBOX_MODEL,
@@ -8,18 +10,16 @@ import {
   scriptedRejection,
 } from '../../../src/contract/sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
-import type { Liveness, RejectionReason, VerifyResult } from '../types.js'
-import { includesQuality, integrityOf, livenessOf, offeredMethods, refusePoor, screen } from './captures.js'
+import type { Liveness, RejectionReason, User, VerdictClaims } from '../types.js'
+import { integrityOf, livenessMethods, livenessOf, photoPaths, qualityOf, screen } from './captures.js'
 import type { OpenedChallenge } from './challenges.js'
 import type { FakeInstallation } from './installation.js'
 import type { FakePasskeys, ProvenFakePasskey } from './passkeys.js'
-import type { FakeTerms } from './policy.js'
-import { qualityAnswer } from './quality.js'
-import type { FakeUser } from './records.js'
-import { FakeRefusal } from './refusals.js'
-import { type Call, photoPaths } from './requests.js'
+import { type FakeTerms, type KeptVerdict, refuseUnmet, termsOf, unmetApproval } from './policy.js'
+import { FakeRefusal, refuseRequest } from './refusals.js'
+import type { Call } from './requests.js'
 import { type FakeAnswer, fakeId, UNCHECKED } from './signatures.js'
-import type { FakeVerifications } from './verifications.js'
+import { isoTime } from './test-clock.js'
 
 const THRESHOLD = 0.7
 /** False match rate of the threshold. */
@@ -32,48 +32,152 @@ interface Examined {
   opened: OpenedChallenge | null
   passkey: ProvenFakePasskey | null
   /** Undefined for a user who is not enrolled. */
-  user: FakeUser | undefined
+  reference: User['reference'] | undefined
 }
 
 export class FakeVerdicts {
+  private readonly kept = new Map<string, KeptVerdict>()
+
   constructor(
     private readonly service: FakeInstallation,
     private readonly passkeys: Pick<FakePasskeys, 'noteApproval'>,
-    private readonly verifications: FakeVerifications,
   ) {}
 
   async reach(call: Call, examined: Examined): Promise<FakeAnswer> {
-    const { service } = this
-    const { user_id, action, approval_id } = call.body
-    const { opened, passkey, user } = examined
+    const { clock, policy, modelGrade, jwtTtlSeconds, verdictKeys } = this.service
+    const { user_id, action, nonce, challenge, approval_id } = call.body
+    const { opened, passkey, reference } = examined
+    const display = call.display ?? opened?.display
     const script = sandboxScript(user_id)
-    const nowMs = service.clock.now()
-    const terms = await service.policy.termsOf(action)
+    const terms = await termsOf(policy, action)
+    const hash = await actionHash(action)
     // A lockout is reported before the photo is looked at.
     if (!script.lockedOutForMs) {
-      this.assertOffered(call, terms, examined, nowMs)
-      if (!script.isScripted && !user) throw new FakeRefusal('reference_not_found', call.requestId)
-      await screen(call, service.clock)
-      if (!opened) refusePoor(call, 'verify')
+      if (terms) this.assertOffered(call, terms, hash, examined)
+      if (!script.isScripted && !reference) throw new FakeRefusal('reference_not_found')
+      await screen(call, 'verify', clock)
     }
     const { reason: found, liveness } = this.judge(user_id, opened)
+    const integrity = integrityOf(call.body)
+    const required = terms?.rule.require
+    const isReviewed = required?.integrity === 'review' && (integrity?.signals.length ?? 0) > 0
+    const judged = found ?? (isReviewed ? 'review_required' : null)
+    const isSecondNeeded = judged === null && required?.second_approver !== undefined
+    const reason = isSecondNeeded && approval_id === undefined ? 'second_approval_required' : judged
+    const approvalId: string | null = isSecondNeeded && reason === null ? approval_id : null
+    const first = this.kept.get(approvalId ?? '')
+    if (first) first.isUsed = true
     const verificationId = fakeId('ver')
-    const integrity = integrityOf(call)
-    const isReviewed = terms?.rule.require.integrity === 'review' && (integrity?.signals.length ?? 0) > 0
-    const judged = found === null && isReviewed ? 'review_required' : found
-    const isSecondNeeded = judged === null && terms?.rule.require.second_approver !== undefined
-    const isWaiting = isSecondNeeded && approval_id === undefined
-    const reason = isWaiting ? 'second_approval_required' : judged
-    if (isWaiting && !script.replayed) service.policy.keep(verificationId, call, terms!, nowMs)
-    const approvalId = isSecondNeeded && !isWaiting ? approval_id : undefined
-    if (approvalId !== undefined) service.policy.use(approvalId)
-    passkey?.use()
-    if (reason === null && !script.replayed && user)
+    const possession = passkey?.amr ?? null
+    if (passkey) passkey.passkey.last_used_at = isoTime(clock.now())
+    if (reason === null && !script.replayed && reference)
       this.passkeys.noteApproval(verificationId, user_id, action, {
-        possession: passkey?.amr ?? null,
+        possession,
         isLive: liveness.passed === true,
       })
-    return this.answer(call, { verificationId, reason, liveness, integrity, terms, approvalId, passkey })
+    const isCompared = reason !== 'locked_out'
+    const hasScore = isCompared && liveness.guidance.length === 0
+    const score = hasScore ? (reason === 'no_match' ? SCORES.noMatch : SCORES.match) : null
+    const proven = passkey ? { passkey_id: passkey.passkey.passkey_id, amr: passkey.amr } : undefined
+    const atMs = clock.now() - (script.expired ? 2000 * jwtTtlSeconds : 0)
+    const tokens = await this.tokens(call, (secret) =>
+      this.service.signVerdict(
+        {
+          userId: user_id,
+          action,
+          reason,
+          nonce,
+          display,
+          score,
+          liveness,
+          policy: {
+            ...(terms && { policy_hash: terms.hash, policy_rule: terms.rule.name }),
+            ...(approvalId !== null && { approval_id: approvalId }),
+          },
+          captureSession: call.captureSession,
+          replaySuspected: script.replayed,
+          challengeId: challenge?.challenge_id,
+          passkey: proven,
+          verificationId,
+          requestId: call.requestId,
+        },
+        secret,
+        atMs,
+      ),
+    )
+    // The answer has them, and so has a later look at the verification.
+    const facts = {
+      verification_id: verificationId,
+      user_id,
+      verdict: reason === null ? ('approved' as const) : ('rejected' as const),
+      reason,
+      score,
+      threshold: THRESHOLD,
+      fmr: FMR,
+      fmr_basis: 'measured' as const,
+      model_grade: modelGrade,
+      model: SANDBOX_MODEL,
+      replay: { suspected: script.replayed },
+      verified_at: isoTime(clock.now()),
+      policy_hash: terms?.hash ?? null,
+      policy_rule: terms?.rule.name ?? null,
+      approval_id: approvalId,
+    }
+    const { acr, amr } = decodeJwt<VerdictClaims>(tokens.jwt)
+    this.kept.set(verificationId, {
+      actionHash: hash,
+      displayHash: display?.hash,
+      isUsed: false,
+      verification: {
+        ...facts,
+        acr,
+        amr,
+        display_locale: display?.locale ?? null,
+        display_version: display?.version ?? null,
+        challenge_id: challenge?.challenge_id ?? null,
+        capture_session_id: call.captureSession?.id ?? null,
+        request_id: call.requestId,
+        action_matches: null,
+        display_matches: null,
+      },
+    })
+    const body = {
+      ...facts,
+      liveness,
+      quality: isCompared ? qualityOf(call.body, photoPaths(call.body, 1)) : null,
+      capture_integrity: integrity,
+      display: display ?? null,
+      ...tokens,
+      jwt_public: await verdictKeys.sign(tokens.jwt),
+      jwt_expires_at: isoTime((Math.floor(atMs / 1000) + jwtTtlSeconds) * 1000),
+      production_key: null,
+      passkey: proven ?? null,
+    }
+    const headers: FakeAnswer['headers'] = isCompared ? {} : { 'Retry-After': String(LOCKED_OUT_SECONDS) }
+    return { status: 200, body, headers }
+  }
+
+  /** @throws FakeRefusal verification_not_found, invalid_request */
+  read(verificationId: string, query: URLSearchParams): FakeAnswer {
+    const userId = query.get('user_id')
+    const hash = query.get('action_hash')
+    const shown = query.get('display_hash')
+    if (hash !== null && userId === null) refuseRequest('action_hash', 'needs `user_id`')
+    if (shown !== null && userId === null) refuseRequest('display_hash', 'needs `user_id`')
+    const found = this.kept.get(verificationId)
+    if (!found || (userId !== null && userId !== found.verification.user_id))
+      throw new FakeRefusal('verification_not_found')
+    const body = {
+      ...found.verification,
+      user_id: userId,
+      action_matches: hash === null ? null : hash === found.actionHash,
+      display_matches: shown === null ? null : shown === found.displayHash,
+    }
+    return { status: 200, body }
+  }
+
+  forget(userId: string): void {
+    for (const [id, { verification }] of this.kept) if (verification.user_id === userId) this.kept.delete(id)
   }
 
   private judge(
@@ -91,117 +195,41 @@ export class FakeVerdicts {
 
   /** @throws FakeRefusal policy_not_met */
   private assertOffered(
-    call: Call,
-    terms: FakeTerms | null,
-    { opened, passkey, user }: Examined,
-    at: number,
+    { body, captureSession }: Call,
+    terms: FakeTerms,
+    hash: string,
+    { opened, passkey, reference }: Examined,
   ): void {
-    const { image, images, challenge } = call.body
-    const methods = offeredMethods(opened?.method ?? null, this.service.checksLiveness)
-    const acr = acrOf(methods, opened !== null, passkey?.amr)
-    const count = challenge?.frames.length ?? images?.length ?? (image ? 1 : 0)
-    const reference = user ? policyReference(user) : null
-    const isReported = call.body.capture_integrity !== undefined
-    const binding = call.captureSession?.binding ?? null
-    const facts = { acr, images: count, isReported, binding, fmr: FMR, reference, at }
-    this.service.policy.assertOffered(terms, facts, call)
-  }
-
-  private async answer(
-    call: Call,
-    facts: {
-      verificationId: string
-      reason: RejectionReason | null
-      liveness: Liveness
-      integrity: ReturnType<typeof integrityOf>
-      terms: FakeTerms | null
-      approvalId: string | undefined
-      passkey: ProvenFakePasskey | null
-    },
-  ): Promise<FakeAnswer> {
-    const { clock, signing, verdictKeys, jwtTtlSeconds, modelGrade } = this.service
-    const { user_id, action, nonce, challenge } = call.body
-    const { verificationId, reason, liveness, integrity, terms, approvalId, passkey } = facts
-    const script = sandboxScript(user_id)
-    const compared = reason !== 'locked_out'
-    const score =
-      compared && liveness.guidance.length === 0
-        ? reason === 'no_match'
-          ? SCORES.noMatch
-          : SCORES.match
-        : null
-    const proven = passkey ? { passkey_id: passkey.passkey_id, amr: passkey.amr } : undefined
-    const policy = {
-      ...(terms ? { policy_hash: terms.hash, policy_rule: terms.rule.name } : {}),
-      ...(approvalId === undefined ? {} : { approval_id: approvalId }),
-    }
-    const atMs = clock.now() - (script.expired ? 2000 * jwtTtlSeconds : 0)
-    const sign = (secret: SigningSecret) =>
-      this.service.signVerdict(
-        {
-          userId: user_id,
-          action,
-          reason,
-          nonce,
-          display: call.display,
-          score,
-          liveness,
-          policy,
-          captureSession: call.captureSession,
-          replaySuspected: script.replayed,
-          challengeId: challenge?.challenge_id,
-          passkey: proven,
-          verificationId,
-          requestId: call.requestId,
-        },
-        secret,
-        atMs,
-      )
-    const [newest, older] = signing.active
-    const asked = call.headers.get('x-svc-signing-key-id')
-    const tokens =
-      older && asked !== newest.id
-        ? { jwt: await sign(older), jwt_next: await sign(newest) }
-        : { jwt: await sign(newest), jwt_next: null }
-    const body = {
-      verification_id: verificationId,
-      user_id,
-      verdict: reason === null ? 'approved' : 'rejected',
-      reason,
-      score,
-      threshold: THRESHOLD,
+    const { user_id, images, challenge, capture_integrity, approval_id } = body
+    const methods = livenessMethods(opened?.method ?? null, this.service.checksLiveness)
+    const nowMs = this.service.clock.now()
+    const unmet = unmetOf(terms.rule.require, {
+      acr: acrOf(methods, opened !== null, passkey?.amr),
+      images: challenge?.frames.length ?? images?.length ?? 1,
+      isReported: capture_integrity !== undefined,
+      binding: captureSession?.binding ?? null,
       fmr: FMR,
-      fmr_basis: 'measured',
-      model_grade: modelGrade,
-      liveness,
-      quality: compared ? qualityAnswer(user_id, photoPaths(call, 1), includesQuality(call)) : null,
-      replay: { suspected: script.replayed },
-      capture_integrity: integrity,
-      model: SANDBOX_MODEL,
-      display: call.display ?? null,
-      verified_at: new Date(clock.now()).toISOString(),
-      ...tokens,
-      jwt_public: await verdictKeys.sign(tokens.jwt),
-      policy_hash: null,
-      policy_rule: null,
-      approval_id: null,
-      ...policy,
-      production_key: null,
-      jwt_expires_at: new Date((Math.floor(atMs / 1000) + jwtTtlSeconds) * 1000).toISOString(),
-      passkey: proven ?? null,
-    }
-    await this.verifications.keep(call, body as VerifyResult, call.captureSession?.id ?? null)
-    return {
-      status: 200,
-      body,
-      ...(compared ? {} : { headers: { 'Retry-After': String(LOCKED_OUT_SECONDS) } }),
-    }
+      reference: reference
+        ? {
+            createdAt: Date.parse(reference.created_at),
+            describe: () => ({ photoCount: reference.views, consentId: reference.consent?.id ?? null }),
+          }
+        : null,
+      at: nowMs,
+    })
+    const second = { userId: user_id, actionHash: hash, nowMs }
+    const ofFirst = approval_id === undefined ? [] : unmetApproval(this.kept.get(approval_id), terms, second)
+    refuseUnmet([...unmet, ...ofFirst])
   }
-}
 
-function policyReference({ reference }: FakeUser) {
-  return {
-    createdAt: Date.parse(reference.created_at),
-    describe: () => ({ photoCount: reference.views, consentId: reference.consent?.id ?? null }),
+  /** The JWT under the secret that the caller holds, and in an overlap under both. */
+  private async tokens(
+    { headers }: Call,
+    sign: (secret: SigningSecret) => Promise<string>,
+  ): Promise<{ jwt: string; jwt_next: string | null }> {
+    const [newest, older] = this.service.signing.active
+    if (!older || headers.get('x-svc-signing-key-id') === newest.id)
+      return { jwt: await sign(newest), jwt_next: null }
+    return { jwt: await sign(older), jwt_next: await sign(newest) }
   }
 }
