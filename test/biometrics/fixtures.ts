@@ -1,7 +1,16 @@
 /** Packs, engines and faces for the engine's tests. Everything made here lives in temporary folders. */
 
 import { createHash } from 'node:crypto'
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +21,7 @@ import { Engine } from '../../src/biometrics/engine/engine.js'
 import type { CallOptions, EngineOptions, ImageLimits, PackChoice } from '../../src/biometrics/types.js'
 import { FRAME_LIMITS, guidanceOn } from '../../src/features/challenges/film/frame-guidance.js'
 import { type FilmedSteps, judgeFilm } from '../../src/features/challenges/film/judge-film.js'
+import { OnnxGraph } from '../../tools/pack-builders/onnx/onnx-writer.js'
 
 export const defaultLimits: ImageLimits = {
   maxPixels: 25_000_000,
@@ -54,6 +64,46 @@ export function copyBaselinePack(): string {
   const dir = temporaryDir()
   cpSync(join(inject('modelsDir'), 'baseline'), dir, { recursive: true })
   return dir
+}
+
+/**
+ * The baseline pack with a small embedder and no calibration. An engine with it starts in half the time, for tests about the lives of
+ * processes, workers and calls. It finds faces as the baseline does; their embeddings differ by picture, and take anybody for anybody.
+ * @returns its folder, which has the baseline's name and lies in a models folder of its own
+ */
+export function writeLightPack(): string {
+  const dir = join(temporaryDir(), 'baseline')
+  mkdirSync(dir)
+  const baseline = join(inject('modelsDir'), 'baseline')
+  const { embedder, ...manifest }: PackManifest = JSON.parse(
+    readFileSync(join(baseline, 'pack.json'), 'utf8'),
+  )
+  for (const { file } of [manifest.detector, manifest.landmarks!])
+    copyFileSync(join(baseline, file), join(dir, file))
+  const network = meansNetwork(embedder)
+  writeFileSync(join(dir, embedder.file), network)
+  const sha256 = createHash('sha256').update(network).digest('hex')
+  const { quantised: _, ...light } = { ...embedder, sha256, normalize: true }
+  writeFileSync(join(dir, 'pack.json'), JSON.stringify({ ...manifest, embedder: light }))
+  return dir
+}
+
+/** Takes the means of 36 squares of the chip, in each color, as the first 108 numbers of an embedding. */
+function meansNetwork({ input: { width, height }, dimensions }: PackManifest['embedder']): Uint8Array {
+  const means = 3 * 6 * 6
+  const graph = new OnnxGraph('means', 'means of squares')
+  const input = graph.input('input', ['n', 3, height, width])
+  const square = { ints: [height / 6, width / 6] }
+  const squares = graph.node('AveragePool', [input], 'squares', { kernel_shape: square, strides: square })
+  const places = Float32Array.from({ length: means * dimensions }, (_, i) =>
+    i % dimensions === Math.floor(i / dimensions) ? 1 : 0,
+  )
+  const spread = graph.floats('places', [means, dimensions], places)
+  graph.output(graph.node('MatMul', [graph.node('Flatten', [squares], 'list'), spread], 'embedding'), [
+    'n',
+    dimensions,
+  ])
+  return graph.encode()
 }
 
 /** YuNet, MobileFaceNet and two MiniFASNets, fed as their model cards say. */

@@ -1,21 +1,22 @@
 /** An engine whose workers share one lane to an accelerator; the processor stands in for the accelerator. */
-import { afterAll, beforeAll, describe, expect, inject, it, type TestContext } from 'vitest'
+import { dirname } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/networks/accelerators.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
 import { writeShiftedPack } from '../../support/packs.js'
 import {
-  copyBaselinePack,
   faceCrop,
   people,
   removeTemporaryDirs,
   startEngine,
   temporaryDir,
+  writeLightPack,
 } from '../fixtures.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
-const packDir = copyBaselinePack()
+const packDir = writeLightPack()
 const photos = await Promise.all(people.map(async (person) => (await faceCrop(person)).jpeg().toBuffer()))
 
 interface Started {
@@ -62,7 +63,7 @@ describe('an engine with an accelerator', () => {
   let engine: Engine
   let incidents: string[]
   beforeAll(async () => {
-    await writeShiftedPack(shifted, inject('modelsDir'))
+    await writeShiftedPack(shifted, dirname(packDir))
     const started = await start({ followingPackDirs: [shifted] })
     engine = started.engine
     incidents = started.incidents

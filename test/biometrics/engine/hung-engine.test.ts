@@ -1,14 +1,14 @@
 /** An engine process that stands still, as one that is stuck in native code: the unanswered pings show it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
-import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import { plainPicture, removeTemporaryDirs, startEngine, writeLightPack } from '../fixtures.js'
 
 const PATIENCE = { timeout: 60_000, interval: 5 }
 
 let engine: Engine
 const incidents: string[] = []
 beforeAll(async () => {
-  engine = await startEngine(copyBaselinePack(), {
+  engine = await startEngine(writeLightPack(), {
     faultInjection: true,
     pingIntervalMs: 250,
     onIncident: ({ kind }) => incidents.push(kind),

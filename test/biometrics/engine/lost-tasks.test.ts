@@ -10,15 +10,15 @@ import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { childrenOf, processorTicks } from '../../support/process-tree.js'
 import {
   codeOf,
-  copyBaselinePack,
   defaultLimits,
   judgeBy,
   plainPicture,
   removeTemporaryDirs,
   startEngine,
+  writeLightPack,
 } from '../fixtures.js'
 
-const packDir = copyBaselinePack()
+const packDir = writeLightPack()
 const incidents: string[] = []
 let picture: Buffer
 let kept: Engine | undefined

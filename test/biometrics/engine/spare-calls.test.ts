@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
-import { codeOf, copyBaselinePack, faceCrop, people, removeTemporaryDirs, startEngine } from '../fixtures.js'
+import { codeOf, faceCrop, people, removeTemporaryDirs, startEngine, writeLightPack } from '../fixtures.js'
 
 const incidents: string[] = []
 let engine: Engine
@@ -14,7 +14,7 @@ beforeAll(async () => {
     faultInjection: true,
     onIncident: ({ kind }) => incidents.push(kind),
   }
-  engine = await startEngine(copyBaselinePack(), options)
+  engine = await startEngine(writeLightPack(), options)
   face = await (await faceCrop(people[0])).jpeg().toBuffer()
   reference = (await engine.enrol([face])).reference
 })
