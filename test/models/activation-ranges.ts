@@ -61,16 +61,14 @@ export async function measureRanges(
   const [input, ...activations] = measuredActivations(graph)
   for (const name of activations) graph.output(name, ['N', `${name}/c`, `${name}/h`, `${name}/w`])
   const session = await InferenceSession.create(graph.encode(), { intraOpNumThreads: 1, logSeverityLevel: 4 })
-  const ranges = new Map<string, Range>(activations.map((name) => [name, [0, 0]]))
+  const ranges = new Map(activations.map((name): [string, [number, number]] => [name, [0, 0]]))
   for (const chip of chips) {
     const outputs = await session.run({ [input!]: inputOf(chip) })
-    for (const [name, [least, greatest]] of ranges) {
-      const values = outputs[name]!.data as Float32Array
-      ranges.set(
-        name,
-        values.reduce<Range>(([from, to], v) => [Math.min(from, v), Math.max(to, v)], [least, greatest]),
-      )
-    }
+    for (const [name, range] of ranges)
+      for (const value of outputs[name]!.data as Float32Array) {
+        if (value < range[0]) range[0] = value
+        if (value > range[1]) range[1] = value
+      }
   }
   await session.release()
   return { [input!]: [0, 255], ...Object.fromEntries(ranges) }

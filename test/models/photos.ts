@@ -24,7 +24,7 @@ export async function squareOf(photo: string | Buffer, region: Region, side: num
 
 export async function toTensor(image: Sharp): Promise<Tensor> {
   const { data, info } = await image.removeAlpha().raw().toBuffer({ resolveWithObject: true })
-  return tensor(info.height, info.width, 3, Float64Array.from(data))
+  return tensor(info.height, info.width, 3, new Float64Array(data))
 }
 
 /** Bytes of a linear congruential generator (Numerical Recipes' constants), the same on every run. */

@@ -89,11 +89,14 @@ function slide(
 /** Filters [k,k,inputs,outputs]. */
 export function conv2d(x: Tensor, filters: Weight, stride: number, mode: PaddingMode): Tensor {
   const [kernel, , inputs, outputs] = filters.shape as [number, number, number, number]
+  const weights = filters.data
   return slide(x, kernel, stride, mode, outputs, (output, outputStart, inputStart, k) => {
     for (let i = 0; i < inputs; i++) {
       const value = x.data[inputStart + i]!
+      // Rectified, a half of them are zeros.
+      if (value === 0) continue
       const filterStart = (k * inputs + i) * outputs
-      for (let o = 0; o < outputs; o++) output[outputStart + o]! += value * filters.data[filterStart + o]!
+      for (let o = 0; o < outputs; o++) output[outputStart + o]! += value * weights[filterStart + o]!
     }
   })
 }
