@@ -12,6 +12,8 @@ import { PACK_JSON } from '../pack/model-pack.js'
 
 /** Maximum size in bytes, far above that of any face network; an archive that unpacks to more is no pack. */
 const MAX_UNPACKED_BYTES = 2 ** 30
+/** Size of a piece that is unpacked at once, in bytes. Pieces of the usual 16 KiB take as much time as the unpacking itself. */
+const PIECE_BYTES = 2 ** 20
 
 export interface PackSource {
   /** Fetches the files; called once they are certain to be needed, before the first of them is read. */
@@ -66,7 +68,7 @@ async function readTar(path: string): Promise<Map<string, Buffer>> {
       next()
     }, next)
   })
-  await pipeline(createReadStream(path), createGunzip(), bounded, archive)
+  await pipeline(createReadStream(path), createGunzip({ chunkSize: PIECE_BYTES }), bounded, archive)
   return files
 }
 
