@@ -21,12 +21,12 @@ export function increase(histogram: Partial<Histogram>, key: string, count = 1):
 /** Number of entries of a histogram. */
 export function totalOf(histogram: Histogram): number {
   let total = 0
-  for (const count of Object.values(histogram)) total += count
+  for (const key in histogram) total += histogram[key]!
   return total
 }
 
 export function addHistogram(sum: Partial<Histogram>, part: Partial<Histogram>): void {
-  for (const [key, count] of Object.entries(part)) increase(sum, key, count)
+  for (const key in part) increase(sum, key, part[key])
 }
 
 /** Adds each histogram to the one of the same name. */

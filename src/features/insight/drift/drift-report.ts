@@ -241,9 +241,9 @@ function commonFloor(one: DriftCounts, other: DriftCounts): number {
 /** The bins from `lowest` on. Bins above `highest` count as that bin. */
 function binsWithin(histogram: Histogram, lowest: number, highest = BINS - 1): Histogram {
   const within: Histogram = {}
-  for (const [bin, count] of Object.entries(histogram)) {
+  for (const bin in histogram) {
     const number = Math.min(Number(bin), highest)
-    if (number >= lowest) within[number] = (within[number] ?? 0) + count
+    if (number >= lowest) within[number] = (within[number] ?? 0) + histogram[bin]!
   }
   return within
 }

@@ -8,7 +8,7 @@
  * add up, and the scaled chi-square variable that has the sums gives the noise (Satterthwaite 1946).
  */
 
-import { type Histogram, totalOf } from '../histogram.js'
+import { BINS, type Histogram, totalOf } from '../histogram.js'
 import { chiSquareAbove } from './chi-square.js'
 
 /** Least share of a group of bins, and of a name that is a group of its own: smaller shares are mostly chance. */
@@ -136,10 +136,12 @@ function binGroups(histogram: Histogram, least: number): { groupOf: GroupOf; siz
   if (filled < least) starts.pop()
   // Values below a reference of a single group are a group of their own.
   if (starts.length === 0) starts.push(Math.min(...bins))
-  return {
-    groupOf: (key) => starts.findLastIndex((start) => start <= Number(key)) + 1,
-    size: starts.length + 1,
-  }
+  // A calibration whose highest threshold is 1 has a bin beyond the last one.
+  const groups = Array.from(
+    { length: BINS + 1 },
+    (_, bin) => starts.findLastIndex((start) => start <= bin) + 1,
+  )
+  return { groupOf: (key) => groups[Number(key)]!, size: starts.length + 1 }
 }
 
 /** Gives each common name a group, and all others together the last one. */
