@@ -35,16 +35,17 @@ export function fitTail(
   pairs: number,
   weights?: ArrayLike<number>,
 ): TailFit | null {
-  const excesses: number[] = []
-  const counts: number[] = []
-  let total = 0
+  const [allExcesses, counts] = [new Float64Array(descending.length), new Float64Array(descending.length)]
+  let [length, total] = [0, 0]
   for (let i = 0; i < descending.length && descending[i]! > from; i++) {
     const count = weights ? weights[i]! : 1
     if (count === 0) continue
-    excesses.push(descending[i]! - from)
-    counts.push(count)
+    allExcesses[length] = descending[i]! - from
+    counts[length] = count
+    length++
     total += count
   }
+  const excesses = allExcesses.subarray(0, length)
   if (excesses.length < MIN_EXCESSES || excesses[0] === excesses.at(-1)) return null
   const shapeAt = (slope: number) => {
     let sum = 0

@@ -78,7 +78,8 @@ export class UsersRates {
     const { tail, pairs } = this.strangers
     const from = tail.scores[rankOfTail(tail.scores, pairs)]!
     return this.bootstrap.draws.slice(0, REFITS).flatMap((times) => {
-      const weights = Float64Array.from(tail.scores, (_, i) => times[tail.p[i]!]! * times[tail.q[i]!]!)
+      const weights = new Float64Array(tail.scores.length)
+      for (let i = 0; i < weights.length; i++) weights[i] = times[tail.p[i]!]! * times[tail.q[i]!]!
       return fitTail(tail.scores, from, this.strangers.countWith(times), weights) ?? []
     })
   }
