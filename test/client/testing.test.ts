@@ -91,6 +91,9 @@ describe('the service in memory', () => {
       await note(client.enroll({ user_id: 'ada', image, add: true, replace: true }))
       await note(client.enroll({ user_id: 'ada', images: [image, image], add: true, include: ['quality'] }))
       await note(client.verify({ user_id: 'ada', image, action: { type: 'payment', amount: '1' } }))
+      await note(client.verify({ user_id: undefined as never, image, action }))
+      await note(client.createChallenge({ user_id: 'ada', action, payees: '[]' }))
+      await note(client.verify({ user_id: 'ada', image: '', action }))
     }))
 
   it('answers a query of the audit log, which the sandbox does not write, as the sandbox does', async () => {

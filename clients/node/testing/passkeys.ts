@@ -9,7 +9,7 @@ import type { Passkey, PasskeyRegistrationResponse } from '../types.js'
 import { type FakeChallenges, type OpenedChallenge, usingUp } from './challenges.js'
 import type { FakeInstallation } from './installation.js'
 import { FakeRefusal, refuseRequest } from './refusals.js'
-import { type Call, isOfType } from './requests.js'
+import type { Call } from './requests.js'
 import { type FakeAnswer, fakeId } from './signatures.js'
 import { isoTime } from './test-clock.js'
 import { base64url } from './tokens.js'
@@ -127,12 +127,12 @@ export class FakePasskeys {
   noteApproval(
     verificationId: string,
     userId: string,
-    action: unknown,
+    action: Call['body'],
     { possession, isLive }: { possession: Possession | null; isLive: boolean },
   ): void {
     const nowMs = this.service.clock.now()
     const strongest = this.strongestOf(userId)
-    const type = PERMITS.find((one) => isOfType(action, one))
+    const type = PERMITS.find((one) => one === action.type)
     if (type === 'recover_passkey') {
       if (!isLive || strongest === null) return
       this.endRecovery(userId)

@@ -53,7 +53,7 @@ export function describedCall({ method, path }: FakeRequest): { name: CallName; 
   throw new FakeRefusal('unknown_endpoint')
 }
 
-/** Refuses a misspelled field or an unknown language, as the service does. @throws FakeRefusal invalid_request */
+/** Refuses a misspelled field, an unknown language and a missing user. @throws FakeRefusal invalid_request */
 export function assertKnownFields(name: CallName, body: Call['body']): void {
   const { fields }: FakeCall = FAKE_CALLS[name]
   const details: ErrorDetail[] = Object.keys(body ?? {})
@@ -61,6 +61,9 @@ export function assertKnownFields(name: CallName, body: Call['body']): void {
     .map((field) => ({ path: field, issue: 'is not a known field' }))
   if (fields.includes('locale') && body?.locale !== undefined && !DISPLAY_LOCALES.includes(body.locale))
     details.push({ path: 'locale', issue: `must be one of ${DISPLAY_LOCALES.join(', ')}` })
+  // Advice on a frame needs no user.
+  if (fields.includes('user_id') && name !== 'POST /guidance' && !body?.user_id)
+    details.push({ path: 'user_id', issue: 'is required' })
   if (details.length > 0) throw new FakeRefusal('invalid_request', details)
 }
 
@@ -106,9 +109,4 @@ export function refuseBusy(userId: string): void {
 /** Refuses to enroll under an id that people cannot tell from another one. @throws FakeRefusal invalid_request */
 export function refuseUnseen(userId: string): void {
   if (!isPlainIdentifier(userId)) refuseRequest('user_id', NO_UNSEEN_CHARACTERS)
-}
-
-/** Whether an action is of this type. */
-export function isOfType(action: unknown, type: string): boolean {
-  return typeof action === 'object' && action !== null && 'type' in action && action.type === type
 }
