@@ -14,12 +14,13 @@ export type CertifiedListener = NameBefore<'TlsCert'>
 /** A listener that serves browsers of everybody under an address of its own. */
 export type PublicListener = Exclude<CertifiedListener & ListenerName, 'admin'>
 
-const CERTIFICATE = /^(\w+)TlsCert$/
+const namesBefore = <Name extends string>(ending: string) =>
+  Object.keys(SETTINGS).flatMap((setting) =>
+    setting.endsWith(ending) ? [setting.slice(0, -ending.length) as Name] : [],
+  )
 
-export const CERTIFIED_LISTENERS = Object.keys(SETTINGS).flatMap((setting) => {
-  const [, name] = CERTIFICATE.exec(setting) ?? []
-  return name === undefined ? [] : [name as CertifiedListener]
-})
+export const LISTENERS = namesBefore<ListenerName>('Listen')
+export const CERTIFIED_LISTENERS = namesBefore<CertifiedListener>('TlsCert')
 
 /** Name of the environment variable that sets the address of a listener. */
 export function addressVariable(listener: ListenerName): string {

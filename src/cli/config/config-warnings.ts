@@ -9,7 +9,7 @@ import {
   type SettingName,
   sqliteFile,
 } from '../../config/config.js'
-import { originOf } from '../../config/listener-settings.js'
+import { CERTIFIED_LISTENERS, certificateFiles, originOf } from '../../config/listener-settings.js'
 import { isLoopbackHost } from '../../config/loopback-host.js'
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { examineTls, namesOtherThan, type TlsFiles, type TlsReport } from '../../http/listeners/tls-files.js'
@@ -36,17 +36,13 @@ export function configWarnings(resolution: Resolution): ConfigWarning[] {
 export function tlsReports(config: Config): TlsReport[] {
   const pairs = new Map<string, { files: TlsFiles; urls: Array<SettingName & `${string}Url`> }>()
   // Listeners may share files, which are reported once.
-  for (const [certFile, keyFile, urls] of [
-    [config.tlsCert, config.tlsKey, ['productionUrl', 'sandboxUrl']],
-    [config.adminTlsCert, config.adminTlsKey, ['adminUrl']],
-    [config.captureTlsCert, config.captureTlsKey, ['captureUrl']],
-    [config.openidTlsCert, config.openidTlsKey, ['openidUrl']],
-  ] as const)
-    if (certFile && keyFile) {
-      const name = `${certFile}\0${keyFile}`
-      const known = pairs.get(name)
-      pairs.set(name, { files: { certFile, keyFile }, urls: [...(known?.urls ?? []), ...urls] })
-    }
+  for (const listener of ['api', ...CERTIFIED_LISTENERS] as const) {
+    const files = certificateFiles(config, listener)
+    if (!files) continue
+    const urls = listener === 'api' ? (['productionUrl', 'sandboxUrl'] as const) : [`${listener}Url` as const]
+    const name = `${files.certFile}\0${files.keyFile}`
+    pairs.set(name, { files, urls: [...(pairs.get(name)?.urls ?? []), ...urls] })
+  }
   return [...pairs.values()].map(({ files, urls }) => {
     const report = examineTls(files, Date.now())
     return { ...report, problems: [...report.problems, ...nameProblems(config, files, urls)] }

@@ -22,6 +22,7 @@ import {
   sqliteFile,
 } from '../../config/config.js'
 import { isThere } from '../../config/is-there.js'
+import { addressVariable, LISTENERS, type ListenerName } from '../../config/listener-settings.js'
 import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
 import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
@@ -44,8 +45,7 @@ export async function tryAddresses(config: Config) {
   const opened: Server[] = []
   const taken: Array<{ variable: string; address: ListenAddress; place: string }> = []
   try {
-    for (const { name, address, isEncrypted } of addressesOf(config)) {
-      const { variable } = SETTINGS[name]
+    for (const { variable, address, isEncrypted } of addressesOf(config)) {
       const place = `${address.host}:${address.port}`
       const other = taken.find((one) => areOneSocket(one.address, address))
       if (other) {
@@ -200,21 +200,19 @@ export function tryDatabase(config: Config): Promise<string[]> {
   return problemsIn(() => databaseOf(config).exists())
 }
 
-/** The settings of addresses, each with that of the certificate which is served there. */
-const LISTENERS = [
-  ['productionListen', 'tlsCert'],
-  ['sandboxListen', 'tlsCert'],
-  ['adminListen', 'adminTlsCert'],
-  ['metricsListen', 'adminTlsCert'],
-  ['captureListen', 'captureTlsCert'],
-  ['openidListen', 'openidTlsCert'],
-] as const
-
 function addressesOf(config: Config) {
-  return LISTENERS.flatMap(([name, certificate]) => {
-    const address = config[name]
-    return address ? [{ name, address, isEncrypted: config[certificate] !== undefined }] : []
+  return LISTENERS.flatMap((listener) => {
+    const address = config[`${listener}Listen`]
+    return address
+      ? [{ variable: addressVariable(listener), address, isEncrypted: isEncrypted(config, listener) }]
+      : []
   })
+}
+
+/** The two APIs share a certificate, and the metrics are served under that of the dashboard. */
+function isEncrypted(config: Config, listener: ListenerName): boolean {
+  if (listener === 'production' || listener === 'sandbox') return config.tlsCert !== undefined
+  return config[`${listener === 'metrics' ? 'admin' : listener}TlsCert`] !== undefined
 }
 
 /** Whether the second of two addresses could not be opened together with the first. Node's `::` takes the port for IPv4 too. */

@@ -1,5 +1,6 @@
 /** The number of service processes on this machine, and each one's part of the configured resources. */
 import { type Config, ConfigError, type ListenAddress, SETTINGS } from '../../config/config.js'
+import { LISTENERS } from '../../config/listener-settings.js'
 import { freePorts } from '../../http/free-port.js'
 import { AddressError } from '../../http/listeners/listener.js'
 import { chooseTransport } from '../../http/listeners/transport.js'
@@ -31,14 +32,7 @@ export function canNodeSharePorts(version: string): boolean {
   return major > newest[0] || SHARING_NODES.some(([since, from]) => major === since && minor >= from)
 }
 
-const ADDRESSES = [
-  'productionListen',
-  'sandboxListen',
-  'adminListen',
-  'metricsListen',
-  'captureListen',
-  'openidListen',
-] as const
+const ADDRESSES = LISTENERS.map((listener) => `${listener}Listen` as const)
 
 export type Addresses = Partial<Record<(typeof ADDRESSES)[number], ListenAddress>>
 
