@@ -9,6 +9,7 @@ import {
 } from '../../../models/pack/model-pack.js'
 import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
+import type { Core } from '../../admin/core.js'
 import { databaseOf } from '../../app/database.js'
 import { differingSettings } from '../../cluster/membership.js'
 import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } from '../../config/config.js'
@@ -121,41 +122,37 @@ function packRemedy(pack: string, dir: string): string {
 
 /** Lists the services on a database that several can serve from. */
 export async function checkNodes(config: Config): Promise<Finding[]> {
-  if (!isPostgres(config) || !(await isDatabaseThere(config))) return []
+  if (!isPostgres(config)) return []
   const { ok, warning, problem } = findingsOf('nodes')
-  try {
-    const nodes = await using(config, async ({ store }) => store.services())
+  return onDatabase(config, async ({ store }) => {
+    const nodes = await store.services()
     const detail =
       nodes.length === 0
         ? 'none serves now'
         : nodes.map(({ name, version }) => `${name} (${version})`).join(', ')
     const unready = nodes.filter(({ notReady }) => notReady.length > 0)
     if (unready.length > 0)
-      return [
-        problem(
-          `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
-          `see ${docPath('operations/runbooks.md')}#${unready[0]!.notReady[0]}`,
-        ),
-      ]
+      return problem(
+        `not ready: ${unready.map(({ name, notReady }) => `${name} (${notReady.join(', ')})`).join(', ')}; all: ${detail}`,
+        `see ${docPath('operations/runbooks.md')}#${unready[0]!.notReady[0]}`,
+      )
     const differing = differingSettings(nodes)
-    if (differing.length === 0) return [ok(detail)]
-    return [
-      warning(
-        `${detail}; these settings differ between them: ${differing.join(', ')}`,
-        `give all services the same settings and restart them; see ${docPath('postgresql.md#several-nodes')}`,
-      ),
-    ]
-  } catch {
-    // The finding about the database explains why it cannot be opened.
-    return []
-  }
+    if (differing.length === 0) return ok(detail)
+    return warning(
+      `${detail}; these settings differ between them: ${differing.join(', ')}`,
+      `give all services the same settings and restart them; see ${docPath('postgresql.md#several-nodes')}`,
+    )
+  })
 }
 
-/** Whether there is a database; false also where it cannot be reached, which has its own finding. */
-function isDatabaseThere(config: Config): Promise<boolean> {
-  return databaseOf(config)
-    .exists()
-    .catch(() => false)
+/** A finding on the content of the database; none where it is missing or cannot be used, which another finding explains. */
+async function onDatabase(config: Config, examine: (core: Core) => Promise<Finding>): Promise<Finding[]> {
+  try {
+    if (!(await databaseOf(config).exists())) return []
+    return [await using(config, examine)]
+  } catch {
+    return []
+  }
 }
 
 export async function checkDatabase(config: Config): Promise<Finding> {
@@ -214,31 +211,24 @@ async function findDamage(config: Config, error: unknown): Promise<string[]> {
 }
 
 /** Compares the end of every audit log with its seal: one statement a tenant. (`audit verify` reads all entries.) */
-export async function checkAuditLogs(config: Config): Promise<Finding[]> {
-  if (!(await isDatabaseThere(config))) return []
+export function checkAuditLogs(config: Config): Promise<Finding[]> {
   const { ok, problem } = findingsOf('audit logs')
-  try {
-    const { count, broken, walk } = await using(config, async ({ store, audit }) => {
-      const tenants = await store.read.tenants()
-      const broken: string[] = []
-      for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
-      const walk = await auditVerificationStatus(store, audit)
-      for (const { tenantId } of walk.broken) {
-        const name = tenants.find(({ id }) => id === tenantId)?.name
-        if (name && !broken.includes(name)) broken.push(name)
-      }
-      return { count: tenants.length, broken, walk }
-    })
+  return onDatabase(config, async ({ store, audit }) => {
+    const tenants = await store.read.tenants()
+    const broken: string[] = []
+    for (const { id, name } of tenants) if (!(await audit.endsAsSealed(store.read, id))) broken.push(name)
+    const walk = await auditVerificationStatus(store, audit)
+    for (const { tenantId } of walk.broken) {
+      const name = tenants.find(({ id }) => id === tenantId)?.name
+      if (name && !broken.includes(name)) broken.push(name)
+    }
     if (broken.length === 0)
-      return [
-        ok(`the ends of ${counted(count, 'log')} are as they were sealed; ${describeVerification(walk)}`),
-      ]
+      return ok(
+        `the ends of ${counted(tenants.length, 'log')} are as they were sealed; ${describeVerification(walk)}`,
+      )
     const remedy = `run countersign audit verify to see where they break; see ${docPath('operations/audit-log.md')}`
-    return [problem(`changed in the database: ${broken.join(', ')}`, remedy)]
-  } catch {
-    // The finding about the database explains why it cannot be used.
-    return []
-  }
+    return problem(`changed in the database: ${broken.join(', ')}`, remedy)
+  })
 }
 
 /** Reports a change of the master key that was begun and not finished: until it is, both keys open the database. */
