@@ -7,14 +7,17 @@ import type { ModelCoverage, ModelMigrationRecord, TenantRecord } from '../stora
 import type { Store, StoreTransaction } from '../storage/store.js'
 import { type TenantModels, tenantModels, tenantModelsJson } from '../tenants/tenant-models.js'
 
-export class ModelOperationError extends CodedError<
-  | 'no_model_migration'
-  | 'model_migration_under_way'
-  | 'model_pack_not_served'
-  | 'model_coverage_too_low'
-  | 'model_decisions_differ'
-  | 'services_outdated'
-> {}
+/** HTTP status where the dashboard answers these errors, by code. */
+export const MODEL_OPERATION_ERRORS = {
+  no_model_migration: 409,
+  model_migration_under_way: 409,
+  model_pack_not_served: 409,
+  model_coverage_too_low: 409,
+  model_decisions_differ: 409,
+  services_outdated: 409,
+}
+
+export class ModelOperationError extends CodedError<keyof typeof MODEL_OPERATION_ERRORS> {}
 
 /** Share of a tenant's users with a template of the new model, below which the decision moves by force only. */
 export const ENOUGH_COVERAGE = 0.95

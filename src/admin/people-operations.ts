@@ -26,16 +26,19 @@ const RESERVED = new Set(['operator', 'tenant'])
 /** The person was invited and has not chosen a password, or signs in through an identity provider. */
 const NO_PASSWORD = null
 
-export class PersonError extends CodedError<
-  | 'invalid_operator_name'
-  | 'invalid_person_name'
-  | 'operator_exists'
-  | 'person_exists'
-  | 'operator_not_found'
-  | 'person_not_found'
-  | 'last_admin'
-  | 'weak_password'
-> {}
+/** HTTP status where the dashboard answers these errors, by code. */
+export const PERSON_ERRORS = {
+  invalid_operator_name: 400,
+  invalid_person_name: 400,
+  operator_exists: 409,
+  person_exists: 409,
+  operator_not_found: 404,
+  person_not_found: 404,
+  last_admin: 409,
+  weak_password: 400,
+}
+
+export class PersonError extends CodedError<keyof typeof PERSON_ERRORS> {}
 
 /** A generated password, which is shown once. */
 export interface NewPassword {

@@ -16,12 +16,15 @@ const RECOVERY_CODES = 10
 /** 80 random bits need no slow hash. */
 const RECOVERY_BYTES = 10
 
-export class SecondFactorError extends CodedError<
-  | 'second_factor_enrolled'
-  | 'second_factor_missing'
-  | 'second_factor_code_wrong'
-  | 'second_factor_owner_not_found'
-> {}
+/** HTTP status where the dashboard answers these errors, by code. */
+export const SECOND_FACTOR_ERRORS = {
+  second_factor_enrolled: 409,
+  second_factor_missing: 404,
+  second_factor_code_wrong: 400,
+  second_factor_owner_not_found: 404,
+}
+
+export class SecondFactorError extends CodedError<keyof typeof SECOND_FACTOR_ERRORS> {}
 
 /** The person whose second factor it is; the operator without a name has the id null. */
 export interface FactorOwner {

@@ -1,9 +1,9 @@
 /** Turns refusals of the dashboard's API, its own and those of the parts that it calls, into the service's common error body. */
 
 import type { PackGradeError } from '../../models/pack/pack-grade.js'
-import type { ModelOperationError } from '../admin/model-operations.js'
-import type { PersonError } from '../admin/people-operations.js'
-import type { SecondFactorError } from '../admin/second-factor-operations.js'
+import { MODEL_OPERATION_ERRORS } from '../admin/model-operations.js'
+import { PERSON_ERRORS } from '../admin/people-operations.js'
+import { SECOND_FACTOR_ERRORS } from '../admin/second-factor-operations.js'
 import type { SessionError } from '../admin/session-operations.js'
 import type { UserOperationError } from '../admin/user-operations.js'
 import { errorBody, errorHeaders, retryAfter, statusOf } from '../api/error-response.js'
@@ -50,18 +50,7 @@ export class DashboardError extends CodedError<DashboardErrorCode> {
   }
 }
 
-/** Errors whose own messages are shown. */
-type OperationError =
-  | TenancyError
-  | KeyGrantError
-  | PersonError
-  | SessionError
-  | SecondFactorError
-  | UserOperationError
-  | PackGradeError
-  | ModelOperationError
-
-/** HTTP status of these errors, by code. Features add theirs. */
+/** HTTP status of the errors whose own messages are shown, by code. Features add theirs. */
 export const OPERATION_STATUS = {
   invalid_tenant_name: 400,
   tenant_exists: 409,
@@ -78,30 +67,18 @@ export const OPERATION_STATUS = {
   tenant_suspended: 409,
   tenant_not_suspended: 409,
   tenant_deleted: 409,
+  ...PERSON_ERRORS,
+  ...SECOND_FACTOR_ERRORS,
+  ...MODEL_OPERATION_ERRORS,
   reference_disabled: 409,
-  invalid_operator_name: 400,
-  invalid_person_name: 400,
-  operator_exists: 409,
-  person_exists: 409,
-  person_not_found: 404,
-  weak_password: 400,
-  services_outdated: 409,
-  no_model_migration: 409,
-  model_migration_under_way: 409,
-  model_pack_not_served: 409,
-  model_coverage_too_low: 409,
-  model_decisions_differ: 409,
-  operator_not_found: 404,
-  last_admin: 409,
   session_not_found: 404,
-  second_factor_enrolled: 409,
-  second_factor_missing: 404,
-  second_factor_code_wrong: 400,
-  second_factor_owner_not_found: 404,
   fmr_not_reached: 400,
   pack_not_accepted: 400,
   liveness_not_served: 400,
-} satisfies Record<OperationError['code'], number>
+} satisfies Record<
+  (TenancyError | KeyGrantError | UserOperationError | SessionError | PackGradeError)['code'],
+  number
+>
 
 const CATEGORIES: Record<number, ErrorCategory> = {
   400: 'invalid_request',

@@ -5,7 +5,7 @@ import type { TenantRecord } from '../../storage/records.js'
 import type { CommandCore, CommandHost } from './feature-command.js'
 import { fail, note, UsageError } from './output.js'
 
-interface OptionDetails {
+export interface OptionDetails {
   does: string
   default?: string
   required?: true

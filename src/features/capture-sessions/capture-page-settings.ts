@@ -35,9 +35,16 @@ export interface LogoFacts {
   height: number
 }
 
-export class CapturePageError extends CodedError<
-  'invalid_origin' | 'invalid_company' | 'invalid_consent' | 'invalid_color' | 'invalid_logo'
-> {}
+/** HTTP status where the dashboard answers these errors, by code. */
+export const CAPTURE_PAGE_ERRORS = {
+  invalid_origin: 400,
+  invalid_company: 400,
+  invalid_consent: 400,
+  invalid_color: 400,
+  invalid_logo: 400,
+}
+
+export class CapturePageError extends CodedError<keyof typeof CAPTURE_PAGE_ERRORS> {}
 
 export const MAX_COMPANY_CHARACTERS = 80
 export const MAX_VERSION_CHARACTERS = 64

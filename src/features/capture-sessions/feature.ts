@@ -5,7 +5,7 @@ import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import { listenerBounds } from '../../http/listeners/listener-bounds.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import type { Feature } from '../feature.js'
-import type { CapturePageError } from './capture-page-settings.js'
+import { CAPTURE_PAGE_ERRORS } from './capture-page-settings.js'
 import { CaptureSessionBook } from './capture-session-book.js'
 import { CaptureSessionEvents, UPLOAD_MS } from './capture-session-events.js'
 import type { ConsentTextError } from './consent-texts.js'
@@ -15,17 +15,11 @@ import { getCaptureSession, getCaptureSessionDescription } from './get-capture-s
 import { CAPTURE_SETTINGS } from './own.js'
 import type { CaptureServer } from './page/capture-server.js'
 
-const STATUSES = {
-  invalid_origin: 400,
-  invalid_company: 400,
-  invalid_consent: 400,
-  invalid_color: 400,
-  invalid_logo: 400,
-  consent_text_not_found: 404,
-} satisfies Record<(CapturePageError | ConsentTextError)['code'], number>
-
 export const captureSessions: Feature = {
-  statuses: STATUSES,
+  statuses: { ...CAPTURE_PAGE_ERRORS, consent_text_not_found: 404 } satisfies Record<
+    ConsentTextError['code'],
+    number
+  >,
   descriptions: [createCaptureSessionDescription, getCaptureSessionDescription],
   listener: 'capture',
   attach(host) {

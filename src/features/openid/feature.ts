@@ -4,25 +4,13 @@ import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import type { Job } from '../../jobs/job.js'
 import type { Feature } from '../feature.js'
 import { openIdClientRoutes } from './console/console-routes.js'
-import type { OpenIdClientError } from './openid-clients.js'
+import { OPENID_CLIENT_ERRORS } from './openid-clients.js'
 import { OpenIdOperations } from './openid-operations.js'
 
 const LISTENER = 'openid'
-const STATUSES = {
-  invalid_redirect_uri: 400,
-  invalid_acr: 400,
-  invalid_name: 400,
-  invalid_help_url: 400,
-  invalid_hand_over: 400,
-  invalid_jwks: 400,
-  secret_required: 400,
-  client_exists: 409,
-  client_not_found: 404,
-  realm_exists: 409,
-} satisfies Record<OpenIdClientError['code'], number>
 
 export const openid: Feature = {
-  statuses: STATUSES,
+  statuses: OPENID_CLIENT_ERRORS,
   listener: LISTENER,
   attach(host) {
     const console = openIdClientRoutes(host)

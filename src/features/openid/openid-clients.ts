@@ -51,18 +51,21 @@ export interface OpenIdClient extends OpenIdClientSettings {
 
 export type NewOpenIdClient = Omit<OpenIdClientSettings, 'secret'>
 
-export class OpenIdClientError extends CodedError<
-  | 'invalid_redirect_uri'
-  | 'invalid_acr'
-  | 'invalid_name'
-  | 'invalid_help_url'
-  | 'invalid_hand_over'
-  | 'secret_required'
-  | 'client_exists'
-  | 'client_not_found'
-  | 'invalid_jwks'
-  | 'realm_exists'
-> {}
+/** HTTP status where the dashboard answers these errors, by code. */
+export const OPENID_CLIENT_ERRORS = {
+  invalid_redirect_uri: 400,
+  invalid_acr: 400,
+  invalid_name: 400,
+  invalid_help_url: 400,
+  invalid_hand_over: 400,
+  secret_required: 400,
+  client_exists: 409,
+  client_not_found: 404,
+  invalid_jwks: 400,
+  realm_exists: 409,
+}
+
+export class OpenIdClientError extends CodedError<keyof typeof OPENID_CLIENT_ERRORS> {}
 
 /** The `acr` that an application asks for where it names none: a challenge with both movements. */
 export const DEFAULT_ACR = 'urn:countersign:acr:face-active'

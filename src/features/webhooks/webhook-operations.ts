@@ -21,15 +21,18 @@ import { assertWebhookUrl } from './webhook-url.js'
 /** Endpoints of one tenant: it needs one for each environment, and further ones while it moves. */
 export const MAX_ENDPOINTS = 5
 
-export class WebhookOperationError extends CodedError<
-  | 'invalid_events'
-  | 'too_many_webhooks'
-  | 'webhook_not_found'
-  | 'webhook_queue_full'
-  | 'delivery_not_found'
-  | 'delivery_pending'
-  | 'body_gone'
-> {}
+/** HTTP status where the dashboard answers these errors, by code. */
+export const WEBHOOK_ERRORS = {
+  invalid_events: 400,
+  too_many_webhooks: 409,
+  webhook_not_found: 404,
+  webhook_queue_full: 409,
+  delivery_not_found: 404,
+  delivery_pending: 409,
+  body_gone: 409,
+}
+
+export class WebhookOperationError extends CodedError<keyof typeof WEBHOOK_ERRORS> {}
 
 export interface NewWebhook {
   url: string
