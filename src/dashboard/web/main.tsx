@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.js'
+import { useHash } from './base/address-query.js'
 import {
   CallError,
   currentSession,
@@ -21,14 +22,8 @@ import { isProviderProblem, providerProblem } from './provider-problem.js'
 import { requiredPage, Shell } from './shell.js'
 import './style.css'
 
-function useHash(): string[] {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const follow = () => setHash(location.hash)
-    addEventListener('hashchange', follow)
-    return () => removeEventListener('hashchange', follow)
-  }, [])
-  return hash
+function useRoute(): string[] {
+  return useHash()
     .slice(1)
     .replace(/\?.*/, '')
     .split('/')
@@ -36,7 +31,7 @@ function useHash(): string[] {
 }
 
 function App() {
-  const route = useHash()
+  const route = useRoute()
   const [session, setSession] = useState<SessionView | null | undefined>(undefined)
   const [problem, setProblem] = useState(() => providerProblem(route))
   const loginToken = route[0] === 'login' ? route[1] : undefined

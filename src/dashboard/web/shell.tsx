@@ -8,7 +8,7 @@ import { Button } from './base/form.js'
 import { Card } from './base/parts.js'
 import { rightsOf } from './base/session.js'
 import { ThemeButton } from './base/theme.js'
-import { TimesButton } from './base/time-zone.js'
+import { TimesButton } from './base/times.js'
 import { AuditPage } from './pages/audit-page.js'
 import { CapturePage } from './pages/capture-page.js'
 import { DriftPage } from './pages/drift-page.js'
@@ -131,14 +131,14 @@ export function Shell({
         )}
         {tenantId && !required && !isUnknown && (
           <ul aria-label={tenantName}>
-            <li class="group">{tenantName}</li>
+            <li class="group muted small">{tenantName}</li>
             {tenantPages.map(([name, text]) => (
               <NavLink key={name} href={`${base}/${name}`} here={here === name} text={text} />
             ))}
           </ul>
         )}
         <ul class="foot">
-          <li class="who">
+          <li class="who muted small">
             {session.person.name}, {session.person.role}
           </li>
           {ownPages.map(([name, text]) => (

@@ -1,7 +1,11 @@
 /**
  * The query of a page's address, which holds the filters, so that bookmarks, Back and shared links keep them. It must contain no user id.
  */
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import { useWindowValue } from './data.js'
+
+/** Returns what follows the # in the address, with the #. */
+export const useHash = () => useWindowValue('hashchange', () => location.hash)
 
 type Values<Name extends string> = Record<Name, string>
 
@@ -9,12 +13,7 @@ type Values<Name extends string> = Record<Name, string>
 export function useAddressQuery<const Name extends string>(
   names: readonly Name[],
 ): [Values<Name>, (changes: Partial<Values<Name>>) => void] {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const follow = () => setHash(location.hash)
-    addEventListener('hashchange', follow)
-    return () => removeEventListener('hashchange', follow)
-  }, [])
+  const hash = useHash()
   const change = useCallback((changes: Partial<Values<Name>>) => {
     const [path] = location.hash.split('?')
     location.hash = withQuery(path!, { ...valuesOf(location.hash, names), ...changes })

@@ -19,7 +19,7 @@ export function ChartTable(props: {
     ? x.flatMap((at, i) => (series.some(({ values }) => values[i]) ? [{ at, i }] : []))
     : []
   return (
-    <details class="chart-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="chart-table muted small" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         Show as table<span class="for-readers">: {title}</span>
       </summary>

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { ChartTable } from './chart-table.js'
 import { useTheme } from './theme.js'
-import { shownZone, useShownZone } from './time-zone.js'
+import { shownZone, useShownZone } from './times.js'
 import 'uplot/dist/uPlot.min.css'
 
 /** A series of a chart. The order of the series is the drawing order. */

@@ -43,6 +43,17 @@ export function useData<T>(address: Address<T> | null, refreshMs?: number): Data
   return { value, error, reload }
 }
 
+/** A value that is read again at every event of this name that the window receives. */
+export function useWindowValue<T>(event: string, read: () => T): T {
+  const [value, setValue] = useState(read)
+  useEffect(() => {
+    const follow = () => setValue(read)
+    addEventListener(event, follow)
+    return () => removeEventListener(event, follow)
+  }, [])
+  return value
+}
+
 /** An action that a person starts, with its error, and whether it is still running. */
 export interface Action {
   problem: string | null

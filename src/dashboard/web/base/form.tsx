@@ -35,7 +35,7 @@ export function sending(act: (given: Given, form: HTMLFormElement) => unknown) {
 }
 
 /** Reads a form now, so that what it gives stays when the form is gone. */
-export function givenIn(form: HTMLFormElement): Given {
+function givenIn(form: HTMLFormElement): Given {
   const data = new FormData(form)
   const textOf = (name: string) => String(data.get(name) ?? '').trim()
   return {

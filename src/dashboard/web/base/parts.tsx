@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { type Data, useAction } from './data.js'
-import { Button, Field, type Given, givenIn, sending } from './form.js'
+import { Button, Field, type Given, sending } from './form.js'
 
 export function Card(props: {
   title: string
@@ -131,7 +131,48 @@ export function useQuestion(): [ask: (question: Question) => void, dialog: Compo
   return [setQuestion, question && <Confirm {...question} onClose={() => setQuestion(null)} />]
 }
 
-/** A dialog that asks for confirmation. Escape and Cancel change nothing, and the focus returns to where it was. */
+/** A dialog that is open while it is shown. Escape and `close` change nothing, and the focus returns to where it was. */
+export function Dialog(props: {
+  title: string
+  /** Text of the button that sends the form. */
+  submit: string
+  isDanger?: boolean
+  isDisabled?: boolean
+  /** Whether there is a button to leave the dialog; true by default. */
+  canCancel?: boolean
+  /** Called when the form is sent. Only `close` closes the dialog: one that is just removed would lose the focus. */
+  onSend: (close: (answer: string) => void, given: Given) => void
+  onClose: (answer: string) => void
+  children: ComponentChildren
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => dialog.current?.showModal(), [])
+  const close = (answer: string) => dialog.current?.close(answer)
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={({ currentTarget }) => props.onClose(currentTarget.returnValue)}
+    >
+      <form onSubmit={sending((given) => props.onSend(close, given))}>
+        <h2 id={titleId}>{props.title}</h2>
+        {props.children}
+        <div class="actions">
+          {props.canCancel !== false && <Button text="Cancel" onClick={() => close('')} />}
+          <Button
+            text={props.submit}
+            type="submit"
+            class={props.isDanger ? 'danger solid' : 'primary'}
+            disabled={props.isDisabled}
+          />
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+/** A dialog that asks for confirmation. */
 export function Confirm(
   props: Question & {
     /** Called with the answer, before `onConfirm`. */
@@ -139,53 +180,40 @@ export function Confirm(
   },
 ) {
   const { title, typed, children } = props
-  const dialog = useRef<HTMLDialogElement>(null)
-  const form = useRef<HTMLFormElement>(null)
-  const titleId = useId()
+  const sent = useRef<Given | null>(null)
   const [text, setText] = useState('')
-  useEffect(() => dialog.current?.showModal(), [])
-  // Only closing returns the focus: a dialog that is just removed would lose it.
-  const close = (answer: string) => dialog.current?.close(answer)
   return (
-    <dialog
-      ref={dialog}
-      aria-labelledby={titleId}
+    <Dialog
+      title={title}
+      submit={props.confirm}
+      isDanger={props.isDanger}
+      isDisabled={typed !== undefined && typed !== text}
+      onSend={(close, given) => {
+        sent.current = given
+        close('confirm')
+      }}
       onClose={() => {
-        const isConfirmed = dialog.current?.returnValue === 'confirm'
-        const given = givenIn(form.current!)
-        props.onClose(isConfirmed)
-        if (isConfirmed) props.onConfirm?.(given)
+        props.onClose(sent.current !== null)
+        if (sent.current) props.onConfirm?.(sent.current)
       }}
     >
-      <form ref={form} onSubmit={sending(() => close('confirm'))}>
-        <h2 id={titleId}>{title}</h2>
-        {typeof children === 'string' ? <p>{children}</p> : children}
-        {typed && (
-          <Field
-            id="typed-to-confirm"
-            label={
-              <>
-                Type <code>{typed}</code> to confirm
-              </>
-            }
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            value={text}
-            onText={setText}
-          />
-        )}
-        <div class="actions">
-          <Button text="Cancel" onClick={() => close('cancel')} />
-          <Button
-            text={props.confirm}
-            type="submit"
-            class={props.isDanger ? 'danger solid' : 'primary'}
-            disabled={typed !== undefined && typed !== text}
-          />
-        </div>
-      </form>
-    </dialog>
+      {typeof children === 'string' ? <p>{children}</p> : children}
+      {typed && (
+        <Field
+          id="typed-to-confirm"
+          label={
+            <>
+              Type <code>{typed}</code> to confirm
+            </>
+          }
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          value={text}
+          onText={setText}
+        />
+      )}
+    </Dialog>
   )
 }
 

@@ -36,7 +36,7 @@ export function Reveal({ label, value, hint, details = [], onDone }: Revealed & 
         <Button text="Hide" about={label} onClick={onDone} />
       </div>
       {details.map(([name, text]) => (
-        <div class="copyable detail" key={name}>
+        <div class="copyable small muted" key={name}>
           <span>{name}</span>
           <code>{text}</code>
           <CopyButton value={text} />

@@ -18,6 +18,8 @@ export interface TableProps<Row> {
   columns: ReadonlyArray<Column<Row>>
   rows: readonly Row[]
   keyOf: (row: Row) => string | number
+  /** Buttons of a row, in a last column. */
+  actions?: (row: Row) => ComponentChildren
   /** Stands below a row, over all columns. */
   below?: (row: Row) => ComponentChildren
   /** Shown instead of a table without rows. */
@@ -30,8 +32,13 @@ export interface TableProps<Row> {
 
 /** A table. On a phone, each row becomes a block of names and values. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { columns, rows, keyOf, empty } = props
+  const { rows, keyOf, actions, empty } = props
   if (rows.length === 0 && empty) return <>{empty}</>
+  const columns = [...props.columns]
+  if (actions) {
+    const cell = (row: Row) => <span class="buttons">{actions(row)}</span>
+    columns.push({ name: 'Actions', isSilent: true, cell })
+  }
   return (
     <section
       class={`wide ${props.isFigures ? 'figures' : props.isLog ? 'log' : ''}`}

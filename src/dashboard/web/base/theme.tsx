@@ -1,5 +1,5 @@
 /** The theme, light or dark: the system's choice until the reader makes one. */
-import { useEffect, useState } from 'preact/hooks'
+import { useWindowValue } from './data.js'
 import { Button } from './form.js'
 
 type Theme = 'light' | 'dark'
@@ -32,15 +32,7 @@ export function followSystemTheme(): void {
   applyTheme()
 }
 
-export function useTheme(): Theme {
-  const [theme, setTheme] = useState(currentTheme)
-  useEffect(() => {
-    const follow = () => setTheme(currentTheme())
-    addEventListener(CHANGE, follow)
-    return () => removeEventListener(CHANGE, follow)
-  }, [])
-  return theme
-}
+export const useTheme = () => useWindowValue(CHANGE, currentTheme)
 
 export function ThemeButton() {
   const theme = useTheme()

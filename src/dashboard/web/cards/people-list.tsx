@@ -112,7 +112,7 @@ export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>
       <Button text={text} about={`of ${person.name}`} disabled={isBusy} onClick={() => act(person)} />
     )
     return (
-      <span class="buttons">
+      <>
         {change('Change role…', changeRole)}
         {change(reset.button, resetPassword)}
         {change('End sessions…', signOut)}
@@ -124,7 +124,7 @@ export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>
           disabled={isBusy}
           onClick={() => remove(person)}
         />
-      </span>
+      </>
     )
   }
   return (
@@ -163,8 +163,8 @@ export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>
                 ),
               },
               { name: 'Added', cell: ({ created_at }) => <Time at={created_at} day /> },
-              { name: 'Actions', isSilent: true, cell: (person) => mayChange && buttonsOf(person) },
             ]}
+            actions={(person) => mayChange && buttonsOf(person)}
             empty={props.empty}
           />
         ) : (

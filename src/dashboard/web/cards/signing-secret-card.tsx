@@ -134,7 +134,7 @@ function Overlap(props: { previous: SigningSecretView; now: string; old: Use; fr
             />
           ))}
         </svg>
-        <ul class="keys">
+        <ul class="keys muted small">
           {parts.map(({ name, count, tone }) => (
             <li key={name}>
               <i class={tone} /> {name} <b>{count}</b>

@@ -80,7 +80,11 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
     <>
       <Problem message={problem ?? overview.error} />
       {receipt ? (
-        <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />
+        <ReceiptCard
+          receipt={receipt}
+          of={['Tenant', receipt.name]}
+          toDo="Make a backup now: the keys of older backups can still decrypt the erased data."
+        />
       ) : (
         <Facts rows={tenantFacts(overview.value)} />
       )}
@@ -136,20 +140,6 @@ function tenantFacts(tenant: TenantOverview): Fact[] {
     ['Production key', tenant.production_key],
     ['References', inBoth(references)],
     ['Audit log', <a href={`#/tenants/${tenant.id}/audit`}>{entryCount(tenant.audit_entries)}</a>],
-  ]
-}
-
-function receiptFacts({ name, erasure_id, erased_at, erased }: TenantErasureView): Fact[] {
-  return [
-    ['Tenant', name],
-    ['Erasure id', <code>{erasure_id}</code>],
-    ['Erased at', <Time at={erased_at} />],
-    ['Users', erased.users],
-    ['References', erased.references],
-    ['Captures', erased.captures],
-    ['Passkeys', erased.passkeys],
-    ['Kept responses', erased.idempotency_records],
-    ['To do', 'Make a backup now: the keys of older backups can still decrypt the erased data.'],
   ]
 }
 

@@ -59,21 +59,18 @@ export function UserPasskeysCard(props: {
             { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" /> },
             { name: 'Copies', isText: true, cell: copiesInWords },
             { name: 'Counter', isText: true, cell: (passkey) => <Counter passkey={passkey} /> },
-            {
-              name: 'Actions',
-              isSilent: true,
-              cell: (passkey) =>
-                mayRevoke && (
-                  <Button
-                    text="Revoke…"
-                    about={passkey.name ?? passkey.passkey_id}
-                    class="danger"
-                    disabled={isBusy}
-                    onClick={() => revoke(passkey)}
-                  />
-                ),
-            },
           ]}
+          actions={(passkey) =>
+            mayRevoke && (
+              <Button
+                text="Revoke…"
+                about={passkey.name ?? passkey.passkey_id}
+                class="danger"
+                disabled={isBusy}
+                onClick={() => revoke(passkey)}
+              />
+            )
+          }
           empty={<Empty title="No passkey is registered" />}
         />
       )}

@@ -132,7 +132,7 @@ function KeysCard(props: {
     if (!isNewest || (name !== null && !isLive(key))) return null
     const isRevocable = name !== null || keys.some((other) => other.type === type && isLive(other))
     return (
-      <span class="buttons">
+      <>
         {may(name === null ? 'POST /keys/reissue' : 'POST /keys/named/reissue') && (
           <Button text="Reissue" about={called(key)} onClick={() => reissue(key)} />
         )}
@@ -144,7 +144,7 @@ function KeysCard(props: {
             onClick={() => revoke(key)}
           />
         )}
-      </span>
+      </>
     )
   }
   return (
@@ -208,8 +208,8 @@ function KeysCard(props: {
           },
           { name: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { name: 'Valid until', cell: ({ valid_until }) => <Time at={valid_until} /> },
-          { name: 'Actions', isSilent: true, cell: buttonsOf },
         ]}
+        actions={buttonsOf}
       />
       {may('POST /keys') && (
         <p>

@@ -68,18 +68,12 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
             { name: 'Environment', cell: ({ environment }) => environment },
             { name: 'Profile', cell: ({ profile }) => profile },
             { name: 'Added', cell: ({ created_at }) => <Time at={created_at} day /> },
-            {
-              name: 'Actions',
-              isSilent: true,
-              cell: (client) => (
-                <span class="buttons">
-                  {may('POST /openid-clients/remove') && (
-                    <Button text="Remove" about={client.name} class="danger" onClick={() => remove(client)} />
-                  )}
-                </span>
-              ),
-            },
           ]}
+          actions={(client) =>
+            may('POST /openid-clients/remove') && (
+              <Button text="Remove" about={client.name} class="danger" onClick={() => remove(client)} />
+            )
+          }
           below={(client) => <Settings client={client} />}
           empty={
             <Empty title="No applications yet">

@@ -11,7 +11,7 @@ import { Segments } from '../base/form.js'
 import { Card, Empty, Facts, Problem, Tile, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { StageTable } from '../base/stage-table.js'
-import { useShownZone } from '../base/time-zone.js'
+import { useShownZone } from '../base/times.js'
 import { distribution, sum, type Total, timeline } from '../traffic-series.js'
 
 const REFRESH_MS = 5000

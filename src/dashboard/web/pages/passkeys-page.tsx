@@ -1,60 +1,35 @@
 /** The page with the settings by which a tenant uses passkeys: domain, pages, which passkeys count for what, and what a registration needs. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { certificatesOf } from '../../../tenants/pem.js'
 import type { InputOf, PasskeySettingsView, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { useAction, useData } from '../base/data.js'
-import { Button, Choice, Field, sending } from '../base/form.js'
+import { Button, Choice, Field, type Given, sending } from '../base/form.js'
 import { lines } from '../base/lines.js'
 import { Badge, Card, Problem, useQuestion, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 
 type Settings = NonNullable<InputOf<TenantRoutes['POST /passkeys']>['settings']>
 
-/** The person's input and choices. */
-interface Fields extends Pick<Settings, 'synced' | 'registration'> {
-  domain: string
-  origins: string
-  recoveryHours: string
-  roots: string
-  aaguids: string
-}
-
-const SYNCED: ReadonlyArray<readonly [Settings['synced'], string]> = [
+const SYNCED = [
   ['swk', 'count as a key in software (swk)'],
   ['refused', 'are refused'],
-]
-const REGISTRATION: ReadonlyArray<readonly [Settings['registration'], string]> = [
+] as const
+const REGISTRATION = [
   ['verified', 'needs a fresh verify with a check of liveness'],
   ['backend', 'needs only the API key'],
-]
+] as const
 
 export function PasskeysPage({ tenantId }: { tenantId: string }) {
   const page = useData(tenantAddress(tenantId, 'GET /passkeys'))
   const mayChange = useRights().tenant('POST /passkeys')
-  const [stored, setStored] = useState<PasskeySettingsView | null>(null)
-  const [fields, setFields] = useState<Fields | null>(null)
+  const [saved, setSaved] = useState<PasskeySettingsView | null>(null)
   const [ask, dialog] = useQuestion()
   const { problem, isBusy, isDone, forget, run } = useAction()
-  const show = (view: PasskeySettingsView) => {
-    setStored(view)
-    setFields(fieldsOf(view))
-  }
-  useEffect(() => {
-    if (page.value) show(page.value)
-  }, [page.value])
-  if (!fields || !stored) return <Waiting data={page} />
-  const change = (changes: Partial<Fields>) => {
-    forget()
-    setFields({ ...fields, ...changes })
-  }
-  const field = (name: 'domain' | 'origins' | 'recoveryHours' | 'roots' | 'aaguids') => ({
-    value: fields[name],
-    readOnly: !mayChange,
-    onText: (text: string) => change({ [name]: text }),
-  })
+  const stored = saved ?? page.value
+  if (!stored) return <Waiting data={page} />
   const save = (settings: Settings | null) =>
-    run(async () => show(await callTenant(tenantId, 'POST /passkeys', { settings })))
+    run(async () => setSaved(await callTenant(tenantId, 'POST /passkeys', { settings })))
   const isOn = stored.rp_id !== null
   const turnOff = () =>
     ask({
@@ -64,15 +39,16 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
       children: 'Every call with a passkey is refused from now on. Registered passkeys are kept.',
       onConfirm: () => save(null),
     })
-  const submit = () => {
-    if (!isOn || stored.rp_id === fields.domain.trim()) return save(settingsOf(fields))
+  const submit = (given: Given) => {
+    const settings = settingsIn(given)
+    if (!isOn || stored.rp_id === settings.rp_id) return save(settings)
     ask({
       title: 'Change the domain?',
       confirm: 'Change',
       isDanger: true,
       children:
         'Passkeys that are registered belong to the old domain, and do not work any more. Every user must register a new one.',
-      onConfirm: () => save(settingsOf(fields)),
+      onConfirm: () => save(settings),
     })
   }
   return (
@@ -86,7 +62,7 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
       }
       actions={isOn ? <Badge tone="good">in use</Badge> : <Badge tone="plain">not in use</Badge>}
     >
-      <form class="narrow" onSubmit={sending(submit)}>
+      <form key={isOn} class="narrow" onInput={forget} onSubmit={sending(submit)}>
         <Field
           id="passkey-domain"
           label="Domain (relying party id)"
@@ -96,7 +72,8 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           placeholder="bank.example"
           autocapitalize="off"
           spellcheck={false}
-          {...field('domain')}
+          readOnly={!mayChange}
+          defaultValue={stored.rp_id ?? ''}
         />
         <Field
           id="passkey-origins"
@@ -105,23 +82,22 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           rows={3}
           required
           placeholder="https://app.bank.example"
-          {...field('origins')}
+          readOnly={!mayChange}
+          defaultValue={stored.origins.join('\n')}
         />
         <Choice
           id="passkey-synced"
           label="Passkeys that their provider copies to other devices"
           options={SYNCED}
           disabled={!mayChange}
-          value={fields.synced}
-          onChoose={(synced) => change({ synced })}
+          initial={stored.synced ?? 'swk'}
         />
         <Choice
           id="passkey-registration"
           label="A registration"
           options={REGISTRATION}
           disabled={!mayChange}
-          value={fields.registration}
-          onChoose={(registration) => change({ registration })}
+          initial={stored.registration ?? 'verified'}
         />
         <Field
           id="passkey-recovery"
@@ -130,7 +106,8 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           required
           min={1}
           max={720}
-          {...field('recoveryHours')}
+          readOnly={!mayChange}
+          defaultValue={stored.recovery_hours ?? 24}
         />
         <Field
           id="passkey-roots"
@@ -138,14 +115,16 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           hint="Only a passkey that one of them attests counts as a key in hardware (hwk). Without any, all count as swk."
           rows={3}
           spellcheck={false}
-          {...field('roots')}
+          readOnly={!mayChange}
+          defaultValue={stored.roots.join('\n')}
         />
         <Field
           id="passkey-aaguids"
           label="Authenticators by AAGUID, one a line"
           hint="Leave empty to accept all. A list needs certificates."
           rows={2}
-          {...field('aaguids')}
+          readOnly={!mayChange}
+          defaultValue={stored.aaguids.join('\n')}
         />
         <Problem message={problem} />
         <p role="status">{isDone && 'Saved.'}</p>
@@ -161,33 +140,14 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
   )
 }
 
-function fieldsOf({
-  rp_id,
-  origins,
-  synced,
-  registration,
-  recovery_hours,
-  roots,
-  aaguids,
-}: PasskeySettingsView): Fields {
+function settingsIn({ text, number }: Given): Settings {
   return {
-    domain: rp_id ?? '',
-    origins: origins.join('\n'),
-    synced: synced ?? 'swk',
-    registration: registration ?? 'verified',
-    recoveryHours: String(recovery_hours ?? 24),
-    roots: roots.join('\n'),
-    aaguids: aaguids.join('\n'),
-  }
-}
-
-function settingsOf({ domain, origins, recoveryHours, roots, aaguids, ...chosen }: Fields): Settings {
-  return {
-    rp_id: domain.trim(),
-    origins: lines(origins),
-    recovery_hours: Number(recoveryHours),
-    roots: certificatesOf(roots),
-    aaguids: lines(aaguids),
-    ...chosen,
+    rp_id: text('passkey-domain'),
+    origins: lines(text('passkey-origins')),
+    synced: text('passkey-synced'),
+    registration: text('passkey-registration'),
+    recovery_hours: number('passkey-recovery')!,
+    roots: certificatesOf(text('passkey-roots')),
+    aaguids: lines(text('passkey-aaguids')),
   }
 }

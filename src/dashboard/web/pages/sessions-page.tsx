@@ -107,21 +107,18 @@ function Sessions(props: {
                 isText: true,
                 cell: ({ browser }) => <span title={browser ?? undefined}>{browserName(browser)}</span>,
               },
-              {
-                name: 'Actions',
-                isSilent: true,
-                cell: (session) =>
-                  props.mayEnd(session) && (
-                    <Button
-                      text="End…"
-                      about={`the session of ${whose(session)} from ${session.address}`}
-                      class="danger"
-                      disabled={isBusy}
-                      onClick={() => end(session)}
-                    />
-                  ),
-              },
             ]}
+            actions={(session) =>
+              props.mayEnd(session) && (
+                <Button
+                  text="End…"
+                  about={`the session of ${whose(session)} from ${session.address}`}
+                  class="danger"
+                  disabled={isBusy}
+                  onClick={() => end(session)}
+                />
+              )
+            }
             empty={<Empty title="Nobody is signed in" />}
           />
         ) : (

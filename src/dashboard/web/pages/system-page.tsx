@@ -93,19 +93,19 @@ export function SystemPage() {
         {value.nodes.length > 0 && <Nodes {...value} />}
         <Card title="Model pack" hint={pack.description}>
           <Facts
-            rows={value.packs.map(({ id, active, problem }) => [
-              id,
-              problem ? (
-                <>
-                  <Badge tone="bad">broken</Badge> {problem}
-                </>
-              ) : (
-                <Badge tone={active ? 'good' : 'plain'}>{active ? 'in use' : 'installed'}</Badge>
-              ),
-            ])}
-          />
-          <Facts
             rows={[
+              ...value.packs.map(
+                ({ id, active, problem }): Fact => [
+                  id,
+                  problem ? (
+                    <>
+                      <Badge tone="bad">broken</Badge> {problem}
+                    </>
+                  ) : (
+                    <Badge tone={active ? 'good' : 'plain'}>{active ? 'in use' : 'installed'}</Badge>
+                  ),
+                ],
+              ),
               [
                 'Grade',
                 <>

@@ -71,24 +71,20 @@ export function TenantsPage() {
               { name: 'Requests per second', isNumber: true, cell: (tenant) => tenant.rate_per_second },
               { name: 'False match rate', isNumber: true, cell: ({ fmr }) => fmr ?? 'default' },
               { name: 'Created', cell: ({ created_at }) => <Time at={created_at} day /> },
-              {
-                name: 'Actions',
-                isSilent: true,
-                cell: (tenant) => (
-                  <span class="buttons">
-                    {tenant.status !== 'deleted' && may.tenant('POST /login-link') && (
-                      <Button text="Login link" about={`of ${tenant.name}`} onClick={() => link(tenant)} />
-                    )}
-                    <Button
-                      text="Details"
-                      about={`of ${tenant.name}`}
-                      aria-expanded={opened === tenant.id}
-                      onClick={() => setOpened(opened === tenant.id ? null : tenant.id)}
-                    />
-                  </span>
-                ),
-              },
             ]}
+            actions={(tenant) => (
+              <>
+                {tenant.status !== 'deleted' && may.tenant('POST /login-link') && (
+                  <Button text="Login link" about={`of ${tenant.name}`} onClick={() => link(tenant)} />
+                )}
+                <Button
+                  text="Details"
+                  about={`of ${tenant.name}`}
+                  aria-expanded={opened === tenant.id}
+                  onClick={() => setOpened(opened === tenant.id ? null : tenant.id)}
+                />
+              </>
+            )}
             below={(tenant) =>
               opened === tenant.id && <TenantDetails tenant={tenant} onChanged={tenants.reload} />
             }

@@ -4,17 +4,16 @@ import type { Environment, ErasureView, UserView } from '../../contract.js'
 import { callTenant } from '../base/api.js'
 import { useAction } from '../base/data.js'
 import { Button, Choice, Field, sending } from '../base/form.js'
-import { Badge, Card, Empty, type Fact, Facts, Problem, useQuestion } from '../base/parts.js'
+import { Badge, Card, Empty, Facts, Problem, useQuestion } from '../base/parts.js'
 import { saveJson } from '../base/save-file.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
 import { ReceiptCard } from '../cards/receipt-card.js'
 import { UserPasskeysCard } from '../cards/user-passkeys-card.js'
 
-/** The user in each environment, or null when there is none. */
+/** The user that was looked up, or null when there is none in the environment. */
 interface Found {
-  userId: string
-  environment: Environment
+  whom: { user_id: string; environment: Environment }
   user: UserView | null
 }
 
@@ -26,37 +25,33 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   const [receipt, setReceipt] = useState<ErasureView | null>(null)
   const [ask, dialog] = useQuestion()
   const { problem, isBusy, run } = useAction()
-  const find = async (asked: Omit<Found, 'user'>) => {
-    const body = { user_id: asked.userId, environment: asked.environment }
-    setFound({ ...asked, ...(await callTenant(tenantId, 'POST /users/find', body)) })
-  }
+  const find = async (whom: Found['whom']) =>
+    setFound({ whom, ...(await callTenant(tenantId, 'POST /users/find', whom)) })
   const change = (work: () => Promise<void>) => {
     setFound(null)
     setReceipt(null)
     return run(work)
   }
-  const unlock = (user: Found) =>
+  const unlock = ({ whom }: Found) =>
     run(async () => {
-      await callTenant(tenantId, 'POST /users/unlock', { user_id: user.userId })
-      await find(user)
+      await callTenant(tenantId, 'POST /users/unlock', { user_id: whom.user_id })
+      await find(whom)
     })
-  const exportFacts = (user: Found) =>
+  const exportFacts = ({ whom }: Found) =>
     run(async () => {
-      const whom = { user_id: user.userId, environment: user.environment }
       const facts = await callTenant(tenantId, 'POST /users/export', whom)
       // The name of a file must not hold the user's id: it ends up in histories and logs.
       saveJson(`user-export-${facts.exported_at.slice(0, 10)}.json`, facts)
     })
-  const erase = (user: Found) =>
+  const erase = ({ whom }: Found) =>
     ask({
       // Isolating characters keep the id's direction of writing from changing the rest of the question.
-      title: `Erase \u2068${user.userId}\u2069?`,
+      title: `Erase \u2068${whom.user_id}\u2069?`,
       confirm: 'Erase forever',
       isDanger: true,
-      children: `This erases, in ${user.environment}, the user's reference, captures and stored responses, and the key without which no copy of them can be read. It cannot be undone: the user can only be enrolled again.`,
+      children: `This erases, in ${whom.environment}, the user's reference, captures and stored responses, and the key without which no copy of them can be read. It cannot be undone: the user can only be enrolled again.`,
       onConfirm: () =>
         change(async () => {
-          const whom = { user_id: user.userId, environment: user.environment }
           setReceipt(await callTenant(tenantId, 'POST /erase', whom))
           setUserId('')
         }),
@@ -67,7 +62,7 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         title="Find a user"
         hint="Enter the user_id that your backend sent. User ids are not stored in readable form, so they cannot be listed."
       >
-        <form class="fields" onSubmit={sending(() => change(() => find({ userId, environment })))}>
+        <form class="fields" onSubmit={sending(() => change(() => find({ user_id: userId, environment })))}>
           <Field
             id="user"
             label="User id"
@@ -101,8 +96,8 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
               onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
             />
           ) : (
-            <Card title={found.userId}>
-              <Empty title={`Not enrolled in ${found.environment}`}>
+            <Card title={found.whom.user_id}>
+              <Empty title={`Not enrolled in ${found.whom.environment}`}>
                 Unknown, or erased.
                 {may('POST /erase') && ' For a day after an erasure, you can show its receipt again.'}
                 {may('POST /erase') && (
@@ -117,13 +112,13 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       )}
       {found?.user && may('POST /users/passkeys') && (
         <UserPasskeysCard
-          key={`${found.environment} ${found.userId}`}
+          key={`${found.whom.environment} ${found.whom.user_id}`}
           tenantId={tenantId}
-          user={{ user_id: found.userId, environment: found.environment }}
-          onRevoked={() => void find(found)}
+          user={found.whom}
+          onRevoked={() => void find(found.whom)}
         />
       )}
-      {receipt && <ReceiptCard receipt={receipt} rows={receiptFacts(receipt)} />}
+      {receipt && <ReceiptCard receipt={receipt} of={['User', receipt.user_id]} />}
       {dialog}
     </>
   )
@@ -200,16 +195,4 @@ function Lockout({ lockout: { status, ends_at } }: { lockout: UserView['lockout'
       <code>"replace": true</code>.
     </>
   )
-}
-
-function receiptFacts({ user_id, erasure_id, erased_at, erased }: ErasureView): Fact[] {
-  return [
-    ['User', user_id],
-    ['Erasure id', <code>{erasure_id}</code>],
-    ['Erased at', <Time at={erased_at} />],
-    ['References', erased.references],
-    ['Captures', erased.captures],
-    ['Passkeys', erased.passkeys],
-    ['Kept responses', erased.idempotency_records],
-  ]
 }

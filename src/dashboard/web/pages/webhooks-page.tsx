@@ -55,23 +55,12 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
             { name: 'Events', isText: true, cell: ({ events }) => events.join(', ') || 'all' },
             { name: 'Waiting', isNumber: true, cell: (webhook) => <WaitingCount {...webhook} /> },
             { name: 'Added', cell: ({ created_at }) => <Time at={created_at} day /> },
-            {
-              name: 'Actions',
-              isSilent: true,
-              cell: (webhook) => (
-                <span class="buttons">
-                  {may('POST /webhooks/remove') && (
-                    <Button
-                      text="Remove"
-                      about={webhook.url}
-                      class="danger"
-                      onClick={() => remove(webhook)}
-                    />
-                  )}
-                </span>
-              ),
-            },
           ]}
+          actions={(webhook) =>
+            may('POST /webhooks/remove') && (
+              <Button text="Remove" about={webhook.url} class="danger" onClick={() => remove(webhook)} />
+            )
+          }
           below={(webhook) => (
             <div class="toolbar">
               <Health webhook={webhook} />
@@ -141,30 +130,20 @@ function WaitingCount({ waiting, dropped }: WebhookView) {
 function Health({ webhook }: { webhook: WebhookView }) {
   const { health, failures, last_success_at, last_failure_at, last_failure } = webhook
   if (health === 'untried') return <Badge tone="plain">nothing sent yet</Badge>
+  const tries = failures === 1 ? 'The last try' : `The last ${failures.toLocaleString()} tries`
   return (
     <span>
-      {health === 'working' ? <Badge tone="good">working</Badge> : <Badge tone="bad">failing</Badge>}
+      {health === 'working' ? <Badge tone="good">working</Badge> : <Badge tone="bad">failing</Badge>}{' '}
       <span class="muted small">
         {health === 'failing' && (
           <>
-            {' '}
-            {failures === 1 ? 'The last try' : `The last ${failures.toLocaleString()} tries`} failed:{' '}
-            {last_failure}
-            {last_failure_at && (
-              <>
-                , <Time at={last_failure_at} />
-              </>
-            )}
-            .
+            {tries} failed: {last_failure}
+            {last_failure_at && ', '}
+            <Time at={last_failure_at} none="" />.{' '}
           </>
-        )}{' '}
-        {last_success_at ? (
-          <>
-            Last success: <Time at={last_success_at} />
-          </>
-        ) : (
-          'No delivery has succeeded yet.'
         )}
+        {last_success_at && 'Last success: '}
+        <Time at={last_success_at} none="No delivery has succeeded yet." />
       </span>
     </span>
   )

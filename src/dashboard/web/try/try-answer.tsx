@@ -106,7 +106,7 @@ function Timings({ header }: { header: string }) {
   const stages = [...header.matchAll(/(\w+);dur=([\d.]+)/g)]
   const total = stages.reduce((sum, [, , ms]) => sum + Number(ms), 0)
   return (
-    <ul class="timings" aria-label="Timings in milliseconds">
+    <ul class="timings muted small" aria-label="Timings in milliseconds">
       {stages.map(([, stage, ms]) => (
         <li key={stage}>
           {stage} <b>{Number(ms).toFixed(1)}</b>

@@ -35,6 +35,11 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
   return (
     <>
       <Card title="Key and user">
+        <datalist id="suffixes">
+          {SUFFIXES.map((suffix) => (
+            <option key={suffix} value={`ada${suffix}`} />
+          ))}
+        </datalist>
         <div class="fields">
           <Field
             id="key"
@@ -60,11 +65,6 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
             onText={setTyped}
           />
         </div>
-        <datalist id="suffixes">
-          {SUFFIXES.map((suffix) => (
-            <option key={suffix} value={`ada${suffix}`} />
-          ))}
-        </datalist>
         <p class="muted" id="key-hint">
           {isProduction
             ? 'This key enrolls and verifies real users in production, and writes to the audit log.'
