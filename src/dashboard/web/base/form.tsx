@@ -16,7 +16,7 @@ export function Button({
   )
 }
 
-/** What a person typed and chose in a form. */
+/** The texts and choices of a person in a form. */
 export interface Given {
   /** Returns a text without the spaces around it; empty where the form lacks the field. */
   text: <Value extends string>(name: string) => Value

@@ -111,7 +111,7 @@ export function Tile(props: { name: string; value: ComponentChildren; detail: st
   )
 }
 
-/** What a dialog asks before something is done. */
+/** A question that a dialog asks before something is done. */
 export interface Question {
   title: string
   /** Text of the button that confirms. */
@@ -119,7 +119,7 @@ export interface Question {
   isDanger?: boolean
   /** A text that the person has to type before the button works. */
   typed?: string
-  /** What follows from it, and the fields of the dialog. */
+  /** The consequence, and the fields of the dialog. */
   children: ComponentChildren
   /** Called with what the dialog's fields hold. */
   onConfirm?: (given: Given) => unknown

@@ -6,7 +6,7 @@ import { Time } from '../base/times.js'
 
 export function ReceiptCard(props: {
   receipt: ErasureView | TenantErasureView
-  /** Who or what was erased. */
+  /** Name of the user or the tenant that was erased. */
   of: Fact
   toDo?: string
 }) {
