@@ -24,7 +24,7 @@ const SHORT_LIVED = '--interrupt-budget=2000000'
 const SILENT = pino({ level: 'silent' })
 
 const MAIN = packageFile('dist', 'src', 'cli', 'main.js')
-/** What `spawnAll` starts, and the mark behind each command's exit code there. */
+/** The program that `spawnAll` starts, and the mark behind each command's exit code there. */
 const SEVERAL = packageFile('test', 'support', 'several-commands.mjs')
 const END_OF_COMMAND = '\u001e'
 

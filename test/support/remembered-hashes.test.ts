@@ -18,7 +18,7 @@ it('a large content has its own hash, the first time, again, and with one byte c
   const changed = large.slice()
   changed[999_999] = 2
   expect(hashOf(changed)).toBe(await sha256(changed))
-  // Whoever gets the bytes of a hash may overwrite them.
+  // The bytes of a hash belong to the caller, who may overwrite them.
   createHash('sha256').update(large).digest().fill(0)
   expect(hashOf(large)).toBe(expected)
 })
