@@ -18,7 +18,7 @@ let engine: Engine
 const references: Float32Array[] = []
 
 beforeAll(async () => {
-  engine = await startEngine(copyBaselinePack(), { workers: 2 })
+  engine = await startEngine(copyBaselinePack())
   for (const person of people) {
     const { reference } = await engine.enrol([await (await faceCrop(person)).jpeg().toBuffer()])
     references.push(reference)

@@ -354,12 +354,15 @@ function exchangeEnvironment(env: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value
 }
 
-/** Asks again until `isSo`; the test's own time limit ends it. */
-export async function poll<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
+/**
+ * Asks again until `isSo`; the test's own time limit ends it.
+ * @param everyMs pause between two askings, longer where asking is work
+ */
+export async function poll<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean, everyMs = 20): Promise<T> {
   for (;;) {
     const answer = await ask()
     if (isSo(answer)) return answer
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }
 

@@ -12,7 +12,7 @@ import type { TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 import { outboxOf, webhooksOf } from '../support/webhooks.js'
 import { normalForm } from './normal-form.js'
-import { type Row, type Snapshot, type Theatre, textOf } from './theatre.js'
+import type { Row, Snapshot, Theatre } from './theatre.js'
 import { type Members, shortened, stagesIn, unusual, usualHeaders } from './usual.js'
 
 /** Headers of the connection, and those that say how long something took or is. */
@@ -243,7 +243,7 @@ export class Stage {
   ): Row | null {
     const hidden = AUDIT_COLUMNS[table] ?? []
     const changed = Object.keys(is).filter(
-      (column) => textOf(was[column]) !== textOf(is[column]) && !hidden.includes(column),
+      (column) => !isSame(was[column], is[column]) && !hidden.includes(column),
     )
     if (changed.length === 0) return null
     const both = changed.map((column) => [
@@ -294,6 +294,10 @@ export class Stage {
 function recordedHeaders(headers: Headers): Record<string, string> {
   const recorded = [...headers].filter(([name]) => !UNRECORDED_HEADERS.has(name))
   return Object.fromEntries(recorded.map(([name, value]) => [name, value.replace(/;dur=[\d.]+/g, '')]))
+}
+
+function isSame(was: unknown, is: unknown): boolean {
+  return Buffer.isBuffer(was) && Buffer.isBuffer(is) ? was.equals(is) : was === is
 }
 
 function withoutAudit(table: string) {

@@ -28,6 +28,8 @@ export class Theatre {
   readonly observations: Observation[] = []
   readonly keys: Record<string, string[]> = {}
   private readonly database: Database.Database
+  /** Reads all rows of a table. */
+  private readonly statements: Record<string, Database.Statement<[], Row>> = {}
   private last: { version: unknown; snapshot: Snapshot } | null = null
 
   private constructor(
@@ -47,6 +49,9 @@ export class Theatre {
       const columns = this.database.pragma(`table_info(${table})`) as Array<{ name: string; pk: number }>
       const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
       this.keys[table] = key.map(({ name }) => name)
+      // A table without a primary key has its rows by SQLite's row numbers.
+      const selected = [...(key.length > 0 ? [] : ['rowid AS "row number"']), ...this.columnsOf(table)]
+      this.statements[table] = this.database.prepare<[], Row>(`SELECT ${selected} FROM ${table}`)
     }
     const { metrics } = Reflect.get(running.service, 'resources') as ServiceResources
     const observe = metrics.observe.bind(metrics)
@@ -138,14 +143,11 @@ export class Theatre {
 
   private rowsOf(table: string): Map<string, Row> {
     const key = this.keys[table]!
-    // A table without a primary key has its rows by SQLite's row numbers.
-    const columns = [...(key.length > 0 ? [] : ['rowid AS "row number"']), ...this.columnsOf(table)]
-    const rows = this.database.prepare<[], Row>(`SELECT ${columns} FROM ${table}`).all()
+    const rows = this.statements[table]!.all()
     return new Map(
-      rows.map(({ 'row number': number, ...row }) => [
-        key.length > 0 ? key.map((column) => textOf(row[column])).join(' ') : String(number),
-        row as Row,
-      ]),
+      key.length > 0
+        ? rows.map((row) => [key.map((column) => textOf(row[column])).join(' '), row])
+        : rows.map(({ 'row number': number, ...row }) => [String(number), row]),
     )
   }
 

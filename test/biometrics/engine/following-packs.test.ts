@@ -92,6 +92,7 @@ beforeAll(async () => {
   together = await startEngine(dirs.baseline, {
     followingPackDirs: [dirs.shifted, dirs.wide, dirs.failing],
     tasksPerWorker: 4,
+    faultInjection: true,
     onIncident: ({ kind }) => incidents.push(kind),
   })
 })
@@ -253,14 +254,12 @@ describe('a pack that decides for a call', () => {
 })
 
 it('a worker that dies comes back with every pack', async () => {
-  const engine = await startEngine(dirs.baseline, { followingPackDirs: [dirs.shifted], faultInjection: true })
-  const choice = { alsoEmbed: [SHIFTED] }
-  const before = await engine.verify([ada], nobody, choice)
-  await engine.injectFault({ kind: 'crash-on-next-task' })
-  const after = await engine.verify([ada], nobody, choice)
+  const choice = { alsoEmbed: [SHIFTED, WIDE] }
+  const before = await together.verify([ada], nobody, choice)
+  await together.injectFault({ kind: 'crash-on-next-task' })
+  const after = await together.verify([ada], nobody, choice)
   expect(after.sample).toEqual(before.sample)
-  expect(engine.health()).toMatchObject({ model: BASELINE, following: [SHIFTED] })
-  await engine.close()
+  expect(together.health()).toMatchObject({ model: BASELINE, following: [SHIFTED, WIDE, FAILING] })
 })
 
 it('packs that share a detector keep their own idea of a doubtful face', async () => {

@@ -141,7 +141,7 @@ overTransports((name) => {
   async function trickle(url: string, sent: number): Promise<RawConnection> {
     const connection = await openSocket(url)
     connection.send(rawRequest('POST /', [`Content-Length: ${8 * MIB}`], 'x'.repeat(sent)))
-    const timer = setInterval(() => connection.send('x'), 50)
+    const timer = setInterval(() => connection.send('x'), 250)
     void connection.closed().then(() => clearInterval(timer))
     return connection
   }
@@ -324,6 +324,7 @@ overTransports((name) => {
       const codes = await poll(
         async () => (await Promise.all([verify(), verify(), verify()])).map(({ body }) => body.code),
         (all) => all.every((code) => code !== 'overloaded'),
+        100,
       )
       expect(codes).toEqual(['image_unreadable', 'image_unreadable', 'image_unreadable'])
       // An evicted body is answered when its sender is seen to be slow.
