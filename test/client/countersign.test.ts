@@ -76,9 +76,7 @@ describe('the calls', () => {
     expect(JSON.parse(proxy.requests.at(-1)!.body.toString()).images).toEqual(Array(5).fill(base64))
   })
 
-  it('refuse an action without canonical form and report a missing one, before anything is sent', async () => {
-    for (const action of [{ amount: Number.NaN }, { note: '\ud800' }])
-      await expect(sandbox().verify({ user_id: 'u+match', image: ada, action })).rejects.toThrow(TypeError)
+  it('report a missing action before anything is sent', async () => {
     const request = { user_id: 'u+match', image: ada } as unknown as VerifyRequest
     await expect(sandbox().verify(request)).rejects.toThrow('action is required')
     expect(proxy.requests).toEqual([])

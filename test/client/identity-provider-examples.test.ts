@@ -44,8 +44,7 @@ async function start(example: string[], env: Record<string, string>): Promise<st
 /** The person's part. @returns the address to which the page leads */
 async function confirm(link: string): Promise<string> {
   const visitor = new Visitor(link)
-  await visitor.open()
-  await visitor.agree()
+  await visitor.enter()
   for (let attempt = 0; attempt < 3; attempt++) {
     const { body } = await visitor.capture(blank)
     if (body.state === 'over') return body.return_url

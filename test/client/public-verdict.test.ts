@@ -2,25 +2,17 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import {
-  MemoryReplayStore,
-  VerdictError,
-  type VerdictTrust,
-  verifyVerdict,
-} from '../../clients/node/index.js'
+import { MemoryReplayStore, type VerdictTrust, verifyVerdict } from '../../clients/node/index.js'
 import { FakeCountersign } from '../../clients/node/testing.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { outcomeOf } from '../support/outcome.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 
 const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 const EXPECTED = { userId: 'ada+match', action: ACTION, environment: 'sandbox' as const }
 
-const codeOf = (judged: Promise<unknown>) =>
-  judged.then(
-    () => null,
-    (error) => (error instanceof VerdictError ? error.code : error),
-  )
+const codeOf = (judged: Promise<unknown>) => outcomeOf(judged, null)
 
 describe('a verdict of the service', () => {
   let running: TestService

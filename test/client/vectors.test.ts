@@ -6,7 +6,6 @@ import {
   assertResponseSignature,
   canonicalJson,
   MemoryReplayStore,
-  VerdictError,
   verifyVerdict,
 } from '../../clients/node/index.js'
 import * as service from '../../src/crypto/verification-jwt.js'
@@ -14,6 +13,7 @@ import { memberIssue } from '../../src/http/bodies/json-members.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { parseApiKey } from '../../src/tenants/api-key.js'
 import { documentInDocs } from '../../tools/generators/docs.js'
+import { outcomeOf } from '../support/outcome.js'
 
 const made = execFileSync(process.execPath, [packageFile('docs', 'examples', 'make-vectors.mjs')], {
   encoding: 'utf8',
@@ -36,12 +36,7 @@ describe('the SDK judges the responses', () => {
           held,
           options,
         )
-        expect(
-          await judged.then(
-            () => true,
-            () => false,
-          ),
-        ).toBe(valid)
+        expect((await outcomeOf(judged, true)) === true).toBe(valid)
       }
     })
 })
@@ -79,12 +74,7 @@ describe('the SDK judges the verdicts', () => {
         clockToleranceSeconds: tolerance_seconds,
         replayStore: new MemoryReplayStore(),
       })
-      expect(
-        await judged.then(
-          () => null,
-          (thrown) => (thrown instanceof VerdictError ? thrown.code : thrown),
-        ),
-      ).toBe(error)
+      expect(await outcomeOf(judged, null)).toBe(error)
     })
 })
 
@@ -99,12 +89,7 @@ describe('the SDK judges the public verdicts', () => {
         clockToleranceSeconds: tolerance_seconds,
         replayStore: new MemoryReplayStore(),
       })
-      expect(
-        await judged.then(
-          () => null,
-          (thrown) => (thrown instanceof VerdictError ? thrown.code : thrown),
-        ),
-      ).toBe(error)
+      expect(await outcomeOf(judged, null)).toBe(error)
     })
 })
 

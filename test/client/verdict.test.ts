@@ -3,13 +3,13 @@ import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import {
   MemoryReplayStore,
-  VerdictError,
   type VerdictExpectations,
   type VerdictTrust,
   verifyVerdict,
 } from '../../clients/node/index.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
+import { outcomeOf } from '../support/outcome.js'
 import { serviceOfFile } from '../support/service.js'
 
 const running = await serviceOfFile()
@@ -40,11 +40,7 @@ function check(
 
 /** A clock that differs from the service's. */
 const at = (seconds: number) => ({ now: () => Math.floor(running.clock.now() / 1000) + seconds })
-const code = (promise: Promise<unknown>) =>
-  promise.then(
-    () => 'approved',
-    (error: unknown) => (error instanceof VerdictError ? error.code : error),
-  )
+const code = (promise: Promise<unknown>) => outcomeOf(promise, 'approved')
 
 /** A JWT with a header and claims of the tester's choice. */
 function forge(

@@ -175,8 +175,7 @@ overPostgres(() => {
       await tenant.sandbox[0]!.enroll({ user_id, image: blank })
       const { id, url } = await session({ user_id })
       const visitor = new Visitor(url)
-      await visitor.open()
-      await visitor.agree()
+      await visitor.enter()
       for (let i = 0; i < 5; i++) {
         const { body } = await visitor.post('challenge')
         if (body.state !== 'challenge') continue

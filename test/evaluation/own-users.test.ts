@@ -131,9 +131,7 @@ describe('a fitted tail', () => {
 })
 
 describe('the intervals', () => {
-  it('hold the true rate in at least 94 of 100 samples, measured and extrapolated', {
-    timeout: 120_000,
-  }, () => {
+  it('hold the true rate in at least 94 of 100 samples, measured and extrapolated', () => {
     const rates = [1e-2, 1e-3, 1e-4]
     const thresholds = rates.map(trueThreshold)
     const held = { measured: 0, extrapolated: rates.map(() => 0), safe: 0 }
@@ -256,7 +254,7 @@ describe('a calibration from users', () => {
     )
   })
 
-  it('counts people, of whom some resemble each other, within its intervals', { timeout: 60_000 }, () => {
+  it('counts people, of whom some resemble each other, within its intervals', () => {
     const family = { share: 0.3, weight: 4 }
     const many = population(99, family)
     const truth = pairsOf(Array.from({ length: 2500 }, () => many.photo(many.face())))

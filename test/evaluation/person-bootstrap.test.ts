@@ -33,9 +33,7 @@ function truth({ face, photo }: Population): { fmr: number; fnmr: number } {
 }
 
 describe('intervals by a bootstrap over people', () => {
-  it('intervals hold the true rates about 95 times in 100, where intervals over pairs do not', {
-    timeout: 120_000,
-  }, () => {
+  it('intervals hold the true rates about 95 times in 100, where intervals over pairs do not', () => {
     const { fmr, fnmr } = truth(population(99, FAMILY))
     const samples = 100
     const held = { fmr: 0, fnmr: 0, independentPairs: 0 }

@@ -113,7 +113,7 @@ export class Installation {
       })
       closed.then(() => reject(new Error(`serve ended before it was ready:\n${said}`)), reject)
     })
-    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?/?\\n`).exec(said)?.[1]
+    const address = (name: string) => new RegExp(`${name} +(http\\S+?)(?:/v1)?/?\\s`).exec(said)?.[1]
     const end = (signal: NodeJS.Signals) => {
       child.kill(signal)
       return exited

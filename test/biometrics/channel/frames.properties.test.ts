@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeFrame, type Frame, FrameError, FrameReader } from '../../../src/biometrics/channel/frames.js'
-import { bytesInside, check } from '../../support/properties.js'
+import { check } from '../../support/properties.js'
 
 const MAX_BYTES = 8192
 
@@ -55,47 +55,6 @@ describe('a stream of frames', () => {
         for (const image of whole.flatMap(({ images }) => images))
           expect(image.buffer.byteLength).toBe(image.length)
       }),
-    )
-  })
-
-  it('reads random bytes as frames or throws FrameError, and allocates nothing beyond the limit', () => {
-    const head = fc
-      .tuple(
-        fc.array(fc.oneof(fc.nat(80), fc.integer({ min: 0, max: 0xffffffff })), { maxLength: 70 }),
-        bytesInside(),
-      )
-      .map(([words, rest]) => Buffer.concat([Buffer.from(Uint32Array.from(words).buffer), rest]))
-    check(
-      fc.property(fc.oneof(head, bytesInside({ maxLength: 200 })), cuts, (bytes, places) => {
-        try {
-          for (const { images } of read(bytes, places))
-            expect(images.reduce((sum, image) => sum + image.length, 0)).toBeLessThanOrEqual(MAX_BYTES)
-        } catch (error) {
-          expect(error).toBeInstanceOf(FrameError)
-        }
-      }),
-      2000,
-    )
-  })
-
-  it('reads a stream with a damaged byte as frames or throws FrameError', () => {
-    check(
-      fc.property(
-        fc.array(frame, { minLength: 1, maxLength: 3 }),
-        fc.nat(),
-        fc.nat(255),
-        cuts,
-        (frames, at, byte, places) => {
-          const stream = streamOf(frames)
-          stream[at % stream.length] = byte
-          try {
-            read(stream, places)
-          } catch (error) {
-            expect(error).toBeInstanceOf(FrameError)
-          }
-        },
-      ),
-      2000,
     )
   })
 

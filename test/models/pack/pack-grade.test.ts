@@ -1,7 +1,7 @@
 /** Conditions for production use of a pack, and refusals until an operator accepts it by name. */
 import { describe, expect, it } from 'vitest'
 import { type Calibration, withFormerFindings } from '../../../models/pack/calibration.js'
-import { type ModelPack, parsePackManifest, thresholdForFmr } from '../../../models/pack/model-pack.js'
+import { type ModelPack, parsePackManifest } from '../../../models/pack/model-pack.js'
 import {
   assertFmrReached,
   assertMayFollow,
@@ -182,15 +182,6 @@ describe('a rate beyond the calibration', () => {
 
   it('a rate beyond the other end of the calibration is refused as well', () => {
     expect(() => assertFmrReached(packWith(), 5e-3, '--fmr', ['standard'])).toThrow(/ends at 0\.001\./)
-  })
-
-  it('an existing contract keeps the end of the calibration', () => {
-    expect(thresholdForFmr(packWith(), 1e-7)).toEqual({
-      threshold: 0.5,
-      fmr: 1e-4,
-      clamped: true,
-      basis: 'measured',
-    })
   })
 
   it('a rate that nobody measured is refused, even if the manifest names a threshold', () => {
