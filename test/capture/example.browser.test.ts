@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { launchBeforeFilm } from '../support/camera-page.js'
-import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
+import { type CaptureExample, patientPage, startCaptureExample } from '../support/capture-example.js'
 import { FILM } from '../support/film.js'
 import { startService, type TestService } from '../support/service.js'
 
@@ -31,20 +31,7 @@ describe.skipIf(!CHROMIUM)('the example of the capture component', { timeout: 18
   /** @returns the page and its error messages */
   async function open(user: string): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext({ permissions: ['camera'] })
-    // Only the time limit of the test applies.
-    context.setDefaultTimeout(0)
-    const page = await context.newPage()
-    // A busy machine is slow to encode, and the sandbox judges no frames.
-    await page.route('**/challenges', async (route) => {
-      const response = await route.fetch()
-      const body = await response.json()
-      await route.fulfill({
-        response,
-        json: { ...body, capture: { ...body.capture, max_interval_ms: 5000 } },
-      })
-    })
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(error.message))
+    const { page, complaints } = await patientPage(context)
     await page.goto(`${backend.address}/?user=${encodeURIComponent(user)}`)
     return { page, complaints }
   }

@@ -2,8 +2,6 @@
  * docs/examples/react with a camera, with the backend of docs/examples/capture and the service's sandbox. It is built with Preact's
  * `preact/compat`, which has the interface of React; COUNTERSIGN_TEST_REACT names a node_modules folder with React itself.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { build, type PreviewServer, preview } from 'vite'
@@ -11,8 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { CHROMIUM, violations } from '../support/browser.js'
 import { launchBeforeFilm } from '../support/camera-page.js'
-import { type CaptureExample, startCaptureExample } from '../support/capture-example.js'
+import { type CaptureExample, patientPage, startCaptureExample } from '../support/capture-example.js'
 import { startService, type TestService } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const { COUNTERSIGN_TEST_REACT: realReact } = process.env
 /** @param preact the equivalent path in Preact */
@@ -27,7 +26,7 @@ const ALIASES = [
 
 describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
   let running: TestService
-  let folder: string
+  const folder = temporaryFolder()
   let browser: Browser
   let backend: CaptureExample
   let site: PreviewServer
@@ -38,7 +37,6 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     // The example uses the system's clock.
     running.clock.now = Date.now
     const tenant = await running.tenant()
-    folder = await mkdtemp(join(tmpdir(), 'countersign-react-example-'))
     browser = await launchBeforeFilm()
     backend = await startCaptureExample(tenant, {
       baseUrl: running.service.url('sandbox'),
@@ -65,7 +63,6 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     await backend?.stop()
     await browser?.close()
     await running?.stop()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   async function open(user: string, look: { colorScheme?: 'light' | 'dark'; width?: number } = {}) {
@@ -76,20 +73,7 @@ describe.skipIf(!CHROMIUM)('the example in React', { timeout: 180_000 }, () => {
     })
     // The cookie stands for a sign-in.
     await context.addCookies([{ name: 'user', value: encodeURIComponent(user), url: address }])
-    context.setDefaultTimeout(0)
-    const page = await context.newPage()
-    // A busy machine is slow to encode, and the sandbox judges no frames.
-    await page.route('**/challenges', async (route) => {
-      const response = await route.fetch()
-      const body = await response.json()
-      const { capture } = body
-      await route.fulfill({
-        response,
-        json: { ...body, ...(capture ? { capture: { ...capture, max_interval_ms: 5000 } } : {}) },
-      })
-    })
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(error.message))
+    const { page, complaints } = await patientPage(context)
     await page.goto(address)
     return { page, complaints }
   }

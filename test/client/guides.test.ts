@@ -18,6 +18,7 @@ import { blurredFace, plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
+const run = promisify(execFile)
 const EXAMPLES = packageFile('docs', 'examples')
 const GUIDES = packageFile('docs', 'guides')
 const pages = [
@@ -135,7 +136,7 @@ describe('the code of the guides', () => {
     const photo = join(folder, 'ada.jpg')
     writeFileSync(photo, await face('ada'))
     const script = join(EXAMPLES, 'node', 'transfer.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], {
+    const { stdout } = await run(process.execPath, [script, photo, photo], {
       env: sandbox,
     })
     const readme = readFileSync(packageFile('README.md'), 'utf8')
@@ -147,7 +148,7 @@ describe('the code of the guides', () => {
     const photo = join(folder, 'ada.jpg')
     writeFileSync(photo, await face('ada'))
     const script = join(EXAMPLES, 'node', 'step-up.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, photo, photo], {
+    const { stdout } = await run(process.execPath, [script, photo, photo], {
       env: sandbox,
     })
     expect(stdout).toBe('enroll enrolled\nverify approved\nverdict approved 1250.00\ndelete erased\n')
@@ -182,7 +183,7 @@ describe('the code of the guides', () => {
           .replace('http://127.0.0.1:8080/v1', running.service.url('production'))
           .replace('svc-sbx-…', own.sandboxKey)
         const env = { ...process.env, KEY: key }
-        const { stdout } = await promisify(execFile)('bash', ['-c', here], { cwd: folder, env })
+        const { stdout } = await run('bash', ['-c', here], { cwd: folder, env })
         answers.push(JSON.parse(stdout))
       }
       expect(answers).toMatchObject([
@@ -195,7 +196,7 @@ describe('the code of the guides', () => {
 
   it('testing: an application’s tests pass without a service', async () => {
     // Which files `node --test` takes from a folder that it is given, and how it reports unasked, differs between versions of Node.
-    const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap'], {
+    const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap'], {
       cwd: join(EXAMPLES, 'testing'),
     })
     expect(stdout).toMatch(/^# pass 8$/m)
@@ -335,7 +336,7 @@ describe('the code of the guides', () => {
     }
     await stepUp()
     const script = join(EXAMPLES, 'rotation', 'rotate.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [script, file], { env: production })
+    const { stdout } = await run(process.execPath, [script, file], { env: production })
     expect(stdout).toMatch(new RegExp(`^sec_\\w+ signs; ${tenant.secret.id} is valid until 20`))
     await stepUp()
     aheadMs = 31 * 60_000
@@ -353,7 +354,7 @@ describe('the code of the guides', () => {
     const access = { baseUrl: running.service.url('sandbox'), apiKey: own.sandboxKey, tenantId: own.id }
     const env = { ...process.env, CS_BASE_URL: access.baseUrl, CS_API_KEY: access.apiKey }
     const rotate = (...options: string[]) =>
-      promisify(execFile)(process.execPath, [join(EXAMPLES, 'rotation', 'rotate.mjs'), file, ...options], {
+      run(process.execPath, [join(EXAMPLES, 'rotation', 'rotate.mjs'), file, ...options], {
         env,
       })
     const image = await face('ada')

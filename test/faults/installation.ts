@@ -28,7 +28,7 @@ export interface RunningServer {
   stop(): Promise<number | null>
   /** Resolves when the process is gone, with the exit code, or null after a signal. */
   readonly exited: Promise<number | null>
-  /** What it says of an address when it starts. @param name such as `OpenID` */
+  /** The address that it says when it starts. @param name such as `OpenID` */
   address(name: string): string | undefined
 }
 
@@ -40,7 +40,7 @@ export interface InstallationOptions {
 }
 
 export interface ServeOptions {
-  /** File descriptor for the log, or what is told of its text; without it, the log is dropped. */
+  /** File descriptor for the log, or a function that receives its text; without it, the log is dropped. */
   log?: number | ((text: string) => void)
   env?: Record<string, string>
 }

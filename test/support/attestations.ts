@@ -1,10 +1,10 @@
 /** Makers of authenticators: an authority in a folder of its own, and the certificates with which it attests a model. */
-import { execFileSync } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Attestation } from './authenticator.js'
+import { CertificateMaker, KEY } from './certificates.js'
 
 /** The model of `SoftwareAuthenticator`. */
 export const MODEL = '0a1b2c3d-0000-4000-8000-00000000c0de'
@@ -20,22 +20,9 @@ export interface Maker {
 
 export function maker(name = 'Maker'): Maker {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-maker-'))
-  const at = (file: string) => join(folder, file)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  openssl(
-    'req',
-    '-x509',
-    ...key,
-    '-days',
-    '90',
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-subj',
-    `/CN=${name}`,
-  )
+  const certificates = new CertificateMaker(folder)
+  const at = (file: string) => certificates.at(file)
+  certificates.authority('ca', name)
   const root = readFileSync(at('ca.pem'), 'utf8')
   const made = new Map<string, Attestation>()
   const attest = (aaguid: string | null = MODEL, days = 60): Attestation => {
@@ -48,9 +35,9 @@ export function maker(name = 'Maker'): Maker {
     const model = aaguid && `1.3.6.1.4.1.45724.1.1.4=DER:0410${aaguid.replaceAll('-', '')}\n`
     writeFileSync(at('leaf.ext'), `basicConstraints=critical,CA:FALSE\n${model ?? ''}`)
     const subject = `/C=SE/O=${name}/OU=Authenticator Attestation/CN=Key`
-    openssl('req', ...key, '-keyout', 'leaf.key', '-out', 'leaf.csr', '-subj', subject)
+    certificates.openssl('req', ...KEY, '-keyout', 'leaf.key', '-out', 'leaf.csr', '-subj', subject)
     const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'leaf.ext']
-    openssl('x509', '-req', '-in', 'leaf.csr', ...by, '-days', `${days}`, '-out', 'leaf.pem')
+    certificates.openssl('x509', '-req', '-in', 'leaf.csr', ...by, '-days', `${days}`, '-out', 'leaf.pem')
     const chain = [new X509Certificate(readFileSync(at('leaf.pem'))).raw]
     return { key: createPrivateKey(readFileSync(at('leaf.key'))), chain }
   }

@@ -1,6 +1,8 @@
 /** A server of docs/examples as a process of its own: a customer's backend, with its page where it has one. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { BrowserContext, Page } from 'playwright-core'
 import { packageFile } from '../../src/lib/package-root.js'
 import { leash } from './leash.js'
 import type { TestTenant } from './service.js'
@@ -62,4 +64,21 @@ export async function startCaptureExample(
       await once(backend, 'exit')
     },
   }
+}
+
+/** A page of a context whose camera is allowed, and its error messages. */
+export async function patientPage(context: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
+  // Only the time limit of the test applies.
+  context.setDefaultTimeout(0)
+  const page = await context.newPage()
+  // A busy machine is slow to encode, and the sandbox judges no frames.
+  await page.route('**/challenges', async (route) => {
+    const response = await route.fetch()
+    const { capture, ...body } = await response.json()
+    const json = capture ? { ...body, capture: { ...capture, max_interval_ms: 5000 } } : body
+    await route.fulfill({ response, json })
+  })
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return { page, complaints }
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+export const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 /** `<name>.pem` and `<name>.key` in the folder. */
 export class CertificateMaker {
@@ -12,9 +12,9 @@ export class CertificateMaker {
     return join(this.folder, file)
   }
 
-  authority(name: string): void {
+  authority(name: string, subject = name): void {
     const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`]
-    this.openssl('req', '-x509', ...KEY, '-days', '90', ...files, '-subj', `/CN=${name}`)
+    this.openssl('req', '-x509', ...KEY, '-days', '90', ...files, '-subj', `/CN=${subject}`)
   }
 
   /** @param names such as `DNS:localhost` or `IP:127.0.0.1`; @param days negative for one that has expired */
@@ -35,7 +35,7 @@ export class CertificateMaker {
     )
   }
 
-  private openssl(...args: string[]): void {
+  openssl(...args: string[]): void {
     execFileSync('openssl', args, { cwd: this.folder, stdio: 'pipe' })
   }
 }
