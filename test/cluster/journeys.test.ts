@@ -111,6 +111,18 @@ overPostgres(() => {
         expect([status, body.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
+  it('a capture that reaches two services concurrently is approved by only one', async () => {
+    for (let round = 0; round < 5; round++) {
+      const user_id = newUser()
+      await tenant.production[0]!.enroll({ user_id, image: ada })
+      const answers = await both(tenant.production, (client) =>
+        client.verify({ user_id, image: adaToday, action: 'x' }),
+      )
+      const verdicts = answers.map(({ body }) => body.reason ?? body.verdict)
+      expect(verdicts.sort()).toEqual(['approved', 'replayed_capture'])
+    }
+  })
+
   async function challenged(node: number) {
     const user_id = newUser('+match')
     const { body } = await tenant.sandbox[node]!.call('POST', '/v1/challenges', { user_id, action: ACTION })
