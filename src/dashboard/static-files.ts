@@ -1,6 +1,6 @@
 /** The built pages of the dashboard. They are read once: a file that is missing at the start is not served. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, relative, sep } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { extname, join, sep } from 'node:path'
 import { reply } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
@@ -50,10 +50,7 @@ export function staticFiles(): Map<string, Reply> {
 /** The files in a folder by their paths in it, with `/` on every system; none where there is no such folder. */
 export function filesIn(folder: string): Array<[path: string, content: Buffer]> {
   if (!existsSync(folder)) return []
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => {
-      const file = join(parentPath, name)
-      return [relative(folder, file).split(sep).join('/'), readFileSync(file)]
-    })
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(folder, path)).isFile())
+    .map((path) => [path.split(sep).join('/'), readFileSync(join(folder, path))])
 }

@@ -234,6 +234,27 @@ describe('the service in memory', () => {
 })
 
 describe('a capture session', () => {
+  it('does not stand for another session of the same user and action that this person was sent to', async () => {
+    const client = sandbox()
+    const approved = async () => {
+      const { session_id, url } = await client.createCaptureSession({
+        user_id: 'ada+match',
+        action,
+        return_url,
+      })
+      const person = realPerson(url)
+      expect(await person.capture()).toBe('over')
+      return client.getCaptureSession(session_id, { proof: person.proof() })
+    }
+    const [kept, other] = [await approved(), await approved()]
+    const expected = { userId: 'ada+match', action, captureSessionId: kept.session_id }
+    for (const given of [other, { ...other, session_id: kept.session_id }])
+      await expect(client.verifyVerdict(given, expected)).rejects.toMatchObject({
+        code: 'wrong_capture_session',
+      })
+    await client.verifyVerdict(kept, expected)
+  })
+
   it('is refused as a verdict without the id that was kept, and with both the id and a nonce', async () => {
     const client = sandbox()
     const { session_id } = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })

@@ -1,4 +1,5 @@
 /** Passkeys, policy and public keys of the service in memory against the real one: the same answers, field by field. */
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { PasskeyList } from '../../clients/node/index.js'
 import {
@@ -188,6 +189,26 @@ describe('passkeys of the service in memory', () => {
       await note(client.beginPasskeyRegistration('ada', { verification_id: late }))
     }))
 
+  it('are at most ten', () =>
+    both(running, { passkeys: { registration: 'backend' } }, async (side) => {
+      await side.note(side.client.enroll({ user_id: 'ada', image }))
+      await register(side, 'ada', 'ada-0')
+      for (let index = 1; index < 10; index++)
+        await register(side, 'ada', `ada-${index}`, 'device_bound', await permit(side, 'ada', 'ada-0'))
+      const verification_id = await permit(side, 'ada', 'ada-0')
+      await side.note(side.client.beginPasskeyRegistration('ada', { verification_id }))
+    }))
+
+  it('have a challenge that is bound to the action, and a handle without the id of the user', async () => {
+    const client = new FakeCountersign({ passkeys: { registration: 'backend' } }).client()
+    await client.enroll({ user_id: 'ada', image })
+    const { nonce, options } = await client.beginPasskeyRegistration('ada')
+    const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
+    const bound = sha256(Buffer.from(nonce, 'base64url'), sha256(Buffer.from('')))
+    expect(options.challenge).toBe(bound.toString('base64url'))
+    expect(options.user.id).toBe(sha256(Buffer.from('ada')).toString('base64url'))
+  })
+
   it('are recovered after a wait, unless a passkey or the backend cancels it, and hold a replacement back', () =>
     both(running, { passkeys: { registration: 'backend' } }, async (side) => {
       const { client, note, advance } = side
@@ -230,7 +251,11 @@ describe('the policy of the service in memory', () => {
         require: { acr: 'urn:countersign:acr:face-active-swk', second_approver: { within_minutes: 10 } },
       },
       { name: 'payments', when: { types: ['payment'] }, require: { acr: 'urn:countersign:acr:face-active' } },
-      { name: 'photos', when: { types: ['login'] }, require: { min_reference_photos: 3, consent_id: 'v2' } },
+      {
+        name: 'consents',
+        when: { types: ['login'] },
+        require: { max_reference_age_days: 30, min_reference_photos: 3, min_photos: 2, consent_id: 'v2' },
+      },
       { name: 'watched', when: { types: ['account_change'] }, require: { integrity: 'review' } },
       { name: 'other', require: {} },
     ],
@@ -252,8 +277,23 @@ describe('the policy of the service in memory', () => {
         await note(client.verify({ user_id, action: small, challenge }))
       }
       await note(client.verify({ user_id: 'nobody', image, action: small }))
+    }))
+
+  it('asks for age, photos and consent of the reference', () =>
+    both(running, { policy }, async (side) => {
+      const { client, note } = side
       const login = { type: 'login', application: 'bank' }
-      await note(client.verify({ user_id: 'ada', image, action: login }))
+      const verify = (images: Buffer[]) => note(client.verify({ user_id: 'ada', images, action: login }))
+      await note(client.enroll({ user_id: 'ada', images: [image, image] }))
+      await verify([image])
+      await verify([image, image])
+      const consent = { id: 'v2', agreed_at: '2026-01-01T00:00:00Z' }
+      await note(client.enroll({ user_id: 'ada', images: [image, image, image], replace: true, consent }))
+      await verify([image, image])
+      side.advance(30 * 86_400_000 - 1)
+      await verify([image, image])
+      side.advance(1)
+      await verify([image, image])
     }))
 
   it('has a person look at signals, and asks for the report of the capture', () =>
@@ -263,6 +303,10 @@ describe('the policy of the service in memory', () => {
       await note(client.verify(request))
       for (const signals of [[], ['virtual_camera', 'frame_timing']] as const)
         await note(client.verify({ ...request, capture_integrity: { signals: [...signals] } }))
+      const images = [image, image]
+      const twice = { user_id: 'ada+match', images, action: change }
+      await note(client.verify({ ...twice, capture_integrity: { signals: [] } }))
+      await note(client.enroll({ user_id: 'eve', images, capture_integrity: { signals: ['frame_timing'] } }))
     }))
 
   it('has a second person approve the same action once', () =>

@@ -96,6 +96,19 @@ describe('the service in memory', () => {
       await note(client.verify({ user_id: 'ada', image: '', action }))
     }))
 
+  it('repeats the receipt of an erasure for a day, and refuses a path that is not UTF-8', async () => {
+    const fake = new FakeCountersign()
+    const client = fake.client()
+    await client.enroll({ user_id: 'ada', image })
+    const receipt = await client.delete('ada')
+    fake.clock.advance(86_400_000 - 1)
+    expect(await client.delete('ada')).toEqual(receipt)
+    fake.clock.advance(1)
+    await expect(client.delete('ada')).rejects.toMatchObject({ code: 'reference_not_found' })
+    const headers = { Authorization: `Bearer ${fake.apiKey}` }
+    expect((await fake.fetch(`${fake.baseUrl}/users/%FF`, { headers })).status).toBe(400)
+  })
+
   it('answers a query of the audit log, which the sandbox does not write, as the sandbox does', async () => {
     const real = sandboxSdk(running, await running.tenant())
     const page = { after: '7', limit: 3, event: 'verify' }

@@ -70,6 +70,17 @@ describe('a verdict', () => {
     expect(await code(check(jwt, { ...at(119), maxAgeSeconds: 60 }))).toBe('approved')
   })
 
+  it('is checked only with secrets of the key id that it names, or without an id', async () => {
+    const { id, secret } = tenant.secret
+    const jwt = await verdictJwt()
+    expect(await code(check(jwt, { signingSecret: { id: 'sec_other', secret } }))).toBe('signature_invalid')
+    const both = [
+      { id: 'sec_other', secret: 'svc-sec-other' },
+      { id, secret },
+    ]
+    expect(await code(check(jwt, { signingSecret: both }))).toBe('approved')
+  })
+
   it('is accepted within the configured difference, which is at most 300 s', async () => {
     const jwt = await verdictJwt()
     expect(await code(check(jwt, { ...at(-7), clockToleranceSeconds: 5 }))).toBe('not_yet_valid')

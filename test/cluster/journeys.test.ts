@@ -136,6 +136,17 @@ overPostgres(() => {
     expect((await tenant.sandbox[0]!.verify(answer)).body.code).toBe('challenge_used')
   })
 
+  it('a challenge that is answered at two services concurrently counts at only one', async () => {
+    for (let round = 0; round < 3; round++) {
+      const answer = await challenged(round % 2)
+      const answers = await both(tenant.sandbox, (client) => client.verify(answer))
+      expect(answers.map(({ body }) => body.code ?? body.verdict).sort()).toEqual([
+        'approved',
+        'challenge_used',
+      ])
+    }
+  })
+
   describe('a session of the capture page', () => {
     async function session(fields: Record<string, unknown> = {}) {
       await allowReturn({ service: cluster.nodes[0]! }, tenant)

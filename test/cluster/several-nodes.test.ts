@@ -24,8 +24,10 @@ overPostgres(() => {
   let provider: Awaited<ReturnType<typeof oidcProvider>>
   let tenant: ClusterTenant
   let ada: string
+  let joan: string
   beforeAll(async () => {
     ada = base64(await face('ada'))
+    joan = base64(await face('joan'))
     const client = { id: 'countersign', secret: 'client-secret' }
     provider = await oidcProvider(client)
     provider.claims = { email: NAME, email_verified: true }
@@ -106,6 +108,27 @@ overPostgres(() => {
     const { headers } = await production(1).health()
     expect(headers.get('x-svc-signature')).toContain(`kid=${body.signing_secret.id}`)
     expect((await production(1).rotate({})).body.code).toBe('rotation_in_progress')
+  })
+
+  it('rejections at two services count together, and a lockout holds at both', async () => {
+    await production(0).enroll({ user_id: 'ada', image: ada })
+    const wrong = (i: number) => production(i % 2).verify({ user_id: 'ada', image: joan, action: 'x' })
+    const answers = await Promise.all(Array.from({ length: 2 * ATTEMPTS }, (_, i) => wrong(i)))
+    const reasons = answers.map(({ body }) => body.reason)
+    expect(reasons.filter((reason) => reason === 'no_match')).toHaveLength(ATTEMPTS)
+    expect(reasons.filter((reason) => reason === 'locked_out')).toHaveLength(ATTEMPTS)
+    for (const node of [0, 1]) {
+      const { body } = await production(node).verify({ user_id: 'ada', image: ada, action: 'x' })
+      expect(body.reason).toBe('locked_out')
+    }
+  })
+
+  it('a user erased at one service is unknown at the other', async () => {
+    await production(0).enroll({ user_id: 'ada', image: ada })
+    expect((await production(1).verify({ user_id: 'ada', image: ada, action: 'x' })).status).toBe(200)
+    await production(0).erase('ada')
+    const { body } = await production(1).verify({ user_id: 'ada', image: ada, action: 'x' })
+    expect(body.code).toBe('reference_not_found')
   })
 
   it('a session of the operator is valid at both services and ends at both', async () => {

@@ -70,6 +70,15 @@ inChromium('a verification in the logs of the dashboard', () => {
     })
   })
 
+  it('says next to an intact chain that it could not be checked again', async (page) => {
+    await page.signInByLink(await tests.running.tenant(), 'audit')
+    await page.getByText('intact').waitFor()
+    await page.route('**/audit/chain', (route) => route.abort())
+    await page.button('Check again').click()
+    await page.getByRole('alert').waitFor()
+    page.tolerate('ERR_FAILED')
+  })
+
   it('is explained in the request log of the sandbox too, with the language of the text that was shown', async (page) => {
     const tenant = await tests.running.tenant()
     await allowReturn(tests.running, tenant)

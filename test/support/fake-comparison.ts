@@ -57,7 +57,7 @@ const UNKNOWN_TO_SDK = [
 ]
 
 /** Fields that the service in memory leaves out. */
-const LEFT_OUT = [...UNKNOWN_TO_SDK, 'production_key', 'details', 'components']
+const LEFT_OUT = [...UNKNOWN_TO_SDK, 'production_key', 'details']
 
 /** @returns the value with its facts, and only the types of the rest */
 export function shape(value: unknown, name = ''): unknown {

@@ -1,6 +1,8 @@
-/** The code of a call's error, or what stands for success. An error without a code is returned as it is. */
+import { VerdictError } from '../../clients/node/index.js'
+
+/** The code of a refused verdict, or what stands for success. Any other error is returned as it is. */
 export const outcomeOf = <T>(call: Promise<unknown>, success: T) =>
   call.then(
     () => success,
-    (error: { code?: string }) => error.code ?? error,
+    (error: unknown) => (error instanceof VerdictError ? error.code : error),
   )

@@ -12,7 +12,14 @@ import {
   scriptedLiveness,
 } from '../../../src/contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
-import type { Liveness, Quality, VerifyFacts } from '../types.js'
+import type {
+  Liveness,
+  Quality,
+  QualityBound,
+  QualityComponent,
+  QualityFinding,
+  VerifyFacts,
+} from '../types.js'
 import type { OpenedChallenge } from './challenges.js'
 import { adviceOf, FakeRefusal, photoDetail, refuseRequest } from './refusals.js'
 import type { Call } from './requests.js'
@@ -20,6 +27,20 @@ import type { TestClock } from './test-clock.js'
 
 type CaptureIntegrity = NonNullable<VerifyFacts['capture_integrity']>
 
+/** A good value of each component, and its bounds for an enrollment photo; null where every value will do. */
+const COMPONENTS: Record<QualityComponent, { value: number; bound: QualityBound | null }> = {
+  inter_eye_distance: { value: 110, bound: null },
+  sharpness: { value: 400, bound: { min: 15 } },
+  luminance_mean: { value: 130, bound: { min: 30, max: 230 } },
+  luminance_variance: { value: 1600, bound: { min: 25 } },
+  under_exposure_prevention: { value: 0.99, bound: { min: 0.75 } },
+  over_exposure_prevention: { value: 0.99, bound: null },
+  illumination_uniformity: { value: 0.9, bound: { min: 0.4 } },
+  head_pose_yaw: { value: 2, bound: { min: -40, max: 40 } },
+  head_pose_pitch: { value: -3, bound: { min: -35, max: 35 } },
+  head_pose_roll: { value: 1, bound: { min: -30, max: 30 } },
+  eyes_open: { value: 0.28, bound: { min: 0.2 } },
+}
 /** Least sharpness of a photo. Verify refuses only photos that are far too poor. */
 const SHARPNESS = { enroll: { min: 15 }, verify: { min: 3 } }
 const BLURRED = { component: 'sharpness', value: POOR_SHARPNESS, ...adviceOf('blurred') } as const
@@ -110,13 +131,14 @@ export function assertLive(body: Call['body'], { passed, guidance }: Liveness): 
 /** @param paths fields of the request that hold the photos @returns good quality, except of the first photo of a `+low_quality` user */
 export function qualityOf({ user_id, dry_run, include }: Call['body'], paths: readonly string[]): Quality {
   const isPoor = isFirstPhotoPoor(user_id)
-  const images = paths.map((path, index) => ({
-    path,
-    passed: !(isPoor && index === 0),
-    face_width_px: 240,
-    detection: 0.95,
-    components: [],
-  }))
+  const images = paths.map((path, index) => {
+    const passed = !(isPoor && index === 0)
+    const components = (Object.keys(COMPONENTS) as QualityComponent[]).map((component): QualityFinding => {
+      const good = { component, ...COMPONENTS[component], passed: true }
+      return passed || component !== 'sharpness' ? good : { ...good, value: POOR_SHARPNESS, passed }
+    })
+    return { path, passed, face_width_px: 240, detection: 0.95, components }
+  })
   const isDetailed = dry_run || include?.includes('quality')
   return {
     score: 0.9,
@@ -126,7 +148,16 @@ export function qualityOf({ user_id, dry_run, include }: Call['body'], paths: re
   }
 }
 
-/** The signals that the request reports. @returns null for a request without a report */
-export function integrityOf({ capture_integrity: report }: Call['body']): CaptureIntegrity | null {
-  return report ? { signals: report.signals.map((code: string) => ({ code, source: 'client' })) } : null
+/** The signals that the request reports, and whether it has one picture twice. @returns null for a request without a report */
+export function integrityOf(body: Call['body']): CaptureIntegrity | null {
+  const { capture_integrity: report } = body
+  if (!report) return null
+  const photos = photosOf(body)
+  const isRepeated = new Set(photos).size < photos.length
+  return {
+    signals: [
+      ...report.signals.map((code: string) => ({ code, source: 'client' })),
+      ...(isRepeated ? [{ code: 'repeated_picture', source: 'server' } as const] : []),
+    ],
+  }
 }

@@ -1,5 +1,7 @@
 /** Passkeys of the service in memory: registers, lists and revokes them, and takes scripted answers. It checks no signature of WebAuthn. */
 import type { Possession } from '../../../src/contract/acr.js'
+import { sha256 } from '../../../src/contract/action-hash.js'
+import { canonicalJson } from '../../../src/contract/canonical-json.js'
 import {
   SANDBOX_AAGUID,
   scriptedRegistration,
@@ -14,6 +16,8 @@ import { type FakeAnswer, fakeId } from './signatures.js'
 import { isoTime } from './test-clock.js'
 import { base64url } from './tokens.js'
 
+/** The most that a user has. */
+const MAX_PASSKEYS = 10
 /** Time that a person has for a passkey. */
 const CEREMONY_MS = 300_000
 /** How long a verdict allows a registration or another reference. */
@@ -70,13 +74,17 @@ export class FakePasskeys {
     return { status: 200, body }
   }
 
-  beginRegistration(userId: string, { user_name = userId, verification_id }: Call['body']): FakeAnswer {
+  async beginRegistration(
+    userId: string,
+    { user_name = userId, verification_id }: Call['body'],
+  ): Promise<FakeAnswer> {
     this.assertUsed()
     this.assertEnrolled(userId)
+    this.assertRoom(userId)
     this.permitOf(userId, verification_id)
     const subject = ['registration', userId, verification_id ?? null]
     const issued = this.challenges.issue(subject, CEREMONY_MS)
-    const options = this.creationOptions(userId, user_name, issued.nonce, CEREMONY_MS)
+    const options = await this.creationOptions(userId, user_name, issued.nonce, CEREMONY_MS)
     return { status: 201, body: { ...issued, options } }
   }
 
@@ -95,12 +103,12 @@ export class FakePasskeys {
     })
   }
 
-  beginAssertion(userId: string, { action }: Call['body']): FakeAnswer {
+  async beginAssertion(userId: string, { action }: Call['body']): Promise<FakeAnswer> {
     this.assertUsed()
     this.assertEnrolled(userId)
     if (this.of(userId).length === 0) throw new FakeRefusal('passkey_not_found')
     const issued = this.challenges.issue(['assertion', userId, action], CEREMONY_MS)
-    const options = this.requestOptions(userId, issued.nonce, CEREMONY_MS)
+    const options = await this.requestOptions(userId, action, issued.nonce, CEREMONY_MS)
     return { status: 201, body: { ...issued, options } }
   }
 
@@ -167,10 +175,10 @@ export class FakePasskeys {
    * The field `passkey` of a challenge: options for the browser.
    * @returns undefined where the request asks for none; null for a user without passkeys, where one was preferred
    */
-  optionsFor({ user_id, passkey: use }: Call['body'], nonce: string, timeoutMs: number) {
+  async optionsFor({ user_id, passkey: use, action }: Call['body'], nonce: string, timeoutMs: number) {
     if (use === undefined) return undefined
     if (use === 'register') return this.creationOptions(user_id, user_id, nonce, timeoutMs)
-    return this.of(user_id).length === 0 ? null : this.requestOptions(user_id, nonce, timeoutMs)
+    return this.of(user_id).length === 0 ? null : this.requestOptions(user_id, action, nonce, timeoutMs)
   }
 
   /** Refuses a capture whose passkey cannot be used. @throws FakeRefusal */
@@ -249,15 +257,22 @@ export class FakePasskeys {
   private store(made: Kept): Passkey {
     const isKnown = this.kept.some((one) => !one.isRevoked && one.credentialId === made.credentialId)
     if (isKnown) throw new FakeRefusal('passkey_already_registered')
+    this.assertRoom(made.userId)
     this.kept.push(made)
     return made.passkey
   }
 
-  private creationOptions(userId: string, userName: string, challenge: string, timeout: number) {
+  /** @throws FakeRefusal passkey_limit_reached */
+  private assertRoom(userId: string): void {
+    if (this.ownOf(userId).length >= MAX_PASSKEYS) throw new FakeRefusal('passkey_limit_reached')
+  }
+
+  private async creationOptions(userId: string, userName: string, nonce: string, timeout: number) {
+    const handle = base64url(await sha256(new TextEncoder().encode(userId)))
     return {
-      challenge,
+      challenge: await passkeyChallenge(nonce, ''),
       rp: { id: this.rpId, name: 'Fake' },
-      user: { id: base64url(new TextEncoder().encode(userId)), name: userName, displayName: userName },
+      user: { id: handle, name: userName, displayName: userName },
       pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
       timeout,
       excludeCredentials: this.descriptors(userId),
@@ -270,7 +285,8 @@ export class FakePasskeys {
     }
   }
 
-  private requestOptions(userId: string, challenge: string, timeout: number) {
+  private async requestOptions(userId: string, action: unknown, nonce: string, timeout: number) {
+    const challenge = await passkeyChallenge(nonce, canonicalJson(action))
     const allowCredentials = this.descriptors(userId)
     return { challenge, rpId: this.rpId, timeout, allowCredentials, userVerification: 'required' }
   }
@@ -343,6 +359,15 @@ export class FakePasskeys {
     const proofs = own.map(({ passkey }) => this.strengthOf(passkey.synced))
     return proofs.find((proof) => proof === 'hwk') ?? proofs[0] ?? null
   }
+}
+
+/** SHA-256(nonce ‖ SHA-256(action)), in base64url. @param action RFC 8785 canonical form; empty for a registration */
+async function passkeyChallenge(nonce: string, action: string): Promise<string> {
+  const actionHash = await sha256(new TextEncoder().encode(action))
+  const random = Uint8Array.from(atob(nonce.replaceAll('-', '+').replaceAll('_', '/')), (one) =>
+    one.charCodeAt(0),
+  )
+  return base64url(await sha256(new Uint8Array([...random, ...actionHash])))
 }
 
 function isRevoked(one: Kept, userId: string): boolean {

@@ -43,14 +43,22 @@ const FORMS = (Object.keys(FAKE_CALLS) as CallName[]).map((name) => ({
 
 /**
  * @returns the call as the API describes it, and what stands in its path for the variables
- * @throws FakeRefusal unknown_endpoint
+ * @throws FakeRefusal unknown_endpoint, invalid_request
  */
 export function describedCall({ method, path }: FakeRequest): { name: CallName; variables: string[] } {
   for (const { name, form } of FORMS) {
     const match = form.exec(`${method} ${path}`)
-    if (match) return { name, variables: match.slice(1).map((part) => decodeURIComponent(part)) }
+    if (match) return { name, variables: match.slice(1).map(decoded) }
   }
   throw new FakeRefusal('unknown_endpoint')
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return refuseRequest('user_id', 'is not UTF-8 in percent-encoding')
+  }
 }
 
 /** Refuses a misspelled field, an unknown language and a missing user. @throws FakeRefusal invalid_request */

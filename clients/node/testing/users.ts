@@ -37,6 +37,8 @@ import { type FakeAnswer, fakeId } from './signatures.js'
 import { isoTime } from './test-clock.js'
 import { FakeVerdicts } from './verdicts.js'
 
+/** How long a repeated erasure gets the same receipt. */
+const RECEIPT_MS = 86_400_000
 /** Life of a challenge, in seconds. */
 const TTL_SECONDS = 90
 
@@ -44,8 +46,8 @@ export class FakeUsers {
   readonly passkeys: FakePasskeys
   readonly verdicts: FakeVerdicts
   private readonly users = new Map<string, Pick<User, 'enrolled_at' | 'reference'>>()
-  /** Bodies of the answers to erasures by user id: a repeated erasure gets the same one. */
-  private readonly receipts = new Map<string, object>()
+  /** Bodies of the answers to erasures by user id: an erasure that is repeated in time gets the same one. */
+  private readonly receipts = new Map<string, { body: object; untilMs: number }>()
   private readonly challenges: FakeChallenges
 
   constructor(private readonly service: FakeInstallation) {
@@ -155,7 +157,8 @@ export class FakeUsers {
 
   erase(userId: string): FakeAnswer {
     const receipt = this.receipts.get(userId)
-    if (receipt) return { status: 200, body: receipt }
+    const now = this.service.clock.now()
+    if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
     this.find(userId)
     const erased = {
       references: 1,
@@ -166,9 +169,9 @@ export class FakeUsers {
     this.users.delete(userId)
     this.passkeys.forget(userId)
     this.verdicts.forget(userId)
-    const erased_at = isoTime(this.service.clock.now())
+    const erased_at = isoTime(now)
     const body = { user_id: userId, status: 'erased', erasure_id: fakeId('era'), erased_at, erased }
-    this.receipts.set(userId, body)
+    this.receipts.set(userId, { body, untilMs: now + RECEIPT_MS })
     return { status: 200, body }
   }
 
@@ -199,7 +202,7 @@ export class FakeUsers {
       method,
       display: shown,
     })
-    const passkey = this.passkeys.optionsFor(body, issued.nonce, 1000 * TTL_SECONDS)
+    const passkey = await this.passkeys.optionsFor(body, issued.nonce, 1000 * TTL_SECONDS)
     const challenge: Challenge = {
       ...issued,
       user_id,

@@ -136,6 +136,15 @@ describe('a challenge', () => {
     await film
   })
 
+  it('counts as one call of the queue, however many frames it has', async () => {
+    const engine = await running()
+    const stalled = engine.injectFault({ kind: 'stall', durationMs: 100 })
+    const waiting = codeOf(challenge(engine, blankFilm()))
+    expect(engine.health().queue).toMatchObject({ waiting: 1, running: 1 })
+    expect(await waiting).toBe('resolved')
+    await stalled
+  })
+
   it('is not refused for a full queue once it has begun', async () => {
     expectSame(await challenge(await running({ queueLimit: 0 })))
   })

@@ -36,7 +36,10 @@ export function Table<Row>(props: TableProps<Row>) {
   if (rows.length === 0 && empty) return <>{empty}</>
   const columns = [...props.columns]
   if (actions) {
-    const cell = (row: Row) => <span class="buttons">{actions(row)}</span>
+    const cell = (row: Row) => {
+      const buttons = actions(row)
+      return buttons && <span class="buttons">{buttons}</span>
+    }
     columns.push({ name: 'Actions', isSilent: true, cell })
   }
   return (

@@ -5,7 +5,7 @@ import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
 import { useData } from '../base/data.js'
 import { Button, Choice } from '../base/form.js'
-import { Badge, Card, Empty, entryCount, Loaded, Loading, type Tone, Waiting } from '../base/parts.js'
+import { Badge, Card, Empty, entryCount, Loaded, Loading, type Tone } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
 import { EntryInWords } from '../entry-in-words.js'
@@ -126,24 +126,25 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
 
 function ChainCard({ tenantId }: { tenantId: string }) {
   const chain = useData(tenantAddress(tenantId, 'GET /audit/chain'))
-  const { value } = chain
   return (
     <Card title="Chain" actions={<Button text="Check again" onClick={chain.reload} />}>
-      {value === null ? (
-        <Waiting data={chain} />
-      ) : value.broken_at === null ? (
-        <p>
-          <Badge tone="good">intact</Badge>{' '}
-          {value.entries === 0
-            ? 'No entries yet.'
-            : `${entryCount(value.entries)}. Each entry is bound to the one before it, and the last one is sealed.`}
-        </p>
-      ) : (
-        <p>
-          <Badge tone="bad">broken</Badge> The log was changed from outside: the chain is broken from entry{' '}
-          {value.broken_at}.
-        </p>
-      )}
+      <Loaded data={chain}>
+        {({ entries, broken_at }) =>
+          broken_at === null ? (
+            <p>
+              <Badge tone="good">intact</Badge>{' '}
+              {entries === 0
+                ? 'No entries yet.'
+                : `${entryCount(entries)}. Each entry is bound to the one before it, and the last one is sealed.`}
+            </p>
+          ) : (
+            <p>
+              <Badge tone="bad">broken</Badge> The log was changed from outside: the chain is broken from
+              entry {broken_at}.
+            </p>
+          )
+        }
+      </Loaded>
     </Card>
   )
 }

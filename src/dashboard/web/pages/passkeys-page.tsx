@@ -127,7 +127,6 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           defaultValue={stored.aaguids.join('\n')}
         />
         <Problem message={problem} />
-        <p role="status">{isDone && 'Saved.'}</p>
         {mayChange && (
           <div class="toolbar">
             <Button text={isOn ? 'Save' : 'Turn on'} type="submit" class="primary" disabled={isBusy} />
@@ -135,6 +134,7 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           </div>
         )}
       </form>
+      <p role="status">{isDone && 'Saved.'}</p>
       {dialog}
     </Card>
   )
