@@ -34,7 +34,7 @@ const PAGES = ['test/**/*.browser.test.ts']
 const FILMS = ['test/capture/verdict.test.ts', 'test/features/openid/films.test.ts']
 /** What only PostgreSQL has. */
 const POSTGRES = [
-  'test/chaos/campaign.test.ts',
+  'test/chaos/{campaign,short}.test.ts',
   'test/cluster/**/*.test.ts',
   'test/features/epoch-keys/*.test.ts',
   'test/storage/postgres/*.test.ts',
