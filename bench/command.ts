@@ -88,54 +88,32 @@ interface Options {
 function parseSuite(text: string): Suite | typeof ALL {
   if (text === ALL) return ALL
   const suite = SUITES.find(({ name }) => name === text)
-  if (!suite)
-    throw new InvalidArgumentError(`Expected ${ALL} or one of ${SUITES.map(({ name }) => name).join(', ')}.`)
+  if (!suite) throw new InvalidArgumentError(`Expected ${ALL} or one of ${listOf(SUITES)}.`)
   return suite
 }
 
-function parseReferences(text: string): number {
-  const references = Number(text)
-  if (!(Number.isInteger(references) && references >= 1000 && references <= 10_000_000))
-    throw new InvalidArgumentError('Expected 1000 to 10000000.')
-  return references
-}
+/** @returns a parser of whole numbers from `least` to `most` */
+const whole = (least: number, most: number) =>
+  parserOf((value) => Number.isInteger(value) && value >= least && value <= most, `${least} to ${most}`)
 
-function parseMinutes(text: string): number {
-  const minutes = Number(text)
-  if (!(minutes > 0 && minutes <= 1440)) throw new InvalidArgumentError('Expected more than 0, at most 1440.')
-  return minutes
-}
+/** @returns a parser of positive numbers up to `most` */
+const positive = (most: number) =>
+  parserOf((value) => value > 0 && value <= most, `more than 0, at most ${most}`)
 
-function parseRate(text: string): number {
-  const rate = Number(text)
-  if (!(rate > 0 && rate <= 1000)) throw new InvalidArgumentError('Expected more than 0, at most 1000.')
-  return rate
-}
+const parseSeconds = parserOf((value) => value >= 1 && value <= 3600, '1 to 3600')
 
-function parseTenants(text: string): number {
-  const tenants = Number(text)
-  if (!(Number.isInteger(tenants) && tenants >= 1 && tenants <= 5000))
-    throw new InvalidArgumentError('Expected 1 to 5000.')
-  return tenants
-}
-
-function parseEngineMs(text: string): number {
-  const engineMs = Number(text)
-  if (!(engineMs > 0 && engineMs <= 1000))
-    throw new InvalidArgumentError('Expected more than 0, at most 1000.')
-  return engineMs
+function parserOf(isAllowed: (value: number) => boolean, allowed: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!isAllowed(value)) throw new InvalidArgumentError(`Expected ${allowed}.`)
+    return value
+  }
 }
 
 function parseDatabase(text: string): string {
   if (!isPostgres({ database: text }))
     throw new InvalidArgumentError('Expected postgres://<user>@<host>/<database>.')
   return text
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text)
-  if (!(seconds >= 1 && seconds <= 3600)) throw new InvalidArgumentError('Expected 1 to 3600.')
-  return seconds
 }
 
 function parseResult(file: string): KeptResult {
@@ -184,11 +162,11 @@ export const benchCommand = new Command('npm run bench --')
   .argument('[suite]', `the one to run, or ${ALL} for every result that the documents show`, parseSuite)
   .option('--seconds <n>', 'measuring time of each suite, without starting and warming up', parseSeconds)
   .option('--pack <folder>', 'model pack to measure with; default: the pack that a new installation serves')
-  .option('--references <n>', 'scaling: the most references to try', parseReferences, 100_000)
-  .option('--minutes <n>', 'soak: how long', parseMinutes, 60)
-  .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', parseRate)
-  .option('--tenants <n>', 'cluster: number of tenants', parseTenants, 64)
-  .option('--engine-ms <n>', 'cluster, ledger: what a picture takes of an engine worker', parseEngineMs, 5)
+  .option('--references <n>', 'scaling: the most references to try', whole(1000, 10_000_000), 100_000)
+  .option('--minutes <n>', 'soak: how long', positive(1440), 60)
+  .option('--rate <n>', 'soak: calls a second; default: 70 % of what the machine can do', positive(1000))
+  .option('--tenants <n>', 'cluster: number of tenants', whole(1, 5000), 64)
+  .option('--engine-ms <n>', 'cluster, ledger: what a picture takes of an engine worker', positive(1000), 5)
   .option('--provider <name>', 'lane: the accelerator, such as cuda; default: the processor in its part')
   .option('--database <url>', 'cluster: an empty PostgreSQL database; default: one of its own', parseDatabase)
   .option('--cpu-prof <folder>', "write V8 CPU profiles of the service's threads there (slows it down)")
