@@ -22,7 +22,12 @@ import {
   sqliteFile,
 } from '../../config/config.js'
 import { isThere } from '../../config/is-there.js'
-import { addressVariable, LISTENERS, type ListenerName } from '../../config/listener-settings.js'
+import {
+  addressVariable,
+  certificateFiles,
+  LISTENERS,
+  type ListenerName,
+} from '../../config/listener-settings.js'
 import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
 import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
@@ -211,8 +216,8 @@ function addressesOf(config: Config) {
 
 /** The two APIs share a certificate, and the metrics are served under that of the dashboard. */
 function isEncrypted(config: Config, listener: ListenerName): boolean {
-  if (listener === 'production' || listener === 'sandbox') return config.tlsCert !== undefined
-  return config[`${listener === 'metrics' ? 'admin' : listener}TlsCert`] !== undefined
+  const isApi = listener === 'production' || listener === 'sandbox'
+  return certificateFiles(config, isApi ? 'api' : listener === 'metrics' ? 'admin' : listener) !== undefined
 }
 
 /** Whether the second of two addresses could not be opened together with the first. Node's `::` takes the port for IPv4 too. */
