@@ -46,9 +46,10 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
        DELETE FROM ${name} WHERE (${key.join(', ')}) IN (SELECT * FROM ended)`,
     )
   const ofUser = tables.flatMap((table) =>
-    table.erase === null
-      ? []
-      : { table, statement: database.prepare<[{ lookup: Buffer; hex: string }]>(table.erase) },
+    erasureOf(table).map((sql) => ({
+      table,
+      statement: database.prepare<[{ lookup: Buffer; hex: string }]>(sql),
+    })),
   )
   const ofTenant = [
     'UPDATE tenant SET deleted_at = @at, capture_page = NULL, passkeys = NULL, models = NULL WHERE id = @id',
@@ -116,7 +117,20 @@ export function endingWriter(database: Connection, onErase: () => void, all: rea
   }
 }
 
+/** @returns the statement that deletes or changes the rows of a user, or none, as where a foreign key does */
+function erasureOf({ name, columnOf, declared: { atErasure } }: Table): string[] {
+  if (typeof atErasure === 'object') return [`UPDATE ${name} SET ${atErasure.set} WHERE ${atErasure.where}`]
+  if (atErasure !== 'deleted') return []
+  const { blindIndex, subjectId, referenceId } = columnOf
+  const subject = '(SELECT id FROM subject WHERE lookup = @lookup)'
+  if (blindIndex) return [`DELETE FROM ${name} WHERE ${blindIndex} = @lookup`]
+  if (subjectId) return [`DELETE FROM ${name} WHERE ${subjectId} = ${subject}`]
+  const references = `(SELECT id FROM reference WHERE subject_id = ${subject})`
+  return [`DELETE FROM ${name} WHERE ${referenceId} IN ${references}`]
+}
+
 /** @returns the condition of the rows that are deleted with these tenants, or none */
-function rowsOf({ rowsOfTenants }: Table, tenants: string): string[] {
-  return rowsOfTenants === null ? [] : [rowsOfTenants.replaceAll('@tenants', tenants)]
+function rowsOf({ columnOf, declared: { atTenantEnd } }: Table, tenants: string): string[] {
+  if (typeof atTenantEnd === 'object') return [atTenantEnd.where.replaceAll('@tenants', tenants)]
+  return atTenantEnd === 'deleted' ? [`${columnOf.tenantId} IN (${tenants})`] : []
 }

@@ -13,7 +13,7 @@ export interface Dialect {
 export const SQLITE: Dialect = {
   name: 'sqlite',
   types: { text: 'TEXT', integer: 'INTEGER', real: 'REAL', bytes: 'BLOB' },
-  suffix: ({ declared }) => (declared.hasRowId ? ' STRICT' : ' STRICT, WITHOUT ROWID'),
+  suffix: ({ declared }) => (declared.withoutRowId ? ' STRICT, WITHOUT ROWID' : ' STRICT'),
   rowid: null,
 }
 export const POSTGRES: Dialect = {

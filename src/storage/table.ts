@@ -110,12 +110,6 @@ export interface Change {
   where: string
 }
 
-/** Rows that are deleted with their tenant, though no column of their own names it. */
-export interface RowsOfTenants {
-  /** SQL that finds them, in which `@tenants` stands for the ids of the tenants. */
-  where: string
-}
-
 /** SQL by database, where they differ. */
 export type ByDatabase = string | { readonly sqlite?: string; readonly postgres?: string }
 
@@ -152,8 +146,8 @@ interface Declaration<Own extends Columns> {
   indexes?: Readonly<Record<string, ByDatabase>>
   /** The names of the unique ones among `indexes`. */
   uniqueIndexes?: readonly string[]
-  /** SQLite keeps rows by number instead of by key: for those of some hundred bytes and more. */
-  hasRowId?: true
+  /** SQLite keeps rows by key instead of by number: for those of less than some hundred bytes. */
+  withoutRowId?: true
   /**
    * How an erasure treats the user's rows. `deleted` by `blindIndex`, `subjectId` or `referenceId`, whichever the record has;
    * `deleted by foreign key` with what they refer to; changed, where something is left.
@@ -165,14 +159,15 @@ interface Declaration<Own extends Columns> {
   countedAs?: keyof Erased
   /** How answers about a user show the rows, by their `subjectId`. Default: not at all. */
   shown?: Shown<RowOf<Own>>
-  /** How the end of a tenant treats its rows: `deleted` by their `tenantId`. Those of its users have been erased before. */
-  atTenantEnd: 'tenantId' extends keyof Own ? 'deleted' | 'kept' | RowsOfTenants : 'kept' | RowsOfTenants
+  /**
+   * How the end of a tenant treats its rows: `deleted` by their `tenantId`, or by SQL in which `@tenants` stands for the ids of tenants, where
+   * no column of their own names the tenant. Those of its users have been erased before.
+   */
+  atTenantEnd: 'kept' | { where: string } | ('tenantId' extends keyof Own ? 'deleted' : never)
   /** Rows that a tenant has left which a version without the feature has deleted go by their time: no index finds them by tenant. */
   leavesToTime?: true
   /** The rows that time ends; null for none. */
   expires: Expiry<keyof Own & string> | ReadonlyArray<Expiry<keyof Own & string>> | null
-  /** Whether `countersign migrate-store` takes the rows along. */
-  isCopied: boolean
   /**
    * SQL that a backup runs on its copy, in which an erasure reaches only what is sealed under a data key: it removes what the service's key
    * seals about users, and what is worthless in a restore, such as sign-ins that were under way. Default: nothing.
@@ -185,6 +180,9 @@ interface Declaration<Own extends Columns> {
   sealedUnder: 'data key' | 'own key' | 'nothing' | ServiceSealing
 }
 
+/** Rows that neither an erasure, nor the end of a tenant, nor time ends. */
+export const LASTING = { atErasure: 'kept', atTenantEnd: 'kept', expires: null } as const
+
 export interface Table<Own extends object = Record<string, unknown>> {
   readonly name: string
   readonly columnOf: Readonly<Record<keyof Own & string, string>>
@@ -196,14 +194,8 @@ export interface Table<Own extends object = Record<string, unknown>> {
   readonly replace: string
   /** Columns that are unique together, and by which both databases order rows alike. */
   readonly key: readonly string[]
-  /** Statement by which an erasure deletes or changes the rows of a user; null where it does neither, or a foreign key does. */
-  readonly erase: string | null
-  /** SQL that finds the rows that are deleted with the tenants whose ids are `@tenants`; null where none are. */
-  readonly rowsOfTenants: string | null
   /** `at` is a column. */
   readonly expires: readonly Expiry[]
-  readonly isCopied: boolean
-  readonly atBackup: string | undefined
   /** Null where nothing is sealed under a key of the service. */
   readonly sealing: ServiceSealing | null
   readonly declared: Declaration<Columns>
@@ -239,41 +231,13 @@ export function declareTable<Own extends Columns>(declared: Declaration<Own>): T
     insert,
     replace: `${insert} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${replaced.join(', ')}`,
     key,
-    erase: erasure(name, columnOf, declared.atErasure),
-    rowsOfTenants: rowsOfTenants(columnOf, declared.atTenantEnd),
     expires: (expires === null ? [] : [expires].flat()).map((expiry) => ({
       ...expiry,
       at: columnOf[expiry.at],
     })),
-    isCopied: declared.isCopied,
-    atBackup: declared.atBackup,
     sealing: typeof sealedUnder === 'object' ? sealedUnder : null,
     declared: declared as unknown as Declaration<Columns>,
   }
-}
-
-function erasure(
-  name: string,
-  columnOf: Readonly<Record<string, string>>,
-  treatment: Declaration<Columns>['atErasure'],
-): string | null {
-  if (typeof treatment === 'object') return `UPDATE ${name} SET ${treatment.set} WHERE ${treatment.where}`
-  return treatment === 'deleted' ? `DELETE FROM ${name} WHERE ${conditionOfUser(columnOf)}` : null
-}
-
-function rowsOfTenants(
-  columnOf: Readonly<Record<string, string>>,
-  treatment: Declaration<Columns>['atTenantEnd'],
-): string | null {
-  if (typeof treatment === 'object') return treatment.where
-  return treatment === 'deleted' ? `${columnOf.tenantId} IN (@tenants)` : null
-}
-
-function conditionOfUser(columnOf: Readonly<Record<string, string>>): string {
-  const subject = '(SELECT id FROM subject WHERE lookup = @lookup)'
-  if (columnOf.blindIndex) return `${columnOf.blindIndex} = @lookup`
-  if (columnOf.subjectId) return `${columnOf.subjectId} = ${subject}`
-  return `${columnOf.referenceId} IN (SELECT id FROM reference WHERE subject_id = ${subject})`
 }
 
 /** Selects rows of several tables in one row, in which each value is named for its table and its field. */

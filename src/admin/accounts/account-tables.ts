@@ -1,5 +1,14 @@
 /** People who sign in to the dashboard: names, links, second factors and sessions. */
-import { bytes, declareTable, integer, ofTenant, type Row, type Table, text } from '../../storage/table.js'
+import {
+  bytes,
+  declareTable,
+  integer,
+  LASTING,
+  ofTenant,
+  type Row,
+  type Table,
+  text,
+} from '../../storage/table.js'
 
 /** Operators of the installation, who have names and roles. The operator's password belongs to none of them. */
 export const OPERATOR = declareTable({
@@ -16,11 +25,7 @@ export const OPERATOR = declareTable({
     lastSignInBy: text.oneOf('password', 'oidc').orNull,
   },
   key: ['id'],
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 
@@ -45,11 +50,9 @@ export const PERSON = declareTable({
   indexes: {
     person_of_tenant: '(tenant_id, name)',
   },
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
   sealedUnder: 'nothing',
 })
 /** A person who signs in to the dashboard under a name. Names are unique in the whole installation. */
@@ -74,7 +77,7 @@ export const LOGIN_LINK = declareTable({
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt' },
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type LoginLinkRecord = Row<typeof LOGIN_LINK>
@@ -95,11 +98,9 @@ export const SECOND_FACTOR = declareTable({
     enrolledAt: integer.orNull,
   },
   key: ['id'],
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: { where: 'id IN (SELECT id FROM person WHERE tenant_id IN (@tenants))' },
   expires: null,
-  isCopied: true,
   sealedUnder: { key: 'secrets', column: 'sealed' },
 })
 export type SecondFactorRecord = Row<typeof SECOND_FACTOR>
@@ -115,11 +116,7 @@ export const OPERATOR_LINK = declareTable({
     expiresAt: integer,
   },
   key: ['hash'],
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 
@@ -134,11 +131,9 @@ export const PERSON_LINK = declareTable({
     expiresAt: integer,
   },
   key: ['hash'],
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
   sealedUnder: 'nothing',
 })
 /** A one-time link that signs a person in to the dashboard without a password. */
@@ -188,7 +183,7 @@ export const DASHBOARD_SESSION = declareTable({
     where: 'tenant_id IN (@tenants) OR person_id IN (SELECT id FROM person WHERE tenant_id IN (@tenants))',
   },
   expires: { at: 'expiresAt' },
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 /** A session of somebody who is signed in to the dashboard. */

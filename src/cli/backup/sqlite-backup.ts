@@ -145,7 +145,7 @@ function separateKeys(
         )
         .run()
       database.exec("UPDATE subject SET wrapped_key = x''")
-      for (const { atBackup } of tables) if (atBackup) database.exec(atBackup)
+      for (const { declared } of tables) if (declared.atBackup) database.exec(declared.atBackup)
       database.pragma(`application_id = ${BACKUP_APPLICATION_ID}`)
       return changes
     })

@@ -6,6 +6,7 @@ import {
   declareTable,
   environment,
   integer,
+  LASTING,
   LATE_MS,
   ofTenant,
   type Row,
@@ -58,11 +59,9 @@ export const CAPTURE_SESSION = declareTable({
     capture_session_lookup: '(lookup)',
     capture_session_expires_at: '(expires_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt', keptMs: LATE_MS },
-  isCopied: true,
   sealedUnder: 'own key',
 })
 export type CaptureSessionRecord = Row<typeof CAPTURE_SESSION>
@@ -93,11 +92,9 @@ export const CAPTURE_LOGO = declareTable({
     image: bytes,
   },
   key: ['tenantId'],
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
   sealedUnder: 'nothing',
 })
 export type CaptureLogoRecord = Row<typeof CAPTURE_LOGO>
@@ -119,11 +116,7 @@ export const CONSENT_TEXT = declareTable({
   indexes: {
     consent_text_of_tenant: '(tenant_id, first_agreed_at)',
   },
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 export type ConsentTextRecord = Row<typeof CONSENT_TEXT>

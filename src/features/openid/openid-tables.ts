@@ -18,11 +18,9 @@ export const OPENID_KEY = declareTable({
   name: 'openid_key',
   columns: signingKeyColumns,
   key: ['id'],
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'kept',
   expires: { at: 'goneAt' },
-  isCopied: true,
   sealedUnder: { key: 'secrets', column: 'sealed' },
 })
 export type OpenIdKeyRecord = Row<typeof OPENID_KEY>
@@ -61,11 +59,9 @@ export const OPENID_CLIENT = declareTable({
   indexes: {
     openid_client_of_tenant: '(tenant_id)',
   },
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
   sealedUnder: { key: 'secrets', column: 'sealed' },
 })
 export type OpenIdClientRecord = Row<typeof OPENID_CLIENT>
@@ -111,11 +107,9 @@ export const OPENID_STATE = declareTable({
     openid_state_user: '(user_lookup) WHERE user_lookup IS NOT NULL',
     openid_state_expiry: '(expires_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   atTenantEnd: 'kept',
   expires: { at: 'expiresAt' },
-  isCopied: true,
   atBackup: 'DELETE FROM openid_state',
   sealedUnder: 'own key',
 })
@@ -166,11 +160,9 @@ export const OPENID_CALLBACK = declareTable({
     openid_callback_of_tenant: '(tenant_id)',
     openid_callback_expiry: '(expires_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt' },
-  isCopied: true,
   atBackup: 'DELETE FROM openid_callback',
   sealedUnder: 'data key',
 })

@@ -22,7 +22,6 @@ export const PASSKEY = declareTable({
   indexes: {
     passkey_of_subject: '(subject_id)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   countedAs: 'passkeys',
   shown: {
@@ -37,7 +36,6 @@ export const PASSKEY = declareTable({
   },
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: 'data key',
 })
 export type PasskeyRecord = Row<typeof PASSKEY>

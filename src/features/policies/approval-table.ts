@@ -40,7 +40,7 @@ export const APPROVAL = declareTable({
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt', keptMs: LATE_MS },
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type ApprovalRecord = Row<typeof APPROVAL>

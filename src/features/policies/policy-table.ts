@@ -1,7 +1,7 @@
 /** The tables of policies in force and of those that erase unused users, and the statements on which policy is in force. */
 import type { Environment } from '../../config/config.js'
 import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
-import { declareTable, integer, ofTenant, type Row, text } from '../../storage/table.js'
+import { declareTable, integer, LASTING, ofTenant, type Row, text } from '../../storage/table.js'
 
 /** A policy that is or was in force. It is kept as long as the audit log whose verdicts name its hash. */
 export const POLICY_VERSION = declareTable({
@@ -15,10 +15,8 @@ export const POLICY_VERSION = declareTable({
     firstSetAt: integer,
   },
   key: ['tenantId', 'hash'],
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type PolicyVersionRecord = Row<typeof POLICY_VERSION>
@@ -34,7 +32,7 @@ export const RETENTION_START = declareTable({
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 

@@ -7,11 +7,9 @@ export const VERDICT_KEY = declareTable({
   name: 'verdict_key',
   columns: signingKeyColumns,
   key: ['id'],
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'kept',
   expires: { at: 'goneAt' },
-  isCopied: true,
   sealedUnder: { key: 'secrets', column: 'sealed' },
 })
 export type VerdictKeyRecord = Row<typeof VERDICT_KEY>

@@ -28,11 +28,9 @@ export const WEBHOOK_ENDPOINT = declareTable({
   indexes: {
     webhook_endpoint_of_tenant: '(tenant_id, created_at)',
   },
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
   sealedUnder: 'nothing',
 })
 export type WebhookEndpointRecord = Row<typeof WEBHOOK_ENDPOINT>
@@ -73,7 +71,6 @@ export const WEBHOOK_DELIVERY = declareTable({
     webhook_delivery_lookup: '(lookup) WHERE lookup IS NOT NULL',
     webhook_delivery_expires_at: '(expires_at)',
   },
-  hasRowId: true,
   // The delivery stays, without what it says.
   atErasure: {
     set: `sealed = NULL, next_attempt_at = NULL, lookup = NULL, subject_id = NULL,
@@ -85,7 +82,6 @@ export const WEBHOOK_DELIVERY = declareTable({
     at: 'expiresAt', // Deliveries to a suspended tenant wait for its return.
     when: '(next_attempt_at IS NULL OR tenant_id NOT IN (SELECT id FROM tenant WHERE suspended_at IS NOT NULL))',
   },
-  isCopied: true,
   atBackup: `UPDATE webhook_delivery SET sealed = NULL, next_attempt_at = NULL,
     status = CASE status WHEN 'pending' THEN 'erased' ELSE status END WHERE subject_id IS NULL AND sealed IS NOT NULL`,
   sealedUnder: { key: 'idempotency', column: 'sealed', when: 'subject_id IS NULL AND sealed IS NOT NULL' },

@@ -17,12 +17,10 @@ export const AGED_REFERENCE = declareTable({
     createdAt: integer,
   },
   key: ['id'],
-  hasRowId: true,
   atErasure: 'deleted',
   countedAs: 'references',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: 'data key',
 })
 export type AgedReferenceRecord = Row<typeof AGED_REFERENCE>

@@ -23,12 +23,10 @@ export const IDEMPOTENCY = declareTable({
     idempotency_lookup: '(lookup) WHERE lookup IS NOT NULL',
     idempotency_expires_at: '(expires_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   countedAs: 'idempotencyRecords',
   atTenantEnd: 'kept',
   expires: { at: 'expiresAt' },
-  isCopied: true,
   atBackup: 'DELETE FROM idempotency WHERE subject_id IS NULL AND lookup IS NOT NULL',
   sealedUnder: { key: 'idempotency', column: 'sealed', when: 'subject_id IS NULL' },
 })
@@ -52,11 +50,9 @@ export const ERASURE = declareTable({
   indexes: {
     erasure_expires_at: '(expires_at)',
   },
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'kept',
   expires: { at: 'expiresAt' },
-  isCopied: true,
   sealedUnder: 'nothing',
 })
 export type ErasureRecord = Row<typeof ERASURE>

@@ -1,5 +1,5 @@
 /** The audit log, its seals, and how far it was verified. */
-import { bytes, declareTable, integer, ofTenant, type Row, text } from '../table.js'
+import { bytes, declareTable, integer, LASTING, ofTenant, type Row, text } from '../table.js'
 
 /** SQLite's expression of a field of an entry, null where there is none. */
 const field = (name: string) => `CASE WHEN json_valid(entry) THEN json_extract(entry, '$.${name}') END`
@@ -31,10 +31,8 @@ export const AUDIT = declareTable({
     audit_verification: { sqlite: `(tenant_id, ${field('verification_id')}) WHERE event = 'verify'` },
     audit_erased: { sqlite: `(tenant_id, ${field('subject')}) WHERE event = 'delete'` },
   },
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type AuditRecord = Row<typeof AUDIT>
@@ -48,10 +46,8 @@ export const AUDIT_SEAL = declareTable({
     mac: bytes,
   },
   key: ['tenantId'],
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type AuditSealRecord = Row<typeof AUDIT_SEAL>
@@ -64,11 +60,7 @@ export const AUDIT_WALK = declareTable({
     mac: bytes,
   },
   key: 'one',
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 export type AuditVerificationRecord = Row<typeof AUDIT_WALK>
@@ -80,10 +72,6 @@ export const LAST_BACKUP = declareTable({
     at: integer,
   },
   key: 'one',
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })

@@ -1,5 +1,5 @@
 /** Keys of the service. */
-import { bytes, declareTable, integer, type Row, real, text } from '../table.js'
+import { bytes, declareTable, integer, LASTING, type Row, real, text } from '../table.js'
 
 /** The service's keys, sealed under one master key. */
 export const KEYRING = declareTable({
@@ -13,11 +13,7 @@ export const KEYRING = declareTable({
     generation: integer.with('DEFAULT 0'),
   },
   key: ['masterKeyId'],
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'own key',
 })
 export type KeyringRecord = Row<typeof KEYRING>
@@ -39,11 +35,7 @@ export const MODEL_MIGRATION = declareTable({
     finishingAt: integer.orNull,
   },
   key: 'one',
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 export type ModelMigrationRecord = Row<typeof MODEL_MIGRATION>

@@ -1,5 +1,15 @@
 /** Tenants, their API keys and signing secrets. */
-import { bytes, declareTable, environment, integer, ofTenant, type Row, real, text } from '../table.js'
+import {
+  bytes,
+  declareTable,
+  environment,
+  integer,
+  LASTING,
+  ofTenant,
+  type Row,
+  real,
+  text,
+} from '../table.js'
 
 export const TENANT = declareTable({
   name: 'tenant',
@@ -38,11 +48,7 @@ export const TENANT = declareTable({
     deletedAt: integer.orNull,
   },
   key: ['id'],
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 export type TenantRecord = Row<typeof TENANT>
@@ -74,11 +80,7 @@ export const API_KEY = declareTable({
   indexes: {
     api_key_of_tenant: '(tenant_id, created_at)',
   },
-  hasRowId: true,
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: null,
-  isCopied: true,
+  ...LASTING,
   sealedUnder: 'nothing',
 })
 export type ApiKeyRecord = Row<typeof API_KEY>
@@ -101,11 +103,9 @@ export const SIGNING_SECRET = declareTable({
     signing_secret_of_tenant: '(tenant_id, valid_until)',
   },
   uniqueIndexes: ['signing_secret_current'],
-  hasRowId: true,
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: { at: 'validUntil' },
-  isCopied: true,
   sealedUnder: { key: 'secrets', column: 'sealed' },
 })
 export type SigningSecretRecord = Row<typeof SIGNING_SECRET>

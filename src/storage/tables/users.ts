@@ -43,11 +43,9 @@ export const SUBJECT = declareTable({
   indexes: {
     subject_of_tenant: '(tenant_id)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: { key: 'wrapping', column: 'wrapped_key' },
 })
 export type SubjectRecord = Row<typeof SUBJECT>
@@ -64,12 +62,10 @@ export const REFERENCE = declareTable({
     createdAt: integer,
   },
   key: ['id'],
-  hasRowId: true,
   atErasure: 'deleted',
   countedAs: 'references',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: 'data key',
 })
 export type ReferenceRecord = Row<typeof REFERENCE>
@@ -87,12 +83,10 @@ export const FOLLOWING_REFERENCE = declareTable({
   },
   key: ['id'],
   constraints: ['UNIQUE (reference_id, model)'],
-  hasRowId: true,
   atErasure: 'deleted',
   countedAs: 'references',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: 'data key',
 })
 export type FollowingReferenceRecord = Row<typeof FOLLOWING_REFERENCE>
@@ -114,12 +108,10 @@ export const CAPTURE = declareTable({
     capture_of_subject: '(subject_id, seen_at)',
     capture_seen_at: '(seen_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   countedAs: 'captures',
   atTenantEnd: 'kept',
   expires: { at: 'seenAt', keptMs: DAY_MS },
-  isCopied: true,
   sealedUnder: 'data key',
 })
 export type CaptureRecord = Row<typeof CAPTURE>
@@ -137,11 +129,9 @@ export const SANDBOX_USER = declareTable({
     sandbox_user_of_tenant: '(tenant_id)',
     sandbox_user_used_at: '(used_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted by foreign key',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: 'nothing',
 })
 
@@ -167,7 +157,7 @@ export const SANDBOX_VERIFICATION = declareTable({
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: { at: 'expiresAt' },
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type SandboxVerificationRecord = Row<typeof SANDBOX_VERIFICATION>
@@ -192,7 +182,7 @@ export const ACTIVITY = declareTable({
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'data key',
 })
 export type ActivityRecord = Row<typeof ACTIVITY>
@@ -215,11 +205,9 @@ export const OWN_CONSENT_TEXT = declareTable({
   indexes: {
     own_consent_text_hash: '(tenant_id, sha256, first_agreed_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted by foreign key',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
   sealedUnder: 'data key',
 })
 export type OwnConsentTextRecord = Row<typeof OWN_CONSENT_TEXT>

@@ -10,7 +10,7 @@ export const REMARK = declareTable({
   atErasure: 'deleted by foreign key',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'data key',
   shown: {
     as: 'remarks',

@@ -34,7 +34,7 @@ const OF_USER = {
   atErasure: 'deleted by foreign key',
   atTenantEnd: 'kept',
   expires: null,
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'data key',
 } as const
 const NOTE = declareTable({ ...OF_USER, columns: NOTE_COLUMNS })
@@ -53,7 +53,7 @@ const [MARK, KEPT_MARK] = (['deleted', 'kept'] as const).map((atTenantEnd) =>
     atErasure: 'kept',
     atTenantEnd,
     expires: { at: 'endsAt', keptMs: 1000 },
-    isCopied: false,
+    withoutRowId: true,
     sealedUnder: 'nothing',
   }),
 ) as [Table<Mark>, Table<Mark>]

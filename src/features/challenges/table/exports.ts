@@ -38,12 +38,10 @@ export const CHALLENGE = declareTable({
     challenge_lookup: '(lookup)',
     challenge_expires_at: '(expires_at)',
   },
-  hasRowId: true,
   atErasure: 'deleted',
   atTenantEnd: 'deleted',
   leavesToTime: true,
   expires: { at: 'expiresAt', keptMs: LATE_MS },
-  isCopied: true,
   sealedUnder: 'own key',
 })
 export type ChallengeRecord = Row<typeof CHALLENGE>

@@ -25,7 +25,7 @@ export const DRIFT = declareTable({
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: { at: 'at', keptMs: 100 * DAY_MS },
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type DriftRecord = Row<typeof DRIFT>

@@ -43,7 +43,7 @@ export const REQUEST = declareTable({
   atErasure: { set: 'subject = NULL, sandbox_user = NULL', where: 'subject = @hex' },
   atTenantEnd: 'deleted',
   expires: null,
-  isCopied: true,
+  withoutRowId: true,
   atBackup: 'UPDATE request_log SET sandbox_user = NULL WHERE sandbox_user IS NOT NULL',
   sealedUnder: 'own key',
 })

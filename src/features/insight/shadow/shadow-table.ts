@@ -25,7 +25,7 @@ export const SHADOW = declareTable({
   atErasure: 'kept',
   atTenantEnd: 'deleted',
   expires: { at: 'at', keptMs: KEPT_MS },
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type ShadowRecord = Row<typeof SHADOW>

@@ -24,7 +24,7 @@ export const TRAFFIC = declareTable({
     { at: 'at', keptMs: 2 * HOUR_MS, when: "resolution = 'minute'" },
     { at: 'at', keptMs: 8 * DAY_MS, when: "resolution = 'hour'" },
   ],
-  isCopied: true,
+  withoutRowId: true,
   sealedUnder: 'nothing',
 })
 export type TrafficRecord = Row<typeof TRAFFIC>

@@ -85,13 +85,7 @@ async function migrateStore(options: MigrateOptions, host: CommandHost) {
     const target = await openTarget(config, to, host.tables)
     const bars = new ProgressBars()
     try {
-      const tables = await copyStore(
-        source,
-        target,
-        translation,
-        tablesWith(host.tables).filter(({ isCopied }) => isCopied),
-        bars.update,
-      )
+      const tables = await copyStore(source, target, translation, tablesWith(host.tables), bars.update)
       const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
       await source.assertUnchanged()
       // Moved before the commit: when the commit fails, the next run replaces the password file again.
