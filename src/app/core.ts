@@ -15,7 +15,6 @@ import { eventsOf, FEATURES, openDataKeys, tablesOf } from '../features/index.js
 import { findKeys, wrongKey } from '../keys/find-keys.js'
 import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
-import { masterKeysOf } from '../storage/database.js'
 import type { OpenOptions, Store } from '../storage/store.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
 import { Tenancy } from '../tenants/tenancy.js'
@@ -79,7 +78,8 @@ export async function masterKeyOf(config: Config): Promise<Buffer> {
   } catch (error) {
     const database = databaseOf(config)
     if (!(error instanceof MalformedKeyError) || !(await database.exists().catch(() => false))) throw error
-    throw error.besideDatabase(await masterKeysOf(database).catch(() => []))
+    const found = await database.inspect().catch(() => null)
+    throw error.besideDatabase(found?.masterKeys ?? [])
   }
 }
 

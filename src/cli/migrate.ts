@@ -21,13 +21,13 @@ make a backup first, with the version that serves the database now.`,
     async answer({ json }) {
       const config = loadConfig()
       const database = databaseOf(config)
-      const { found, own } = await database.schemas()
+      const { found, own } = await database.inspect()
       if (found === 0) throw databaseMissing(config)
       closeFilesToOthers()
       // A current schema may still lack a table of a feature.
       const store = await database.open({ migrating: found < own, tables: tablesOf() })
       const warnings = await foreignWarnings(config, store).finally(() => store.close())
-      const { found: now } = await database.schemas()
+      const { found: now } = await database.inspect()
       if (!json) for (const text of warnings) note(`${paint('yellow', 'warning:', process.stderr)} ${text}`)
       return { database: database.describe(), schema_before: found, schema: now, warnings }
     },

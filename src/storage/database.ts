@@ -6,19 +6,24 @@ import type { OpenOptions, Store } from './store.js'
 export type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> &
   Partial<Pick<Config, 'dataDir'>>
 
+/** What a database says about itself before it is opened. */
+export interface Inspection {
+  /** Its schema; 0 when there is none. */
+  found: number
+  /** The schema of this version. */
+  own: number
+  /** The ids of the master keys that open it, oldest first; none for a schema that this version does not read. */
+  masterKeys: string[]
+}
+
 /** The configured database, which is opened as a store, or asked without that. */
 export interface Database {
   /** Its location for messages, without a password. @throws ConfigError */
   describe(): string
   /** Creates nothing. @throws ConfigError; StoreOpenError when its server cannot be reached */
   exists(): Promise<boolean>
-  /**
-   * Reads the schema of the database (`found`, 0 when there is none) and of this version (`own`).
-   * @throws ConfigError; StoreOpenError for a database that is another application's, a newer version's, or cannot be read
-   */
-  schemas(): Promise<{ found: number; own: number }>
-  /** The ids of the master keys that open a database of this version's schema. @throws as `schemas` does */
-  masterKeys(): Promise<string[]>
+  /** @throws ConfigError; StoreOpenError for a database that is another application's, a newer version's, or cannot be read */
+  inspect(): Promise<Inspection>
   /**
    * Whether its server waits for its disk; null where Countersign itself sees to that.
    * @throws ConfigError; StoreOpenError when the server cannot be reached
@@ -48,20 +53,9 @@ export const SQLITE: DatabaseKind = {
   at: (config) => ({
     describe: () => sqliteFile(config),
     exists: async () => isThere(sqliteFile(config)),
-    schemas: async () => (await import('./sqlite/sqlite-store.js')).sqliteSchemas(sqliteFile(config)),
-    masterKeys: async () => (await import('./sqlite/sqlite-peek.js')).peekMasterKeys(sqliteFile(config)),
+    inspect: async () => (await import('./sqlite/sqlite-store.js')).inspectSqlite(sqliteFile(config)),
     waitsForDisk: async () => null,
     open: async (options) =>
       (await import('./sqlite/sqlite-store.js')).SqliteStore.open(sqliteFile(config), options),
   }),
-}
-
-/**
- * Reads the ids of the master keys that open the database.
- * @returns an empty list for a database without keys, or with a schema that this version does not read
- * @throws as `Database.schemas` does
- */
-export async function masterKeysOf(database: Database): Promise<string[]> {
-  const { found, own } = await database.schemas()
-  return found === 0 || found < own ? [] : database.masterKeys()
 }

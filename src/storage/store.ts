@@ -160,32 +160,6 @@ export class StoreCorruptError extends StoreUnavailableError {
   }
 }
 
-/** Wraps a reader: `onError` gets every error and returns the error to throw instead. */
-export function readerWhoseErrors(onError: (error: unknown) => unknown, reader: StoreReader): StoreReader {
-  const { statements, ...methods } = reader
-  return {
-    ...methodsWhoseErrors(onError, methods),
-    statements: (make) => methodsWhoseErrors(onError, statements(make)),
-  }
-}
-
-/** @param methods each returns a promise */
-function methodsWhoseErrors<Methods extends object>(
-  onError: (error: unknown) => unknown,
-  methods: Methods,
-): Methods {
-  const entries = Object.entries(methods) as Array<[string, (...args: unknown[]) => Promise<unknown>]>
-  return Object.fromEntries(
-    entries.map(([name, method]) => [
-      name,
-      (...args: unknown[]) =>
-        method(...args).catch((error) => {
-          throw onError(error)
-        }),
-    ]),
-  ) as Methods
-}
-
 /** Another service has executed the request with this idempotency key first. */
 export class AlreadyExecutedError extends Error {
   override readonly name = 'AlreadyExecutedError'

@@ -10,7 +10,7 @@ it('a database is named without its password', () => {
 
 it('a database whose feature is not there is refused with the forms that are expected, and without its password', async () => {
   const database = databaseOf(postgres, [])
-  for (const asked of [async () => database.describe(), database.exists, database.schemas]) {
+  for (const asked of [async () => database.describe(), database.exists, database.inspect]) {
     const error = await asked().catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(ConfigError)
     expect((error as Error).message).toMatch(/^COUNTERSIGN_DATABASE is not supported: expected sqlite:<file>/)

@@ -19,6 +19,7 @@ import {
   BACKUP_APPLICATION_ID,
   migrate,
 } from '../../storage/sqlite/sqlite-migrations.js'
+import { peek } from '../../storage/sqlite/sqlite-peek.js'
 import { storeTransaction } from '../../storage/statements/statements.js'
 import { StoreCorruptError, StoreUnavailableError } from '../../storage/store.js'
 import type { Table } from '../../storage/table.js'
@@ -188,15 +189,11 @@ function keptKeysFile(keysFile: string, generation: number): string {
 /** Null when there is no file of keys. */
 function generationOfKeys(keysFile: string): number | null {
   if (!existsSync(keysFile)) return null
-  const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
   try {
-    if (applicationOf(keys) !== KEYS_APPLICATION_ID) return null
-    return (keys.prepare('SELECT * FROM origin').get() as Origin).generation
+    return peek(keysFile, originOf)?.generation ?? null
   } catch {
     // The file is no database, so it opens no copy.
     return null
-  } finally {
-    keys.close()
   }
 }
 
@@ -270,31 +267,31 @@ function damagedBackup(copy: string, damage: string): RestoreError {
 
 /** @throws RestoreError wrong_keys, keys_too_old */
 function assertFits(copy: Database.Database, keysFile: string): void {
-  const keys = new Database(keysFile, { readonly: true, fileMustExist: true })
-  try {
-    if (applicationOf(keys) !== KEYS_APPLICATION_ID)
-      throw new RestoreError('wrong_keys', `${keysFile} is no file of keys.`)
-    const held = keys.prepare('SELECT * FROM origin').get() as Origin
-    const wanted = copy.prepare(ORIGIN).get() as Origin
-    if (held.tenant !== wanted.tenant)
-      throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
-    const generation = generationOf(copy)
-    if (held.generation !== generation) {
-      const kept = keptKeysFile(keysFile, generation)
-      throw new RestoreError(
-        'wrong_keys',
-        `${keysFile} and the backup lie on two sides of a change of the master key: name the keys of the backup's time with --keys` +
-          (existsSync(kept) ? ` ${kept}.` : '.'),
-      )
-    }
-    if (held.progress < wanted.progress)
-      throw new RestoreError(
-        'keys_too_old',
-        `${keysFile} is older than the backup: users enrolled in between would be lost. Use the latest.`,
-      )
-  } finally {
-    keys.close()
+  const held = peek(keysFile, originOf)
+  if (!held) throw new RestoreError('wrong_keys', `${keysFile} is no file of keys.`)
+  const wanted = copy.prepare(ORIGIN).get() as Origin
+  if (held.tenant !== wanted.tenant)
+    throw new RestoreError('wrong_keys', `${keysFile} holds the keys of another database.`)
+  const generation = generationOf(copy)
+  if (held.generation !== generation) {
+    const kept = keptKeysFile(keysFile, generation)
+    throw new RestoreError(
+      'wrong_keys',
+      `${keysFile} and the backup lie on two sides of a change of the master key: name the keys of the backup's time with --keys` +
+        (existsSync(kept) ? ` ${kept}.` : '.'),
+    )
   }
+  if (held.progress < wanted.progress)
+    throw new RestoreError(
+      'keys_too_old',
+      `${keysFile} is older than the backup: users enrolled in between would be lost. Use the latest.`,
+    )
+}
+
+/** Null where the file is no file of keys. */
+function originOf(keys: Database.Database): Origin | null {
+  if (applicationOf(keys) !== KEYS_APPLICATION_ID) return null
+  return keys.prepare('SELECT * FROM origin').get() as Origin
 }
 
 function generationOf(database: Database.Database): number {

@@ -16,7 +16,6 @@ import { type Config, followingPackDirs, isPostgres, modelPackDir, sqliteFile } 
 import { FEATURES } from '../../features/index.js'
 import { auditVerificationStatus, describeVerification } from '../../jobs/audit-verification.js'
 import { docPath } from '../../lib/doc-path.js'
-import { masterKeysOf } from '../../storage/database.js'
 import { foreignReferences } from '../../users/foreign-references.js'
 import { DECIDE_ON_GRADE } from '../config/open-settings.js'
 import { type Finding, findingsOf } from '../lib/finding.js'
@@ -159,7 +158,7 @@ export async function checkDatabase(config: Config): Promise<Finding> {
   const { ok, warning, problem } = findingsOf('database')
   try {
     await assertNotEmpty(config)
-    const { found, own } = await databaseOf(config).schemas()
+    const { found, own } = await databaseOf(config).inspect()
     const described = databaseOf(config).describe()
     if (found === 0)
       return warning(`${described} does not exist yet; the first countersign serve or tenant create makes it`)
@@ -199,11 +198,12 @@ function damaged(issues: string[]): Finding {
 /** Runs the integrity check of SQLite, which names what is damaged even where the database's own keys cannot be read. */
 async function findDamage(config: Config, error: unknown): Promise<string[]> {
   if (isPostgres(config)) return []
-  const { integrityIssuesOf, isDamage } = await import('../../storage/sqlite/sqlite-integrity.js')
+  const { integrityIssues, isDamage } = await import('../../storage/sqlite/sqlite-integrity.js')
+  const { peek } = await import('../../storage/sqlite/sqlite-peek.js')
   const cause = (error as Error).cause ?? error
   if (!isDamage(cause)) return []
   try {
-    const issues = integrityIssuesOf(sqliteFile(config))
+    const issues = peek(sqliteFile(config), integrityIssues)
     return issues.length > 0 ? issues : [(cause as Error).message]
   } catch {
     return [(cause as Error).message]
@@ -233,7 +233,10 @@ export function checkAuditLogs(config: Config): Promise<Finding[]> {
 
 /** Reports a change of the master key that was begun and not finished: until it is, both keys open the database. */
 export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
-  const ids = await masterKeysOf(databaseOf(config)).catch(() => [])
+  const found = await databaseOf(config)
+    .inspect()
+    .catch(() => null)
+  const ids = found?.masterKeys ?? []
   if (ids.length < 2) return []
   const { warning } = findingsOf('master key')
   return [

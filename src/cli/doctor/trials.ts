@@ -31,7 +31,6 @@ import {
 import { isKeyFileUsed, masterKeyId } from '../../crypto/master-key.js'
 import { CodedError } from '../../lib/errors.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { masterKeysOf } from '../../storage/database.js'
 import type { ServedModel } from '../../users/foreign-references.js'
 import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 
@@ -80,7 +79,7 @@ export async function tryAddresses(config: Config) {
 /** Checks that the master key opens the database, as far as the database can be read. Creates nothing. */
 export function tryMasterKey(config: Config): Promise<string[]> {
   return problemsIn(async () => {
-    const wanted = await masterKeysOf(databaseOf(config))
+    const { masterKeys: wanted } = await databaseOf(config).inspect()
     if (wanted.length === 0) return
     const { masterKeyOf, missingMasterKey } = await import('../../app/core.js')
     const { wrongMasterKey } = await import('../../keys/find-keys.js')

@@ -12,9 +12,8 @@ export const POSTGRES: OwnParts = {
     schema: async () => (await import('./store/postgres-migrations.js')).SCHEMA,
     at: (config) => ({
       describe: () => describePostgres(parsePostgresUrl(config.database)),
-      exists: async () => (await (await advised()).schemas(config)).found > 0,
-      schemas: async () => (await advised()).schemas(config),
-      masterKeys: async () => (await advised()).masterKeys(config),
+      exists: async () => (await (await advised()).inspect(config)).found > 0,
+      inspect: async () => (await advised()).inspect(config),
       waitsForDisk: async () => (await advised()).waitsForDisk(config),
       open: async (options) => (await advised()).open(config, options),
     }),

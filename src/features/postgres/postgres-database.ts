@@ -9,8 +9,7 @@ import * as postgres from './store/postgres-store.js'
 export const open = (config: DatabaseConfig, options: OpenOptions) =>
   advised(config, (url, access) => postgres.openPostgresStore(url, { ...access, ...options }))
 
-export const schemas = (config: DatabaseConfig) => advised(config, postgres.postgresSchemas)
-export const masterKeys = (config: DatabaseConfig) => advised(config, postgres.postgresMasterKeys)
+export const inspect = (config: DatabaseConfig) => advised(config, postgres.inspectPostgres)
 export const waitsForDisk = (config: DatabaseConfig) => advised(config, postgres.waitsForDisk)
 
 /** Adds advice on what to do to the message that PostgreSQL cannot be used. */

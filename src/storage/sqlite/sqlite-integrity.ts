@@ -23,16 +23,6 @@ export function integrityIssues(database: Database.Database): string[] {
   return withNames(database, remaining.length > 0 ? remaining : lines)
 }
 
-/** The same for a file that is not open. @throws SqliteError when it cannot be read at all */
-export function integrityIssuesOf(file: string): string[] {
-  const database = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 })
-  try {
-    return integrityIssues(database)
-  } finally {
-    database.close()
-  }
-}
-
 /** Whether SQLite reports that the file is damaged, or is no database. */
 export function isDamage(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code)

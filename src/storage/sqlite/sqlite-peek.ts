@@ -1,35 +1,31 @@
-/** Reads facts from a database file without opening it as a store: migrates, writes and waits for nothing. */
+/** Reads facts from a database file without opening it as a store: migrates and writes nothing. */
 import Database from 'better-sqlite3'
 
-export interface BackupsSeen {
-  /** Null when no backup was made yet. */
-  lastBackupAt: number | null
-  oldestTenantAt: number | null
-}
-
-/** @returns null for a file that is another application's, of an older schema, or unreadable */
-export function peekBackups(file: string): BackupsSeen | null {
-  let database: Database.Database | null = null
+/**
+ * Opens the file for `read` alone.
+ * @param patienceMs how long it waits for a lock of another process
+ * @throws SqliteError where there is no file, or it cannot be read
+ */
+export function peek<T>(file: string, read: (database: Database.Database) => T, patienceMs = 5000): T {
+  const database = new Database(file, { readonly: true, fileMustExist: true, timeout: patienceMs })
   try {
-    database = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 })
-    return database
-      .prepare<[], BackupsSeen>(
-        'SELECT (SELECT at FROM last_backup) AS lastBackupAt, (SELECT min(created_at) FROM tenant) AS oldestTenantAt',
-      )
-      .get()!
-  } catch {
-    return null
+    return read(database)
   } finally {
-    database?.close()
+    database.close()
   }
 }
 
-/** Ids of the master keys that open a database of this version's schema. @throws Error of SQLite */
-export function peekMasterKeys(file: string): string[] {
-  const database = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 })
+/** Reads when a backup was made last (null for never), and when the oldest tenant was created. */
+const BACKUPS =
+  'SELECT (SELECT at FROM last_backup) AS lastBackupAt, (SELECT min(created_at) FROM tenant) AS oldestTenantAt'
+
+/** @returns null for a file that is another application's, of an older schema, or unreadable */
+export function peekBackups(
+  file: string,
+): { lastBackupAt: number | null; oldestTenantAt: number | null } | null {
   try {
-    return database.prepare<[], string>('SELECT master_key_id FROM keyring ORDER BY created_at').pluck().all()
-  } finally {
-    database.close()
+    return peek(file, (database) => database.prepare(BACKUPS).get(), 0) as ReturnType<typeof peekBackups>
+  } catch {
+    return null
   }
 }

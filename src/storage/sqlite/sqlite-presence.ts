@@ -1,10 +1,11 @@
 /** The report of a SQLite service about itself to commands: a file next to the database, which exists while the service runs. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import Database from 'better-sqlite3'
 import { COMMIT, VERSION } from '../../lib/version.js'
 import type { Presence, ServiceNode } from '../coordinator.js'
+import { isBusy } from './sqlite-errors.js'
 import { SCHEMA_VERSION } from './sqlite-migrations.js'
+import { peek } from './sqlite-peek.js'
 
 const presenceFile = (database: string) => `${database}-service`
 
@@ -70,6 +71,12 @@ function remove(file: string): void {
   }
 }
 
+/** What is known of a service that does not say. */
+const UNKNOWN: ServiceNode = {
+  ...{ id: 'service', name: 'the service', version: 'unknown', commit: 'unknown', schema: null },
+  ...{ startedAt: 0, leaseMs: 0, settings: null, masterKeys: null, notReady: [] },
+}
+
 /**
  * The service that uses the database now, if any. A service of an earlier version, which writes no report, is listed without settings and
  * keys.
@@ -77,36 +84,18 @@ function remove(file: string): void {
 export function sqliteServices(database: string): ServiceNode[] {
   if (!isServed(database)) return []
   try {
-    const node = JSON.parse(readFileSync(presenceFile(database), 'utf8')) as ServiceNode
-    return [{ ...{ commit: 'unknown', schema: null, notReady: [] }, ...node }]
+    return [{ ...UNKNOWN, ...JSON.parse(readFileSync(presenceFile(database), 'utf8')) }]
   } catch {
-    return [
-      {
-        id: 'service',
-        name: 'the service',
-        version: 'unknown',
-        commit: 'unknown',
-        schema: null,
-        startedAt: 0,
-        leaseMs: 0,
-        settings: null,
-        masterKeys: null,
-        notReady: [],
-      },
-    ]
+    return [UNKNOWN]
   }
 }
 
 /** Whether a service holds the lock of `claimDatabase`. Reads only: the lock is not taken. */
 function isServed(database: string): boolean {
-  let claim: Database.Database | undefined
   try {
-    claim = new Database(`${database}-serving`, { readonly: true, fileMustExist: true, timeout: 0 })
-    claim.prepare('SELECT count(*) FROM sqlite_schema').get()
+    peek(`${database}-serving`, (claim) => claim.prepare('SELECT count(*) FROM sqlite_schema').get(), 0)
     return false
   } catch (error) {
-    return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
-  } finally {
-    claim?.close()
+    return isBusy(error)
   }
 }

@@ -6,12 +6,12 @@ import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder } from '../../lib/durable-file.js'
 import type { Connection, ReadConnection } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
+import type { Inspection } from '../database.js'
 import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import {
   type CommitReport,
   type OpenOptions,
-  readerWhoseErrors,
   SchemaOutdatedError,
   type Scope,
   type Store,
@@ -29,6 +29,7 @@ import { translateSqlite, unusable } from './sqlite-errors.js'
 import { integrityIssues } from './sqlite-integrity.js'
 import { removeUnfinished } from './sqlite-leftovers.js'
 import { assertOurs, migrate, SCHEMA_VERSION, schemaVersion } from './sqlite-migrations.js'
+import { peek } from './sqlite-peek.js'
 import { SqlitePresence, sqliteServices } from './sqlite-presence.js'
 import { SqliteWriter } from './sqlite-writer.js'
 
@@ -58,7 +59,7 @@ export class SqliteStore implements Store {
     readonly presence: SqlitePresence | null,
     readonly tables: readonly Table[],
   ) {
-    const committed = storeReader(committedState(database, reader), tables)
+    const committed = storeReader(committedState(database, reader, this.translate), tables)
     const callers = new RememberedCallers(database, committed.apiKeyByHash)
     this.writer = new SqliteWriter(
       database,
@@ -67,7 +68,11 @@ export class SqliteStore implements Store {
       this.translate,
       tables,
     )
-    this.read = readerWhoseErrors(this.translate, { ...committed, apiKeyByHash: callers.find })
+    const apiKeyByHash: StoreReader['apiKeyByHash'] = (hash, now) =>
+      callers.find(hash, now).catch((error) => {
+        throw this.translate(error)
+      })
+    this.read = { ...committed, apiKeyByHash }
   }
 
   /**
@@ -214,18 +219,19 @@ function assertCurrent(database: Database.Database, file: string): void {
   if (found > 0 && found < SCHEMA_VERSION) throw new SchemaOutdatedError(file, found, SCHEMA_VERSION)
 }
 
-/** Reads the schema versions of the file (`found`, 0 when there is no database yet) and of this code (`own`). @throws StoreOpenError */
-export function sqliteSchemas(file: string): { found: number; own: number } {
-  if (!isThere(file)) return { found: 0, own: SCHEMA_VERSION }
-  let database: Database.Database | undefined
+/** @throws StoreOpenError */
+export function inspectSqlite(file: string): Inspection {
+  const own = SCHEMA_VERSION
+  if (!isThere(file)) return { found: 0, own, masterKeys: [] }
   try {
-    database = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_PATIENCE_MS })
-    assertOurs(database)
-    return { found: schemaVersion(database), own: SCHEMA_VERSION }
+    return peek(file, (database) => {
+      assertOurs(database)
+      const found = schemaVersion(database)
+      const keys = 'SELECT master_key_id FROM keyring ORDER BY created_at'
+      return { found, own, masterKeys: found < own ? [] : database.prepare<[], string>(keys).pluck().all() }
+    })
   } catch (cause) {
     throw unusable(cause, file)
-  } finally {
-    database?.close()
   }
 }
 
@@ -233,14 +239,27 @@ export function sqliteSchemas(file: string): { found: number; own: number } {
  * Reads committed state over the writing connection, because the reading connection's cache is empty after every commit. While a
  * transaction is open, the reading connection answers.
  */
-function committedState(writer: Database.Database, reader: Database.Database): ReadConnection {
+function committedState(
+  writer: Database.Database,
+  reader: Database.Database,
+  translate: (error: unknown) => unknown,
+): ReadConnection {
+  const translating = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw translate(error)
+    }
+  }
   return {
     prepare: <P extends unknown[], Row>(sql: string) => {
-      const [own, other] = [writer, reader].map((one) => (one as ReadConnection).prepare<P, Row>(sql))
+      const [own, other] = translating(() =>
+        [writer, reader].map((one) => (one as ReadConnection).prepare<P, Row>(sql)),
+      )
       const current = () => (writer.inTransaction ? other! : own!)
       return {
-        get: (...parameters: P) => current().get(...parameters),
-        all: (...parameters: P) => current().all(...parameters),
+        get: (...parameters: P) => translating(() => current().get(...parameters)),
+        all: (...parameters: P) => translating(() => current().all(...parameters)),
       }
     },
   }

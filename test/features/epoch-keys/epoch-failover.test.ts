@@ -66,12 +66,7 @@ overPostgres(() => {
   const marked = (book: EpochBook): EpochBook => {
     let batches = 0
     return {
-      all: () => book.all(),
-      of: (keyIds) => book.of(keyIds),
-      behind: (stage, number) => book.behind(stage, number),
-      withdraw: (number, at) => book.withdraw(number, at),
-      blindIndexesOf: (ids, options) => book.blindIndexesOf(ids, options),
-      adopt: (keyId, at) => book.adopt(keyId, at),
+      ...book,
       announce: (keyId, at) => book.announce(keyId, at).then(() => mark('announced')),
       activate: (number, at) => book.activate(number, at).then(() => mark('activated')),
       fence: (number) => book.fence(number).then(() => mark('fenced')),

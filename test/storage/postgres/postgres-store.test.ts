@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
+  inspectPostgres,
   openPostgresStore,
   type PostgresOptions,
-  postgresSchemas,
 } from '../../../src/features/postgres/store/postgres-store.js'
 import {
   SchemaOutdatedError,
@@ -114,11 +114,11 @@ afterEach(async () => {
 
 overPostgres(() => {
   it('is created by one of many processes that start at once, for all of them', async () => {
-    expect((await postgresSchemas(database.url)).found).toBe(0)
+    expect((await inspectPostgres(database.url)).found).toBe(0)
     const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(database.url)))
     await stores[0]!.transaction('installation', adding('a'))
     expect((await stores[5]!.read.tenants()).map(({ name }) => name)).toEqual(['a'])
-    const { found, own } = await postgresSchemas(database.url)
+    const { found, own } = await inspectPostgres(database.url)
     expect(found).toBe(own)
   })
 

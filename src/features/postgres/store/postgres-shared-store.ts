@@ -1,9 +1,8 @@
 /** The SharedStore on PostgreSQL: the revision of the keys, the key epochs, and the operator's password. */
 import { ConfigError } from '../../../config/config-error.js'
 import type { SharedStore } from '../../../storage/store.js'
-import { type EpochBook, type EpochProgress, isBaseEpoch } from './epoch-book.js'
+import { type EpochBook, type EpochProgress, epochBook, isBaseEpoch } from './epoch-book.js'
 import type { PostgresCoordinator } from './postgres-coordinator.js'
-import { PostgresEpochs } from './postgres-epochs.js'
 import type { PostgresPool } from './postgres-pool.js'
 import type { PostgresWriter } from './postgres-writer.js'
 
@@ -22,7 +21,7 @@ export function epochsIn(
   writer: PostgresWriter | null,
   coordinator: PostgresCoordinator | null,
 ): SharedEpochs {
-  const epochs = new PostgresEpochs(pool)
+  const epochs = epochBook(pool)
   const requireEpoch = (number: number) => {
     if (writer) writer.epoch = number
   }

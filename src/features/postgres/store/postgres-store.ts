@@ -4,12 +4,12 @@ import type { ClientBase } from 'pg'
 import { CodedError } from '../../../lib/errors.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
 import type { ServiceNode } from '../../../storage/coordinator.js'
+import type { Inspection } from '../../../storage/database.js'
 import { tablesWith } from '../../../storage/endings.js'
 import { storeReader } from '../../../storage/statements/statements.js'
 import {
   type CommitReport,
   type OpenOptions,
-  readerWhoseErrors,
   SchemaOutdatedError,
   type Scope,
   type SharedStore,
@@ -72,15 +72,14 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
   })
 }
 
-/**
- * Reads the schema of the database (`found`, 0 when there is none) and of this version (`own`).
- * @throws ConfigError; StoreOpenError as `openPostgresStore` does
- */
-export async function postgresSchemas(
-  url: string,
-  options: PostgresOptions = {},
-): Promise<{ found: number; own: number }> {
-  return { found: await asking(url, options, schemaVersion), own: SCHEMA }
+/** @throws ConfigError; StoreOpenError as `openPostgresStore` does */
+export function inspectPostgres(url: string, options: PostgresOptions = {}): Promise<Inspection> {
+  return asking(url, options, async (client) => {
+    const found = await schemaVersion(client)
+    if (found < SCHEMA) return { found, own: SCHEMA, masterKeys: [] }
+    const { rows } = await client.query('SELECT master_key_id AS id FROM keyring ORDER BY created_at')
+    return { found, own: SCHEMA, masterKeys: rows.map(({ id }) => id) }
+  })
 }
 
 /**
@@ -94,14 +93,6 @@ export async function waitsForDisk(url: string, options: PostgresOptions = {}): 
     ),
   )
   return rows[0]!.waits
-}
-
-/** Reads the ids of the master keys that open a database of this version's schema. @throws as `openPostgresStore` */
-export async function postgresMasterKeys(url: string, options: PostgresOptions = {}): Promise<string[]> {
-  const { rows } = await asking(url, options, (client) =>
-    client.query<{ id: string }>('SELECT master_key_id AS id FROM keyring ORDER BY created_at'),
-  )
-  return rows.map(({ id }) => id)
 }
 
 export class PostgresStore implements Store {
@@ -134,8 +125,8 @@ export class PostgresStore implements Store {
     this.primaryWatch =
       serving && access.hosts.count > 1 ? new PeriodicTask(PRIMARY_POLL_MS, poll, () => {}) : null
     this.primaryWatch?.start()
-    const connection = postgresConnection((query) => this.readers.query(query))
-    this.read = readerWhoseErrors(this.notice, storeReader(connection, this.tables))
+    const connection = postgresConnection((query) => this.readers.query(query).catch(this.refuse))
+    this.read = storeReader(connection, this.tables)
     this.shared = sharedStore(this.readers, this.writer, this.coordinator)
   }
 
@@ -154,9 +145,7 @@ export class PostgresStore implements Store {
   }
 
   transaction<T>(scope: Scope, work: (tx: StoreTransaction) => Promise<T>, deadlineMs?: number): Promise<T> {
-    return this.writer.transaction(scope, work, deadlineMs).catch((error) => {
-      throw this.notice(error)
-    })
+    return this.writer.transaction(scope, work, deadlineMs).catch(this.refuse)
   }
 
   get isCorrupt(): boolean {
@@ -242,9 +231,9 @@ export class PostgresStore implements Store {
     return this.closing
   }
 
-  private readonly notice = (error: unknown): unknown => {
+  private readonly refuse = (error: unknown): never => {
     if (error instanceof StoreCorruptError) this.corruptAtMs = performance.now()
-    return error
+    throw error
   }
 
   private async askSize(): Promise<void> {
