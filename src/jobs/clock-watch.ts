@@ -15,17 +15,12 @@ const READING_MS = 50
  */
 const sinceBoot = process.platform === 'linux' ? () => uptime() * SECOND_MS : null
 
-export class ClockWatch {
+export class ClockWatch extends PeriodicTask {
   /** How often the clock jumped since the start. */
   readonly jumps = { forward: 0, back: 0 }
   /** Milliseconds by which the system clock is ahead of the monotonic one. */
   private leadMs: number
   private suspendedMs: number
-  private readonly task = new PeriodicTask(
-    SECOND_MS,
-    async () => this.compare(),
-    (err) => this.log.warn({ err }, 'the system clock could not be compared with the monotonic clock'),
-  )
 
   /** @param bootMs milliseconds since the machine started, suspension included; null where they are unknown */
   constructor(
@@ -33,21 +28,13 @@ export class ClockWatch {
     private readonly log: Logger,
     private readonly bootMs: (() => number) | null = sinceBoot,
   ) {
+    super(
+      SECOND_MS,
+      async () => this.compare(),
+      (err) => log.warn({ err }, 'the system clock could not be compared with the monotonic clock'),
+    )
     this.leadMs = this.readLead()
     this.suspendedMs = this.readSuspended()
-  }
-
-  start(): void {
-    this.task.start()
-  }
-
-  stop(): Promise<void> {
-    return this.task.stop()
-  }
-
-  /** Compares the clocks now. Never rejects. */
-  run(): Promise<void> {
-    return this.task.now()
   }
 
   private compare(): void {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../hostile/random.js'
 import type { ChaosNode } from './chaos-node.js'
 import type { DatabasePair } from './database-pair.js'
-import type { CommitLoss } from './tcp-proxy.js'
+import type { CommitLoss, TcpProxy } from './tcp-proxy.js'
 
 export interface Scene {
   database: DatabasePair
@@ -29,8 +29,16 @@ function lasting({ random }: Scene, leastMs: number, mostMs: number): Promise<vo
   return sleep(leastMs + random.next() * (mostMs - leastMs))
 }
 
-/** A fault between the database and one node or all of them; nodes that it spares must continue meanwhile. */
-function ofNetwork(name: string, during: (scene: Scene, ways: Ways) => Promise<void>): Fault {
+/**
+ * A fault between the database and one node or all of them; nodes that it spares must continue meanwhile.
+ * @param drawn draws what happens to every connection
+ * @param lasts bounds in milliseconds
+ */
+function ofNetwork(
+  name: string,
+  drawn: (random: Random) => (proxy: TcpProxy) => void,
+  lasts: [leastMs: number, mostMs: number] | null,
+): Fault {
   return {
     name,
     async strike(scene) {
@@ -38,7 +46,8 @@ function ofNetwork(name: string, during: (scene: Scene, ways: Ways) => Promise<v
       const struck = random.next() < 0.3 ? nodes : [random.pick(nodes)]
       const startedMs = performance.now()
       const proxies = struck.flatMap((node) => node.proxies)
-      await during(scene, { each: (act) => proxies.forEach(act) })
+      proxies.forEach(drawn(random))
+      if (lasts) await lasting(scene, ...lasts)
       for (const proxy of proxies) proxy.heal()
       const healedMs = performance.now()
       return new Map(nodes.map((node) => [node, struck.includes(node) ? healedMs : startedMs]))
@@ -46,8 +55,18 @@ function ofNetwork(name: string, during: (scene: Scene, ways: Ways) => Promise<v
   }
 }
 
-interface Ways {
-  each(act: (proxy: ChaosNode['proxies'][number]) => void): void
+/** A fault of one node; the others must continue meanwhile. @param during answers since when the node itself can write, or with nothing */
+function ofNode(name: string, during: (node: ChaosNode, scene: Scene) => Promise<Since>): Fault {
+  return {
+    name,
+    async strike(scene) {
+      const { nodes, random } = scene
+      const struck = random.pick(nodes)
+      const startedMs = performance.now()
+      const others = new Map(nodes.filter((node) => node !== struck).map((node) => [node, startedMs]))
+      return new Map([...others, ...(await during(struck, scene))])
+    },
+  }
 }
 
 /** A fault of the database itself: no node can write until the database confirms commits again. */
@@ -70,73 +89,48 @@ function ofDatabase(
 const withoutStandby = ({ database }: Scene) => (database.standby ? null : NO_STANDBY)
 
 export const FAULTS: readonly Fault[] = [
-  ofNetwork('connections cut', async (_, ways) => ways.each((proxy) => proxy.cut())),
-  ofNetwork('connections ended', async (_, ways) => ways.each((proxy) => proxy.finish())),
-  ofNetwork('connections refused', async (scene, ways) => {
-    ways.each((proxy) => proxy.refuse())
-    await lasting(scene, 200, 4000)
+  ofNetwork('connections cut', () => (proxy) => proxy.cut(), null),
+  ofNetwork('connections ended', () => (proxy) => proxy.finish(), null),
+  ofNetwork('connections refused', () => (proxy) => proxy.refuse(), [200, 4000]),
+  ofNetwork('network hangs', () => (proxy) => proxy.hang(), [500, 7000]),
+  ofNetwork('black hole', () => (proxy) => proxy.blackHole(), [500, 12_000]),
+  ofNetwork(
+    'network slow',
+    (random) => {
+      const ms = 10 + random.below(150)
+      return (proxy) => proxy.delay(ms)
+    },
+    [1000, 4000],
+  ),
+  ofNetwork('replies swallowed', () => (proxy) => proxy.swallow(), [200, 4000]),
+  ofNetwork(
+    'answers of COMMIT lost',
+    (random) => {
+      const how = random.pick(COMMIT_LOSSES)
+      return (proxy) => proxy.loseCommits(how)
+    },
+    [200, 1500],
+  ),
+  ofNode('node killed', async (node, scene) => {
+    await node.kill()
+    await lasting(scene, 0, 3000)
+    await node.start()
+    return new Map()
   }),
-  ofNetwork('network hangs', async (scene, ways) => {
-    ways.each((proxy) => proxy.hang())
-    await lasting(scene, 500, 7000)
+  ofNode('node stands still', async (node, scene) => {
+    node.halt()
+    await lasting(scene, 300, 9000)
+    node.goOn()
+    return new Map([[node, performance.now()]])
   }),
-  ofNetwork('black hole', async (scene, ways) => {
-    ways.each((proxy) => proxy.blackHole())
-    await lasting(scene, 500, 12_000)
-  }),
-  ofNetwork('network slow', async (scene, ways) => {
-    const ms = 10 + scene.random.below(150)
-    ways.each((proxy) => proxy.delay(ms))
+  ofNode('clock wrong', async (node, scene) => {
+    const since = new Map([[node, performance.now()]])
+    // Less than makes a node unready, so load balancers keep sending requests to it.
+    node.skew(Math.round((scene.random.next() - 0.5) * 3000))
     await lasting(scene, 1000, 4000)
+    node.skew(0)
+    return since
   }),
-  ofNetwork('replies swallowed', async (scene, ways) => {
-    ways.each((proxy) => proxy.swallow())
-    await lasting(scene, 200, 4000)
-  }),
-  ofNetwork('answers of COMMIT lost', async (scene, ways) => {
-    const how = scene.random.pick(COMMIT_LOSSES)
-    ways.each((proxy) => proxy.loseCommits(how))
-    await lasting(scene, 200, 1500)
-  }),
-  {
-    name: 'node killed',
-    async strike(scene) {
-      const { nodes, random } = scene
-      const killed = random.pick(nodes)
-      const startedMs = performance.now()
-      await killed.kill()
-      const others = nodes.filter((node) => node !== killed)
-      await lasting(scene, 0, 3000)
-      await killed.start()
-      return new Map(others.map((node) => [node, startedMs]))
-    },
-  },
-  {
-    name: 'node stands still',
-    async strike(scene) {
-      const { nodes, random } = scene
-      const halted = random.pick(nodes)
-      const startedMs = performance.now()
-      halted.halt()
-      await lasting(scene, 300, 9000)
-      halted.goOn()
-      const resumedMs = performance.now()
-      return new Map(nodes.map((node) => [node, node === halted ? resumedMs : startedMs]))
-    },
-  },
-  {
-    name: 'clock wrong',
-    async strike(scene) {
-      const { nodes, random } = scene
-      const startedMs = performance.now()
-      const wrong = random.pick(nodes)
-      // Less than makes a node unready, so load balancers keep sending requests to it.
-      wrong.skew(Math.round((random.next() - 0.5) * 3000))
-      await lasting(scene, 1000, 4000)
-      wrong.skew(0)
-      return new Map(nodes.map((node) => [node, startedMs]))
-    },
-  },
   ofDatabase('server killed', async (scene) => {
     const { primary } = scene.database
     await primary.kill()

@@ -10,16 +10,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 type Mode = 'pass' | 'refuse' | 'hang' | 'black-hole' | 'swallow'
 
 /** The fate of a COMMIT whose answer never arrives. */
-export type CommitLoss = 'done and cut' | 'done in silence' | 'cut before'
+export type CommitLoss = 'done and cut' | 'done in silence' | 'cut before' | 'never sent'
 
 /** The COMMIT statement as PostgreSQL's simple query protocol sends it. */
 const COMMIT = Buffer.from('COMMIT\0')
+/** What the server answers when a transaction has ended. */
+const ENDED = /(?:COMMIT|ROLLBACK)\0/
 
 export class TcpProxy {
+  /** Connections that were made, and COMMITs that were lost, so far. */
+  readonly counts = { connections: 0, lostCommits: 0 }
   private readonly links = new Set<Link>()
   private mode: Mode = 'pass'
   private delayMs = 0
-  private commitLoss: CommitLoss | null = null
+  private commitLoss: { how: CommitLoss; most: number } | null = null
   private opened: Promise<void> = Promise.resolve()
   private open: () => void = () => {}
 
@@ -36,8 +40,20 @@ export class TcpProxy {
     return new TcpProxy(door, target)
   }
 
+  /** The address of a database, through a new proxy. */
+  static async before(address: string): Promise<{ proxy: TcpProxy; url: string }> {
+    const url = new URL(address)
+    const proxy = await TcpProxy.listen(Number(url.port))
+    url.port = String(proxy.port)
+    return { proxy, url: url.href }
+  }
+
   get port(): number {
     return (this.door.address() as AddressInfo).port
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.port}`
   }
 
   /** Resets every connection (RST). */
@@ -76,9 +92,9 @@ export class TcpProxy {
     this.delayMs = ms
   }
 
-  /** Loses every COMMIT until the fault ends. */
-  loseCommits(how: CommitLoss): void {
-    this.commitLoss = how
+  /** Loses the next COMMITs: every one until the fault ends, or a number of them. */
+  loseCommits(how: CommitLoss, most = Number.POSITIVE_INFINITY): void {
+    this.commitLoss = { how, most }
   }
 
   heal(): void {
@@ -102,6 +118,7 @@ export class TcpProxy {
       client.resetAndDestroy()
       return
     }
+    this.counts.connections++
     const link = new Link(client, connect(this.target, '127.0.0.1'), {
       /** Resolves when data sent now is to arrive. */
       passage: async (sentMs) => {
@@ -110,7 +127,11 @@ export class TcpProxy {
         if (waitMs > 0) await sleep(waitMs)
       },
       isSwallowing: () => this.mode === 'swallow',
-      commitLoss: () => this.commitLoss,
+      commitLoss: () => {
+        if (!this.commitLoss || this.commitLoss.most-- <= 0) return null
+        this.counts.lostCommits++
+        return this.commitLoss.how
+      },
       onClosed: () => this.links.delete(link),
     })
     link.isLost = this.mode === 'black-hole'
@@ -180,6 +201,10 @@ class Link {
       this.reset()
       return
     }
+    if (loss === 'never sent') {
+      this.isLost = true
+      return
+    }
     if (loss === 'done in silence') this.isMute = true
     if (loss === 'done and cut') this.cutsAtAnswer = true
     this.server.write(chunk)
@@ -187,7 +212,8 @@ class Link {
 
   private toClient(chunk: Buffer): void {
     if (this.cutsAtAnswer) {
-      this.reset()
+      // Cut earlier, the server would not have ended the transaction yet.
+      if (ENDED.test(chunk.toString('latin1'))) this.reset()
       return
     }
     // Nobody could read the data after a gap.

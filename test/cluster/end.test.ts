@@ -38,12 +38,11 @@ overPostgres(() => {
   let sandboxKey: string
   beforeAll(async () => {
     database = await createDatabase()
-    const url = new URL(database.url)
-    proxy = await TcpProxy.listen(Number(url.port))
-    url.port = String(proxy.port)
+    const through = await TcpProxy.before(database.url)
+    proxy = through.proxy
     installation = await Installation.create({
       env: {
-        COUNTERSIGN_DATABASE: url.href,
+        COUNTERSIGN_DATABASE: through.url,
         COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
         COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS),
         COUNTERSIGN_SANDBOX_RATE_LIMIT: '100000',

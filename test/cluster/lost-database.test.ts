@@ -10,10 +10,9 @@ overPostgres(() => {
   let proxy: TcpProxy
   beforeEach(async () => {
     cluster = await startCluster(1)
-    const url = new URL(cluster.database.url)
-    proxy = await TcpProxy.listen(Number(url.port))
-    url.port = String(proxy.port)
-    await cluster.start({ COUNTERSIGN_DATABASE: url.href })
+    const through = await TcpProxy.before(cluster.database.url)
+    proxy = through.proxy
+    await cluster.start({ COUNTERSIGN_DATABASE: through.url })
   })
   afterEach(async () => {
     await proxy?.heal()

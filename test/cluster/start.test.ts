@@ -12,14 +12,12 @@ overPostgres(() => {
   let database: TestDatabase
   let proxy: TcpProxy
   let home: Workplace
-  let url: URL
+  let url: string
   beforeEach(async () => {
     database = await createDatabase()
-    url = new URL(database.url)
-    proxy = await TcpProxy.listen(Number(url.port))
-    url.port = String(proxy.port)
+    ;({ proxy, url } = await TcpProxy.before(database.url))
     home = await workplace({
-      COUNTERSIGN_DATABASE: url.href,
+      COUNTERSIGN_DATABASE: url,
       COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
     })
   })

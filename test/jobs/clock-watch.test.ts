@@ -14,7 +14,7 @@ function watched(bootMs: ((clock: ManualClock) => number) | null = (clock) => cl
   const watch = new ClockWatch(clock, log, bootMs && (() => bootMs(clock)))
   const beat = () => {
     clock.advance(SECOND_MS)
-    return watch.run()
+    return watch.now()
   }
   return { clock, lines, watch, beat }
 }

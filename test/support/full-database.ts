@@ -24,12 +24,11 @@ import { passkeyWriter } from '../../src/features/passkeys/passkey-table.js'
 import { approvalWriter } from '../../src/features/policies/approval-table.js'
 import { policyWriter } from '../../src/features/policies/policy-table.js'
 import { retentionWriter } from '../../src/features/policies/retention-statements.js'
-import { TABLES_OF_POSTGRES } from '../../src/features/postgres/copy/copied-tables.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { apiClient } from './client.js'
 import type { ServerProcess, Workplace } from './command.js'
 import { base64, face } from './faces.js'
-import type { TestDatabase } from './postgres.js'
+import { TABLES_OF_POSTGRES, type TestDatabase } from './postgres.js'
 import {
   agedReference,
   captureSession,
@@ -256,7 +255,7 @@ export function dumpSqlite(file: string): Dump {
   }
 }
 
-export async function dumpPostgres({ query }: TestDatabase): Promise<Dump> {
+export async function dumpPostgres({ query }: Pick<TestDatabase, 'query'>): Promise<Dump> {
   const tables = await query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`)
   const dump: Dump = {}
   for (const { name } of tables.filter(({ name }) => !TABLES_OF_POSTGRES.includes(name as string))) {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
-import { describe, inject } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, inject } from 'vitest'
 import { parsePostgresUrl } from '../../src/features/postgres/postgres-url.js'
 import { Hosts } from '../../src/features/postgres/store/postgres-hosts.js'
 import type { PostgresAnswer } from './postgres-on-demand.js'
@@ -18,6 +18,14 @@ export interface TestDatabase {
   /** Drops the database and closes every connection to it. */
   drop(): Promise<void>
 }
+
+/**
+ * Tables that exist only in PostgreSQL and are not copied: what services agree on while they run, the epochs under which they wrap data
+ * keys, and the operator's password, which SQLite leaves to a file and which is copied separately.
+ */
+export const TABLES_OF_POSTGRES: readonly string[] = [
+  ...['schema_version', 'lane', 'duty', 'node', 'epoch', 'claim', 'bucket', 'operator_password'],
+]
 
 /** Shows as skipped where no server can be had. */
 export function overPostgres(suite: () => void): void {
@@ -48,8 +56,35 @@ export async function createDatabase(): Promise<TestDatabase> {
   }
 }
 
+/**
+ * A database of its own for each test, or one for all tests of a suite. What tests open on it is closed before it is dropped, the last first.
+ */
+export function testDatabase(of: 'each test' | 'all tests' = 'each test') {
+  const [before, after] = of === 'each test' ? [beforeEach, afterEach] : [beforeAll, afterAll]
+  const opened: Array<() => unknown> = []
+  let database: TestDatabase | undefined
+  before(async () => {
+    database = await createDatabase()
+  })
+  after(async () => {
+    for (const close of opened.splice(0).reverse()) await close()
+    await database?.drop()
+  })
+  return {
+    get url() {
+      return database!.url
+    },
+    query: ((...given) => database!.query(...given)) as TestDatabase['query'],
+    /** @returns what was opened */
+    closing<T extends { close(): unknown }>(one: T): T {
+      opened.push(() => one.close())
+      return one
+    },
+  }
+}
+
 /** How a pool or a coordinator reaches a database. */
-export function accessTo({ url }: TestDatabase) {
+export function accessTo({ url }: Pick<TestDatabase, 'url'>) {
   const target = parsePostgresUrl(url)
   return { target, hosts: new Hosts(target.hosts), passwordFile: undefined }
 }

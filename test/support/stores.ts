@@ -36,6 +36,11 @@ export interface StoresUnderTest {
   writing<W extends object>(writer: (database: Connection) => W): W
   /** Runs the same work many times at once, in turns over two connections. @param scope default: the installation */
   atOnce<T>(count: number, work: (tx: StoreTransaction, i: number) => Promise<T>, scope?: Scope): Promise<T[]>
+  /** Begins a transaction that has done this work, and stays open until it is released. @param store default: this one @param scope default: the installation */
+  hold(
+    work: (tx: StoreTransaction) => Promise<void>,
+    on?: { store?: Store; scope?: Scope },
+  ): Promise<{ release(): void; done: Promise<void> }>
   /** Inserts these rows in one transaction. */
   insert(rows: Rows): Promise<void>
   /** Opens another store on the same data, as another process would. It is closed after the test. @param options default: with the tables of all features */
@@ -100,6 +105,16 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
       const each = Array.from({ length: count }, (_, i) => i)
       return Promise.all(each.map((i) => both[i % 2]!.transaction(scope, (tx) => work(tx, i))))
     },
+    async hold(work, { store: holder = store, scope = 'installation' } = {}) {
+      const [entered, released] = [deferred(), deferred()]
+      const done = holder.transaction(scope, async (tx) => {
+        await work(tx)
+        entered.resolve()
+        await released.promise
+      })
+      await entered.promise
+      return { release: released.resolve, done }
+    },
     insert: (rows) => write((tx) => insertRows(tx, rows)),
     open,
     execute: (statement) => place.execute(statement),
@@ -108,6 +123,14 @@ function storesAt(kind: StoresUnderTest['kind'], makePlace: () => Promise<StoreP
       return place.openingScript
     },
   }
+}
+
+function deferred() {
+  let resolve = () => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
 }
 
 /** The URL of a built module, as JavaScript. */

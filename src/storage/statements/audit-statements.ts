@@ -53,12 +53,12 @@ export function auditWriter(
   { auditEnd }: Pick<ReturnType<typeof auditReader>, 'auditEnd'>,
 ) {
   const { insert, put } = writing(database)
-  const append = database.prepare(AUDIT.insert)
-  const putSeal = database.prepare(AUDIT_SEAL.replace)
-  const putBackup = database.prepare(LAST_BACKUP.replace)
+  const appendAudit = insert(AUDIT)
+  const putAuditSeal = put(AUDIT_SEAL)
+  const putBackup = put(LAST_BACKUP)
   return {
-    appendAudit: insert(AUDIT),
-    putAuditSeal: put(AUDIT_SEAL),
+    appendAudit,
+    putAuditSeal,
     putAuditVerification: put(AUDIT_WALK),
     /**
      * Appends entries after the last one of a tenant's log, and seals the log.
@@ -71,9 +71,8 @@ export function auditWriter(
       asked: Promise<AuditEnd> = auditEnd(tenantId),
     ) => {
       const { records, seal } = follow((await asked).head)
-      for (const record of records) append.run(record)
-      putSeal.run(seal)
+      await Promise.all([...records.map((record) => appendAudit(record)), putAuditSeal(seal)])
     },
-    setLastBackup: async (at: number) => void putBackup.run({ at }),
+    setLastBackup: (at: number) => putBackup({ at }),
   }
 }

@@ -27,15 +27,13 @@ export function keysReader(database: ReadConnection, tables: readonly Table[]) {
 /** @param onErase called when a value that was sealed under an old key was replaced */
 export function keysWriter(database: Connection, onErase: () => void, tables: readonly Table[]) {
   const { put } = writing(database)
-  const putSealed = onceEach((named: string) => {
+  const sealed = onceEach((named: string) => {
     const { name, id, column, when, keyOf } = sealedTable(tables, named)
-    const statement = database.prepare(`UPDATE ${name} SET ${column} = @sealed WHERE ${id} = @id AND ${when}`)
-    return (row: SealedRow) => statement.run({ id: keyOf(row.id), sealed: row.sealed })
-  })
-  const deleteSealed = onceEach((named: string) => {
-    const { name, id, keyOf } = sealedTable(tables, named)
-    const statement = database.prepare(`DELETE FROM ${name} WHERE ${id} = ?`)
-    return (row: string) => statement.run(keyOf(row))
+    return {
+      put: database.prepare(`UPDATE ${name} SET ${column} = @sealed WHERE ${id} = @id AND ${when}`),
+      delete: database.prepare(`DELETE FROM ${name} WHERE ${id} = ?`),
+      keyOf,
+    }
   })
   const deleteKeyring = database.prepare('DELETE FROM keyring WHERE master_key_id = ?')
   return {
@@ -46,12 +44,14 @@ export function keysWriter(database: Connection, onErase: () => void, tables: re
     },
     /** Deletes a row with its sealed value, in the write-ahead log too. */
     deleteSealed: async (table: string, id: string) => {
-      deleteSealed(table)(id)
+      const statements = sealed(table)
+      statements.delete.run(statements.keyOf(id))
       onErase()
     },
     /** Stores a newly sealed value; the old one is overwritten, in the write-ahead log too. */
     putSealed: async (table: string, row: SealedRow) => {
-      putSealed(table)(row)
+      const { put, keyOf } = sealed(table)
+      put.run({ id: keyOf(row.id), sealed: row.sealed })
       onErase()
     },
   }

@@ -36,22 +36,6 @@ overStores((stores) => {
   const names = async () => (await read().tenants()).map(({ name }) => name).sort()
   const insert = (name: string, scope: Scope, store: Store = stores.store) =>
     store.transaction(scope, (tx) => tx.insertTenant(tenant(name)))
-  /** Begins a transaction that stays open until `release` is called. */
-  async function hold(scope: Scope, store: Store): Promise<{ release: () => void; done: Promise<void> }> {
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    let done = Promise.resolve()
-    await new Promise<void>((entered) => {
-      done = store.transaction(scope, async (tx) => {
-        await tx.insertTenant(tenant('held'))
-        entered()
-        await released
-      })
-    })
-    return { release, done }
-  }
   const atOnce = <T>(count: number, work: (tx: StoreTransaction, i: number) => Promise<T>) =>
     stores.atOnce(count, work, 'rows')
 
@@ -81,13 +65,13 @@ overStores((stores) => {
     })
 
     it('waits for a transaction of the whole installation, and holds one up', async () => {
-      const other = await stores.open()
+      const store = await stores.open()
       for (const [first, second] of [
         [scope, 'installation'],
         ['installation', scope],
       ] as const) {
         const before = await names()
-        const held = await hold(first, other)
+        const held = await stores.hold((tx) => tx.insertTenant(tenant('held')), { store, scope: first })
         let isDone = false
         const waiting = insert(`late-${before.length}`, second).then(() => {
           isDone = true

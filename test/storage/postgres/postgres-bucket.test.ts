@@ -2,29 +2,25 @@
  * Tests of the token buckets that services share through PostgreSQL: never more than a burst at once, and no less after a clock was set
  * back.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { PostgresCoordinator } from '../../../src/features/postgres/store/postgres-coordinator.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
-import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, overPostgres, testDatabase } from '../../support/postgres.js'
 
 const BUCKET = { ratePerSecond: 5, burst: 10 }
 const MOST = 100
 
 overPostgres(() => {
-  let database: TestDatabase
+  const database = testDatabase('all tests')
   let coordinator: PostgresCoordinator
 
   beforeAll(async () => {
-    database = await createDatabase()
     await (await openPostgresStore(database.url)).close()
     coordinator = new PostgresCoordinator(accessTo(database))
+    database.closing({ close: () => coordinator.stop() })
     await coordinator.start()
   })
   afterEach(() => database.query('DELETE FROM bucket'))
-  afterAll(async () => {
-    await coordinator?.stop()
-    await database?.drop()
-  })
 
   const shift = (interval: string) => database.query(`UPDATE bucket SET at = at + interval '${interval}'`)
   const lease = () => coordinator.leaseTokens('holder', BUCKET, MOST)

@@ -1,16 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { PostgresCoordinator } from '../../../src/features/postgres/store/postgres-coordinator.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { systemClock } from '../../../src/lib/clock.js'
 import { StoreUnavailableError } from '../../../src/storage/store.js'
 import { SharedRateLimiter } from '../../../src/tenants/shared-rate-limiter.js'
-import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, overPostgres, testDatabase } from '../../support/postgres.js'
 
 const SCOPE = Buffer.from('scope')
 const PAYLOAD = Buffer.from('payload')
 
 overPostgres(() => {
-  let database: TestDatabase
+  const database = testDatabase('all tests')
   const coordinators: PostgresCoordinator[] = []
   /** Makes a coordinator as a service has it. */
   const coordinator = async () => {
@@ -19,16 +19,12 @@ overPostgres(() => {
     await made.start()
     return made
   }
-  beforeAll(async () => {
-    database = await createDatabase()
-    await (await openPostgresStore(database.url)).close()
-  })
+  beforeAll(async () => (await openPostgresStore(database.url)).close())
   afterEach(async () => {
     for (const one of coordinators.splice(0)) await one.stop()
     await database.query('DELETE FROM claim')
     await database.query('DELETE FROM bucket')
   })
-  afterAll(() => database?.drop())
 
   const held = async () => (await database.query('SELECT node FROM claim')).map(({ node }) => node)
 

@@ -4,9 +4,8 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tablesOf } from '../../../src/features/index.js'
-import { TABLES_OF_POSTGRES } from '../../../src/features/postgres/copy/copied-tables.js'
 import { openPostgresSource, openPostgresTarget } from '../../../src/features/postgres/copy/postgres-copy.js'
 import { openSqliteSource } from '../../../src/features/postgres/copy/sqlite-copy.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
@@ -30,7 +29,7 @@ import {
 } from '../../support/full-database.js'
 import { leash } from '../../support/leash.js'
 import { OPERATOR_HASH } from '../../support/operator.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { createDatabase, overPostgres, TABLES_OF_POSTGRES, testDatabase } from '../../support/postgres.js'
 import { insertUser, tenant } from '../../support/records.js'
 
 /** Time limit for tests that start services, on a busy machine. */
@@ -40,7 +39,7 @@ overPostgres(() => {
   let place: Workplace
   let source: string
   let populated: Populated
-  let database: TestDatabase
+  const database = testDatabase()
   let number = 0
 
   beforeAll(async () => {
@@ -48,10 +47,6 @@ overPostgres(() => {
     source = place.path('countersign.db')
     populated = await populate(place)
   }, LIMIT_MS)
-  beforeEach(async () => {
-    database = await createDatabase()
-  })
-  afterEach(() => database?.drop())
   afterAll(() => place?.dispose())
 
   const sqlite = (file: string) => `sqlite:${file}`
@@ -62,7 +57,7 @@ overPostgres(() => {
     copyFileSync(source, file)
     return file
   }
-  const shown = ({ url }: TestDatabase) => url.replace(/:[^:@]+@/, '@')
+  const shown = ({ url }: { url: string }) => url.replace(/:[^:@]+@/, '@')
   const move = (from: string, to: string, env: Record<string, string> = {}) =>
     place.run(['migrate-store', '--from', from, '--to', to, '--json'], env)
   const moved = async (from: string, to: string) => {

@@ -1,19 +1,15 @@
 import { expect, it } from 'vitest'
 import { databaseOf } from '../../../src/app/database.js'
-import { createDatabase, overPostgres } from '../../support/postgres.js'
+import { overPostgres, testDatabase } from '../../support/postgres.js'
 
 const waitsForDisk = (database: string) =>
   databaseOf({ database, databasePasswordFile: undefined }).waitsForDisk()
 
 overPostgres(() => {
+  const database = testDatabase()
   it('recognizes a server that runs without fsync, as that of the tests does', async () => {
-    const database = await createDatabase()
-    try {
-      expect(await database.query('SHOW fsync')).toEqual([{ fsync: 'off' }])
-      expect(await waitsForDisk(database.url)).toBe(false)
-    } finally {
-      await database.drop()
-    }
+    expect(await database.query('SHOW fsync')).toEqual([{ fsync: 'off' }])
+    expect(await waitsForDisk(database.url)).toBe(false)
   })
 })
 

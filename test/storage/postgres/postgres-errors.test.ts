@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { PostgresPool } from '../../../src/features/postgres/store/postgres-pool.js'
 import { TIMEOUTS } from '../../../src/features/postgres/store/postgres-session.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { toDomainError } from '../../../src/http/to-domain-error.js'
-import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, overPostgres, testDatabase } from '../../support/postgres.js'
 
 /** Errors that pass without a change of this program, by SQLSTATE. */
 const PASSING =
@@ -77,19 +77,10 @@ function simpleQuery(sql: string): Buffer {
 }
 
 overPostgres(() => {
-  let database: TestDatabase
-  const opened: Array<{ close(): unknown }> = []
-  beforeEach(async () => {
-    database = await createDatabase()
-  })
-  afterEach(async () => {
-    for (const one of opened.splice(0).reverse()) await one.close()
-    await database.drop()
-  })
-
+  const database = testDatabase()
   const poolOf = (size: number) => {
     const pool = new PostgresPool(accessTo(database), { size, timeouts: TIMEOUTS })
-    opened.push({ close: () => pool.end() })
+    database.closing({ close: () => pool.end() })
     return pool
   }
 
@@ -117,11 +108,9 @@ overPostgres(() => {
 
   it('reads, writes and claims over new connections when all are in failed transactions', async () => {
     const url = new URL(database.url)
-    const intruder = await Intruder.listen(Number(url.port))
-    opened.push(intruder)
+    const intruder = database.closing(await Intruder.listen(Number(url.port)))
     url.port = `${intruder.port}`
-    const store = await openPostgresStore(url.href, { serving: true })
-    opened.push(store)
+    const store = database.closing(await openPostgresStore(url.href, { serving: true }))
     const use = async () => {
       const scope = { tenantId: 'ten_a', serializationKey: 'ada' }
       const claiming = store.coordinator!.claim(Buffer.from('scope'), Buffer.from('payload'))

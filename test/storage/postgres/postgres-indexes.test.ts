@@ -1,9 +1,9 @@
 /** Tests of the indexes over the audit log, which services build while others write. */
 import pg from 'pg'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openPostgresStore, type PostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
+import { expect, it } from 'vitest'
+import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
 import { poll } from '../../support/command.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { overPostgres, testDatabase } from '../../support/postgres.js'
 import { auditEntry, tenant } from '../../support/records.js'
 
 const NAMES = ['audit_erased', 'audit_verification']
@@ -11,13 +11,8 @@ const VALID = `SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oi
   WHERE indisvalid AND relname LIKE 'audit\\_%' ORDER BY relname`
 const BUILDING = `SELECT pid FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND state = 'active'`
 
-let database: TestDatabase
-const opened: Array<{ close(): Promise<void> }> = []
-const open = async (options = {}): Promise<PostgresStore> => {
-  const store = await openPostgresStore(database.url, options)
-  opened.push(store)
-  return store
-}
+const database = testDatabase()
+const open = async (options = {}) => database.closing(await openPostgresStore(database.url, options))
 const validIndexes = async () =>
   (await database.query(VALID)).map(({ name }) => name as string).filter((name) => NAMES.includes(name))
 const entry = (sequence: number) =>
@@ -27,7 +22,7 @@ const entry = (sequence: number) =>
 const connectPlainly = async () => {
   const client = new pg.Client(database.url)
   await client.connect()
-  opened.push({ close: () => client.end() })
+  database.closing({ close: () => client.end() })
   return client
 }
 const append = (sequence: number) =>
@@ -46,14 +41,6 @@ async function age(): Promise<void> {
 }
 
 overPostgres(() => {
-  beforeEach(async () => {
-    database = await createDatabase()
-  })
-  afterEach(async () => {
-    for (const one of opened.splice(0)) await one.close()
-    await database.drop()
-  })
-
   it('a new database has them from the start', async () => {
     await open()
     expect(await validIndexes()).toEqual(NAMES)

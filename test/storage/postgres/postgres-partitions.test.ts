@@ -1,66 +1,44 @@
 import pg from 'pg'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { epochsOf } from '../../../src/features/postgres/exports.js'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
-import type { Store } from '../../../src/storage/store.js'
+import type { TenantRecord } from '../../../src/storage/records.js'
+import type { Store, StoreTransaction } from '../../../src/storage/store.js'
 import { poll } from '../../support/command.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { overPostgres, testDatabase } from '../../support/postgres.js'
 import { tenant } from '../../support/records.js'
 
 /** Enough tenants that some share a lock partition and some do not. */
 const NAMES = Array.from({ length: 24 }, (_, i) => `tenant-${i}`)
 const TIMES = 12
 
-let database: TestDatabase
+const database = testDatabase()
 let nodes: Store[]
 
+function countOne(tx: StoreTransaction, { id, ...tenant }: TenantRecord): Promise<void> {
+  const { ratePerSecond, burst, fmr, requireLiveness, replaceVerdictMinutes } = tenant
+  const contract = { burst, fmr, requireLiveness, replaceVerdictMinutes }
+  return tx.setContract(id, { ...contract, ratePerSecond: ratePerSecond + 1 })
+}
 /** Reads a value and writes what follows from it. */
 const count = (store: Store, name: string) =>
   store.transaction({ tenantId: `ten_${name}` }, async (tx) => {
-    const { ratePerSecond, burst, fmr, requireLiveness, replaceVerdictMinutes } = (await tx.tenantById(
-      `ten_${name}`,
-    ))!
-    await tx.setContract(`ten_${name}`, {
-      ratePerSecond: ratePerSecond + 1,
-      burst,
-      fmr,
-      requireLiveness,
-      replaceVerdictMinutes,
-    })
+    await countOne(tx, (await tx.tenantById(`ten_${name}`))!)
   })
 
 overPostgres(() => {
   beforeEach(async () => {
-    database = await createDatabase()
-    nodes = [await openPostgresStore(database.url), await openPostgresStore(database.url)]
+    nodes = await Promise.all([1, 2].map(async () => database.closing(await openPostgresStore(database.url))))
     await nodes[0]!.transaction('installation', async (tx) => {
       for (const name of NAMES) await tx.insertTenant(tenant(name, { ratePerSecond: 0 }))
     })
-  })
-  afterEach(async () => {
-    for (const node of nodes) await node.close()
-    await database.drop()
   })
   const rates = async () => (await nodes[0]!.read.tenants()).map(({ ratePerSecond }) => ratePerSecond)
 
   it('serializes transactions of one tenant, and global ones, over all nodes', async () => {
     const ofAll = (store: Store) =>
       store.transaction('installation', async (tx) => {
-        for (const {
-          id,
-          ratePerSecond,
-          burst,
-          fmr,
-          requireLiveness,
-          replaceVerdictMinutes,
-        } of await tx.tenants())
-          await tx.setContract(id, {
-            ratePerSecond: ratePerSecond + 1,
-            burst,
-            fmr,
-            requireLiveness,
-            replaceVerdictMinutes,
-          })
+        for (const one of await tx.tenants()) await countOne(tx, one)
       })
     await Promise.all(
       nodes.flatMap((node) =>

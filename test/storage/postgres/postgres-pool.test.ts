@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PostgresPool } from '../../../src/features/postgres/store/postgres-pool.js'
 import { TIMEOUTS } from '../../../src/features/postgres/store/postgres-session.js'
-import { accessTo, createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { accessTo, overPostgres, testDatabase } from '../../support/postgres.js'
 
 const SIZE = 4
 const LOCKED = 'SELECT 0 AS i, pg_advisory_xact_lock_shared(1)'
 const PID = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' }
 
 overPostgres(() => {
-  let database: TestDatabase
+  const database = testDatabase('all tests')
   let pool: PostgresPool
-  beforeAll(async () => {
-    database = await createDatabase()
+  beforeAll(() => {
     pool = new PostgresPool(accessTo(database), { size: SIZE, timeouts: TIMEOUTS })
-  })
-  afterAll(async () => {
-    await pool?.end()
-    await database?.drop()
+    database.closing({ close: () => pool.end() })
   })
   const brief = async (text: string, values?: unknown[]) =>
     (await pool.query({ text, isQuick: true, ...(values ? { values } : {}) })).rows[0]

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { AuditLog } from '../../../src/audit/audit-log.js'
 import { newKeys } from '../../../src/crypto/service-keys.js'
 import { Events } from '../../../src/events/events.js'
@@ -30,7 +30,7 @@ import type { Store } from '../../../src/storage/store.js'
 import { SigningSecrets } from '../../../src/tenants/signing-secrets.js'
 import { TemplateVault } from '../../../src/users/template-vault.js'
 import { poll } from '../../support/command.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { overPostgres, testDatabase } from '../../support/postgres.js'
 import {
   AT,
   bytes,
@@ -47,7 +47,7 @@ const NOW = AT + 10 * DAY_MS
 const OLD_REQUEST = '01a00000-0000-7000-8000-000000000001'
 const NEW_REQUEST = '01a20000-0000-7000-8000-000000000001'
 
-let database: TestDatabase
+const database = testDatabase()
 let holder: Store
 let node: Store
 
@@ -95,9 +95,8 @@ async function holdTenant(): Promise<() => Promise<void>> {
 
 overPostgres(() => {
   beforeEach(async () => {
-    database = await createDatabase()
-    holder = await openPostgresStore(database.url, { tables: tablesOf() })
-    node = await openPostgresStore(database.url, { tables: tablesOf() })
+    holder = database.closing(await openPostgresStore(database.url, { tables: tablesOf() }))
+    node = database.closing(await openPostgresStore(database.url, { tables: tablesOf() }))
     for (const name of ['held', 'a']) await fill(name)
     await holder.transaction('installation', async (tx) => {
       await tx.insertSubject(subject('grace', { environment: 'sandbox' }))
@@ -117,10 +116,6 @@ overPostgres(() => {
         ...{ clientRequestId: null, verificationId: null, subject: null, sandboxUser: null },
       })
     })
-  })
-  afterEach(async () => {
-    for (const one of [holder, node]) await one.close()
-    await database.drop()
   })
 
   it('every recurring job of a node ends while another node holds a tenant, and none locks the table of lock partitions', async () => {

@@ -1,9 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   inspectPostgres,
   openPostgresStore,
@@ -15,26 +14,21 @@ import {
   type StoreTransaction,
   StoreUnavailableError,
 } from '../../../src/storage/store.js'
+import { TcpProxy } from '../../chaos/tcp-proxy.js'
 import { poll } from '../../support/command.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { overPostgres, testDatabase } from '../../support/postgres.js'
+import { freePort } from '../../support/postgres-server.js'
 import { tenant } from '../../support/records.js'
 
-const opened: Array<{ close(): unknown }> = []
-let database: TestDatabase
+const database = testDatabase()
 
-async function openStore(url: string, options?: PostgresOptions) {
-  const store = await openPostgresStore(url, options)
-  opened.push(store)
-  return store
-}
+const openStore = async (url: string, options?: PostgresOptions) =>
+  database.closing(await openPostgresStore(url, options))
 
-/** The COMMIT as it crosses the wire; the statement BEGIN contains COMMITTED. */
-const COMMIT = 'COMMIT\0'
 const adding = (name: string) => (tx: StoreTransaction) => tx.insertTenant(tenant(name))
 
-/** The same URL with other hosts; `hosts` has `host:port` pairs, separated by commas. */
-const by = (hosts: string) => database.url.replace(/@[^/]+/, `@${hosts}`)
-const hostOf = (url: string) => /@([^/]+)/.exec(url)![1]!
+/** The same URL with other hosts, each `host:port`. */
+const by = (...hosts: string[]) => database.url.replace(/@[^/]+/, `@${hosts.join(',')}`)
 const refusal = async (opening: Promise<unknown>) => {
   const error = await opening.then(
     () => null,
@@ -44,73 +38,13 @@ const refusal = async (opening: Promise<unknown>) => {
   return (error as Error).message
 }
 
-/** A proxy between store and server. */
-class Wire {
-  /** Called with what the store sends, before it is passed on; returns false to hold it back. */
-  sees: (data: Buffer, connection: { cut(): void; mute(): void }) => boolean = () => true
-  /** Whether answers of the server are lost. */
-  isDeaf = false
-  private readonly sockets = new Set<Socket>()
-
-  private constructor(private readonly server: Server) {}
-
-  static async start(target: string): Promise<Wire> {
-    const [host, port] = target.split(':')
-    const server = createServer()
-    const proxy = new Wire(server)
-    server.on('connection', (near) => {
-      const far = connect(Number(port), host)
-      const cut = () => {
-        near.destroy()
-        far.destroy()
-      }
-      for (const socket of [near, far]) {
-        proxy.sockets.add(socket)
-        socket.on('error', cut).on('close', cut)
-      }
-      let isMute = false
-      const mute = () => {
-        isMute = true
-      }
-      near.on('data', (data) => {
-        if (!isMute && proxy.sees(data, { cut, mute })) far.write(data)
-      })
-      far.on('data', (data) => {
-        if (!isMute && !proxy.isDeaf) near.write(data)
-      })
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    opened.push(proxy)
-    return proxy
-  }
-
-  get address(): string {
-    return `127.0.0.1:${(this.server.address() as { port: number }).port}`
-  }
-
-  cutAll(): void {
-    for (const socket of this.sockets) socket.destroy()
-  }
-
-  close(): void {
-    this.cutAll()
-    this.server.close()
-  }
-}
+const proxyOf = async () => database.closing((await TcpProxy.before(database.url)).proxy)
 
 /** A store that reaches its server through a proxy. */
 async function openBehindProxy(options?: PostgresOptions) {
-  const proxy = await Wire.start(hostOf(database.url))
+  const proxy = await proxyOf()
   return { proxy, store: await openStore(by(proxy.address), options) }
 }
-
-beforeEach(async () => {
-  database = await createDatabase()
-})
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close()
-  await database.drop()
-})
 
 overPostgres(() => {
   it('is created by one of many processes that start at once, for all of them', async () => {
@@ -140,60 +74,34 @@ overPostgres(() => {
 
   it('resolves a transaction when only the answer to its commit is lost', async () => {
     const { proxy, store } = await openBehindProxy({ serving: true })
-    let lost = 0
-    proxy.sees = (data, { cut }) => {
-      if (!data.includes(COMMIT)) return true
-      lost++
-      proxy.sees = () => true
-      proxy.isDeaf = true
-      // The COMMIT is on its way to the server when the store loses the connection.
-      setTimeout(() => {
-        proxy.isDeaf = false
-        cut()
-      }, 200)
-      return true
-    }
+    proxy.loseCommits('done and cut', 1)
     await store.transaction('installation', adding('a'))
-    expect(lost).toBe(1)
+    expect(proxy.counts.lostCommits).toBe(1)
     expect((await store.read.tenants()).map(({ name }) => name)).toEqual(['a'])
   })
 
   it('rejects a transaction without effect when its commit is lost', async () => {
     const { proxy, store } = await openBehindProxy({ serving: true })
-    proxy.sees = (data, { cut }) => {
-      if (!data.includes(COMMIT)) return true
-      proxy.sees = () => true
-      cut()
-      return false
-    }
+    proxy.loseCommits('cut before', 1)
     await expect(store.transaction('installation', adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
     expect(await store.read.tenants()).toEqual([])
     await store.transaction('installation', adding('a'))
     expect((await store.read.tenants()).length).toBe(1)
   })
 
-  /** Stops all traffic on the connection that sends a COMMIT; other connections work. */
-  const silenceCommits = (proxy: Wire, then: 'server hears' | 'nobody hears') => {
-    proxy.sees = (data, { mute }) => {
-      if (!data.includes(COMMIT)) return true
-      proxy.sees = () => true
-      mute()
-      return then === 'server hears'
-    }
-  }
   /** Less than the timeout of a statement: a dead connection is detected before. */
   const FOUND_OUT_MS = 7500
 
   it('finds out that a commit has happened whose connection does not answer any more', async () => {
     const { proxy, store } = await openBehindProxy()
-    silenceCommits(proxy, 'server hears')
+    proxy.loseCommits('done in silence', 1)
     await store.transaction('installation', adding('a'), performance.now() + FOUND_OUT_MS)
     expect((await store.read.tenants()).length).toBe(1)
   })
 
   it('releases the lock partition of a commit that the server never received', async () => {
     const { proxy, store } = await openBehindProxy()
-    silenceCommits(proxy, 'nobody hears')
+    proxy.loseCommits('never sent', 1)
     const lost = store.transaction('installation', adding('a'))
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailableError)
     await store.transaction('installation', adding('b'), performance.now() + FOUND_OUT_MS)
@@ -223,7 +131,7 @@ overPostgres(() => {
 
   it('rejects transactions that wait for a silent server at their deadline, without any effect', async () => {
     const { proxy, store } = await openBehindProxy()
-    proxy.isDeaf = true
+    proxy.swallow()
     const first = store
       .transaction('installation', adding('a'), performance.now() + FOUND_OUT_MS)
       .catch(() => 'first')
@@ -239,8 +147,8 @@ overPostgres(() => {
       )
       .catch(() => 'second')
     expect(await Promise.race([first, second])).toBe('second')
-    proxy.isDeaf = false
-    proxy.cutAll()
+    proxy.heal()
+    proxy.cut()
     await first
     await store.assertWritable(performance.now() + FOUND_OUT_MS)
     expect(hasRun).toBe(false)
@@ -255,7 +163,7 @@ overPostgres(() => {
       store.transaction(TENANT, adding('a')),
       store.transaction(TENANT, async (tx) => {
         await tx.tenants()
-        proxy.cutAll()
+        proxy.cut()
         await tx.insertTenant(tenant('b'))
       }),
       store.transaction(TENANT, adding('c')),
@@ -268,47 +176,35 @@ overPostgres(() => {
 
   it('is unhealthy while the server is out of reach, and recovers without a restart', async () => {
     const { proxy, store } = await openBehindProxy()
-    const { sees } = proxy
-    proxy.sees = (_, { cut }) => {
-      cut()
-      return false
-    }
+    proxy.refuse()
     expect(await store.isHealthy()).toBe(false)
     await expect(store.transaction('installation', adding('a'))).rejects.toBeInstanceOf(StoreUnavailableError)
     await expect(store.read.tenants()).rejects.toBeInstanceOf(StoreUnavailableError)
-    proxy.sees = sees
+    proxy.heal()
     expect(await store.isHealthy()).toBe(true)
     await store.transaction('installation', adding('a'))
   })
 
   it('tries the hosts one after the other until it finds one that can be written', async () => {
-    const gone = await Wire.start(hostOf(database.url))
-    const dead = gone.address
-    gone.close()
-    const store = await openStore(by(`${dead},${hostOf(database.url)}`))
+    const dead = `127.0.0.1:${await freePort()}`
+    const store = await openStore(by(dead, new URL(database.url).host))
     await store.transaction('installation', adding('a'))
     expect(await refusal(openPostgresStore(by(dead)))).toMatch(/ECONNREFUSED/)
   })
 
   it('changes to another host when the current one is gone', async () => {
-    const first = await Wire.start(hostOf(database.url))
-    const second = await Wire.start(hostOf(database.url))
-    const store = await openStore(by(`${first.address},${second.address}`))
-    first.close()
+    const [first, second] = [await proxyOf(), await proxyOf()]
+    const store = await openStore(by(first.address, second.address))
+    first.refuse()
     await store.transaction('installation', adding('a'))
     expect((await store.read.tenants()).length).toBe(1)
   })
 
   it('stays with a host all of whose connections are in use', async () => {
-    const first = await Wire.start(hostOf(database.url))
-    const second = await Wire.start(hostOf(database.url))
-    let isLeft = false
-    const store = await openStore(`${by(`${first.address},${second.address}`)}?connect_timeout=1`)
+    const [first, second] = [await proxyOf(), await proxyOf()]
+    const store = await openStore(`${by(first.address, second.address)}?connect_timeout=1`)
     // Every host is asked once for its timeline at the start.
-    second.sees = () => {
-      isLeft = true
-      return true
-    }
+    const asked = second.counts.connections
     const other = new pg.Client(database.url)
     await other.connect()
     await other.query('BEGIN')
@@ -319,7 +215,7 @@ overPostgres(() => {
     await other.end()
     await Promise.all(reads.slice(0, -1))
     await store.read.tenants()
-    expect(isLeft).toBe(false)
+    expect(second.counts.connections).toBe(asked)
   })
 
   it('reads the password from a file for every connection', async () => {

@@ -43,8 +43,8 @@ function connect(path = file): Database.Database {
 const moduleOf = (name: string) =>
   JSON.stringify(pathToFileURL(packageFile('dist', 'src', 'storage', 'sqlite', name)).href)
 const names = async (store: SqliteStore) => (await store.read.tenants()).map(({ name }) => name)
-const insertTenant = (store: SqliteStore, name: string, deadlineMs?: number) =>
-  store.transaction('installation', (tx) => tx.insertTenant(tenant(name)), deadlineMs)
+const insertTenant = (store: SqliteStore, name: string) =>
+  store.transaction('installation', (tx) => tx.insertTenant(tenant(name)))
 /** Inserts a user with a reference, a capture and a kept response. */
 const insertUser = (store: SqliteStore, name: string) =>
   store.transaction('installation', (tx) => insertUserRows(tx, name))
@@ -159,21 +159,6 @@ describe('a lock that another connection holds', () => {
     other.exec('COMMIT')
     await insertTenant(store, 'c')
     expect(await names(store)).toEqual(['c'])
-  })
-
-  it('is waited for until the deadline of each transaction, even of queued ones', async () => {
-    const store = openStore()
-    const other = connect()
-    other.exec('BEGIN IMMEDIATE')
-    const soon = performance.now() + 100
-    const patient = insertTenant(store, 'patient', soon + 60_000)
-    const hurried = insertTenant(store, 'hurried', soon)
-    await new Promise((resolve) => setTimeout(resolve, 30))
-    const queued = insertTenant(store, 'queued', soon)
-    for (const late of [hurried, queued]) await expect(late).rejects.toThrow(StoreUnavailableError)
-    other.exec('COMMIT')
-    await patient
-    expect(await names(store)).toEqual(['patient'])
   })
 
   it('does not keep a command from writing during the commits of a busy service', async () => {

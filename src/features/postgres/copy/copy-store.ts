@@ -5,8 +5,17 @@
 import { CodedError } from '../../../lib/errors.js'
 import type { Connection } from '../../../storage/connection.js'
 import type { SharedStore, StoreReader } from '../../../storage/store.js'
+import type { Table } from '../../../storage/table.js'
 import type { SharedEpochs } from '../store/postgres-shared-store.js'
-import { type CopiedTable, hasRows, pagesOf, type Row, rowCount, type Value } from './copied-tables.js'
+
+/** Rows in memory at once, of each side. */
+const PAGE_ROWS = 500
+
+export type CopiedTable = Pick<Table, 'name' | 'key'>
+
+type Value = string | number | Buffer | null
+/** A row's values by the name of their column. */
+type Row = Record<string, Value>
 
 export class StoreCopyError extends CodedError<
   | 'source_missing'
@@ -68,7 +77,10 @@ export async function copyStore(
 ): Promise<Record<string, number>> {
   for (const table of tables) await assertSameColumns(source, target, table)
   let total = 0
-  for (const table of tables) total += await rowCount(source.connection, table)
+  for (const { name } of tables) {
+    const counting = source.connection.prepare<[], { count: number }>(`SELECT count(*) AS count FROM ${name}`)
+    total += (await counting.get())!.count
+  }
   let done = 0
   for (const table of tables) {
     const columns = await source.columns(table)
@@ -132,7 +144,7 @@ export function assertVersion(
 /** @throws StoreCopyError target_not_empty */
 export async function assertEmpty(connection: Connection, tables: readonly CopiedTable[]): Promise<void> {
   for (const table of tables)
-    if (await hasRows(connection, table))
+    if (await connection.prepare(`SELECT 1 AS one FROM ${table.name} LIMIT 1`).get())
       throw new StoreCopyError(
         'target_not_empty',
         `The target holds data already (table ${table.name}), and stays as it is: give an empty database. A run that was interrupted has copied nothing, one that was not has copied everything.`,
@@ -150,4 +162,26 @@ function isSame(one: Row, other: Row, columns: readonly string[]): boolean {
 
 function isSameValue(one: Value, other: Value): boolean {
   return Buffer.isBuffer(one) ? Buffer.isBuffer(other) && one.equals(other) : one === other
+}
+
+/** All rows in the order of the key, page by page; the last page has fewer rows than the others, or none. */
+async function* pagesOf(
+  connection: Connection,
+  { name, key }: CopiedTable,
+  columns: readonly string[],
+): AsyncGenerator<Row[], undefined> {
+  const order = key.join(', ')
+  const select = (where: string) =>
+    connection.prepare<unknown[], Row>(
+      `SELECT ${columns.join(', ')} FROM ${name} ${where} ORDER BY ${order} LIMIT ${PAGE_ROWS}`,
+    )
+  let rows: Row[] = await select('').all()
+  yield rows
+  const next = select(`WHERE (${order}) > (${key.map(() => '?').join(', ')})`)
+  while (rows.length === PAGE_ROWS) {
+    const last: Row = rows.at(-1)!
+    rows = await next.all(...key.map((column) => last[column]))
+    yield rows
+  }
+  return undefined
 }

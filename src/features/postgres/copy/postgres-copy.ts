@@ -10,8 +10,14 @@ import { createSchema, SCHEMA, schemaVersion } from '../store/postgres-migration
 import { PostgresPool, type PostgresQuery } from '../store/postgres-pool.js'
 import { epochsIn, passwordIn } from '../store/postgres-shared-store.js'
 import { accessOf, opening, type PostgresOptions } from '../store/postgres-store.js'
-import type { CopiedTable } from './copied-tables.js'
-import { assertEmpty, assertVersion, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
+import {
+  assertEmpty,
+  assertVersion,
+  type CopiedTable,
+  type CopySource,
+  type CopyTarget,
+  StoreCopyError,
+} from './copy-store.js'
 
 /** A service that was killed keeps its lease, and a connection that was lost its locks, for a while. */
 const PATIENCE_MS = 5000

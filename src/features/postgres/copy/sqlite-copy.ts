@@ -18,8 +18,14 @@ import {
 import { storeReader } from '../../../storage/statements/statements.js'
 import { StoreOpenError } from '../../../storage/store.js'
 import type { Table } from '../../../storage/table.js'
-import type { CopiedTable } from './copied-tables.js'
-import { assertEmpty, assertVersion, type CopySource, type CopyTarget, StoreCopyError } from './copy-store.js'
+import {
+  assertEmpty,
+  assertVersion,
+  type CopiedTable,
+  type CopySource,
+  type CopyTarget,
+  StoreCopyError,
+} from './copy-store.js'
 
 /** How long a command that writes the file is waited for. */
 const LOCK_PATIENCE_MS = 5000
