@@ -1,6 +1,7 @@
 /** Rows for the tests of stores: complete, of the tenant `ten_a` and its user `sub_ada` unless told otherwise. */
 
-import type { PersonRecord, SessionRecord } from '../../src/admin/accounts/account-tables.js'
+import { accountWriter } from '../../src/admin/accounts/account-statements.js'
+import type { LoginLinkRecord, PersonRecord, SessionRecord } from '../../src/admin/accounts/account-tables.js'
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
 import { challengeWriter } from '../../src/features/challenges/table/exports.js'
@@ -292,6 +293,11 @@ export interface Rows {
   endpoints?: WebhookEndpointRecord[]
   deliveries?: WebhookDeliveryRecord[]
   entries?: AuditRecord[]
+  following?: FollowingReferenceRecord[]
+  erasures?: ErasureRecord[]
+  people?: Array<string | PersonRecord>
+  sessions?: SessionRecord[]
+  links?: LoginLinkRecord[]
 }
 
 /** Inserts rows after those that they stand under, and each kind in its order. */
@@ -309,6 +315,11 @@ export async function insertRows(tx: StoreTransaction, rows: Rows): Promise<void
   for (const row of rows.endpoints ?? []) await tx.statements(webhookWriter).insertEndpoint(row)
   for (const row of rows.deliveries ?? []) await tx.statements(webhookWriter).insertDelivery(row)
   for (const row of rows.entries ?? []) await tx.appendAudit(row)
+  for (const row of rows.following ?? []) await tx.putFollowingReference(row)
+  for (const row of rows.erasures ?? []) await tx.putErasure(row)
+  for (const row of rows.people ?? []) await tx.statements(accountWriter).putPerson(whole(row, operator))
+  for (const row of rows.sessions ?? []) await tx.statements(accountWriter).insertDashboardSession(row)
+  for (const row of rows.links ?? []) await tx.statements(accountWriter).insertLoginLink(row)
 }
 
 /** The captures after position `last` of a history. */

@@ -2,19 +2,20 @@
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
-import { AT, bytes, operator, session, tenant } from '../../support/records.js'
+import { AT, bytes, operator, session } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const accounts = () => stores.read().statements(accountReader)
   const writing = stores.writing(accountWriter)
   const accountsIn = (tx: StoreTransaction) => tx.statements(accountWriter)
-  const { write } = stores
+  const { write, insert } = stores
+  const ofOperator = (hash: string, personId: string | null) => session(hash, { tenantId: null, personId })
 
   describe('operators', () => {
     it('are found by id and by name, and are listed by name', async () => {
       const signedIn = operator('carl', { role: 'viewer', lastSignInAt: AT, lastSignInBy: 'oidc' })
-      for (const one of [operator('bea'), signedIn, operator('anna')]) await writing.putPerson(one)
+      await insert({ people: ['bea', signedIn, 'anna'] })
       expect(await accounts().personById('op_carl')).toEqual(signedIn)
       expect(await accounts().personByName('carl')).toEqual(signedIn)
       expect(await accounts().personById('carl')).toBeUndefined()
@@ -37,17 +38,13 @@ overStores((stores) => {
     })
 
     it('are deleted with their sessions', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (const name of ['anna', 'bea']) {
-          await accountsIn(tx).putPerson(operator(name))
-          await accountsIn(tx).insertDashboardSession(
-            session(name, { tenantId: null, personId: `op_${name}` }),
-          )
-        }
-        await accountsIn(tx).insertDashboardSession(session('of a tenant'))
-        await accountsIn(tx).deletePerson('op_anna')
+      const sessions = ['anna', 'bea'].map((name) => ofOperator(name, `op_${name}`))
+      await insert({
+        tenants: ['a'],
+        people: ['anna', 'bea'],
+        sessions: [...sessions, session('of a tenant')],
       })
+      await writing.deletePerson('op_anna')
       expect(await accounts().people(null)).toEqual([operator('bea')])
       expect(await accounts().dashboardSession(bytes('anna'), AT)).toBeUndefined()
       expect(await accounts().dashboardSession(bytes('bea'), AT)).toBeDefined()
@@ -58,14 +55,9 @@ overStores((stores) => {
   describe('sessions', () => {
     it('last until they expire (exclusive), and are deleted one by one or for an operator', async () => {
       const password = session('by password', { tenantId: null })
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await accountsIn(tx).putPerson(operator('anna'))
-        await accountsIn(tx).insertDashboardSession(password)
-        await accountsIn(tx).insertDashboardSession(session('of a tenant'))
-        for (const hash of ['one', 'two'])
-          await accountsIn(tx).insertDashboardSession(session(hash, { tenantId: null, personId: 'op_anna' }))
-      })
+      const ofAnna = ['one', 'two'].map((hash) => ofOperator(hash, 'op_anna'))
+      const sessions = [password, session('of a tenant'), ...ofAnna]
+      await insert({ tenants: ['a'], people: ['anna'], sessions })
       const there = async (hash: string, now = AT) => accounts().dashboardSession(bytes(hash), now)
       expect(await there('by password', AT + 9)).toEqual(password)
       expect(await there('by password', AT + 10)).toBeUndefined()
@@ -78,17 +70,12 @@ overStores((stores) => {
     })
 
     it('are renewed and confirmed while they exist, and listed until they end, newest first', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await accountsIn(tx).insertDashboardSession(session('old', { createdAt: AT - 5 }))
-        await accountsIn(tx).insertDashboardSession(session('new', { tenantId: null }))
-        await accountsIn(tx).insertDashboardSession(
-          session('before', {
-            ...{ endsAt: null, createdAt: null, lastUsedAt: null, authenticatedAt: null },
-            ...{ method: null, address: null, browser: null },
-          }),
-        )
+      const before = session('before', {
+        ...{ endsAt: null, createdAt: null, lastUsedAt: null, authenticatedAt: null },
+        ...{ method: null, address: null, browser: null },
       })
+      const sessions = [session('old', { createdAt: AT - 5 }), ofOperator('new', null), before]
+      await insert({ tenants: ['a'], sessions })
       const kept = { expiresAt: AT + 15, lastUsedAt: AT + 1 }
       for (const hash of ['old', 'gone']) await writing.keepDashboardSession({ hash: bytes(hash), ...kept })
       const times = { authenticatedAt: AT + 2, secondFactorAt: AT + 1 }
@@ -105,27 +92,14 @@ overStores((stores) => {
     })
 
     it('are deleted for a tenant with its links, and separately for the operator without a name, with the number returned', async () => {
-      const links = ['one', 'two'].map((hash) => ({
-        hash: bytes(hash),
-        tenantId: 'ten_a',
-        expiresAt: AT + 10,
-      }))
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (const link of links) await accountsIn(tx).insertLoginLink(link)
-        await accountsIn(tx).putPerson(operator('anna'))
-        await accountsIn(tx).insertDashboardSession(session('of a'))
-        await accountsIn(tx).insertDashboardSession(session('of b', { tenantId: 'ten_b' }))
-        await accountsIn(tx).insertDashboardSession(session('unnamed', { tenantId: null }))
-        await accountsIn(tx).insertDashboardSession(
-          session('of anna', { tenantId: null, personId: 'op_anna' }),
-        )
-      })
+      const one = { hash: bytes('one'), tenantId: 'ten_a', expiresAt: AT + 10 }
+      const links = [one, { ...one, hash: bytes('two') }]
+      const ofTenants = [session('of a'), session('of b', { tenantId: 'ten_b' })]
+      const ofOperators = [ofOperator('unnamed', null), ofOperator('of anna', 'op_anna')]
+      const sessions = [...ofTenants, ...ofOperators]
+      await insert({ tenants: ['a', 'b'], people: ['anna'], sessions, links })
       const left = async () => (await accounts().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
-      expect(await writing.deleteTenantSignIns('ten_a')).toEqual({
-        sessions: 1,
-        links: 2,
-      })
+      expect(await writing.deleteTenantSignIns('ten_a')).toEqual({ sessions: 1, links: 2 })
       expect(await writing.takeLoginLink(bytes('one'), AT)).toBeUndefined()
       expect(await left()).toEqual(['of anna', 'of b', 'unnamed'])
       expect(await writing.deletePersonSessions(null, bytes('unnamed'))).toBe(0)
@@ -149,13 +123,9 @@ overStores((stores) => {
 
     it('is found by id and name, separately from operators and people of other tenants', async () => {
       const ben = operator('ben', { id: 'per_ben', tenantId: 'ten_b' })
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (const one of [pia, ben, operator('olga')]) await accountsIn(tx).putPerson(one)
-        await accountsIn(tx).putPerson({ ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' })
-        await accountsIn(tx).setLastSignIn('per_pia', AT + 3, 'oidc')
-      })
-      const now = { ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' }
+      const now = { ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' } as const
+      await insert({ tenants: ['a', 'b'], people: [pia, ben, 'olga', now] })
+      await writing.setLastSignIn('per_pia', AT + 3, 'oidc')
       const signedIn = { ...now, lastSignInAt: AT + 3, lastSignInBy: 'oidc' }
       expect(await accounts().people('ten_a')).toEqual([signedIn])
       expect(await accounts().people('ten_b')).toEqual([ben])
@@ -168,15 +138,9 @@ overStores((stores) => {
     it('has sessions that name the tenant, and is deleted with them, its links and its second factor', async () => {
       const link = { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 }
       const all = async () => (await accounts().dashboardSessions(AT)).map(({ hash }) => `${hash}`).sort()
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        await accountsIn(tx).putPerson(pia)
-        for (const hash of ['one', 'two'])
-          await accountsIn(tx).insertDashboardSession(session(hash, { personId: 'per_pia' }))
-        await accountsIn(tx).insertDashboardSession(session('of the tenant'))
-        await accountsIn(tx).insertPersonLink(link, AT)
-        await accountsIn(tx).insertPersonLink({ ...link, hash: bytes('used') }, AT)
-      })
+      const own = ['one', 'two'].map((hash) => session(hash, { personId: 'per_pia' }))
+      await insert({ tenants: ['a', 'b'], people: [pia], sessions: [...own, session('of the tenant')] })
+      for (const hash of ['link', 'used']) await writing.insertPersonLink({ ...link, hash: bytes(hash) }, AT)
       expect(await accounts().dashboardSession(bytes('one'), AT)).toEqual(
         session('one', { personId: 'per_pia' }),
       )
@@ -196,19 +160,12 @@ overStores((stores) => {
     })
 
     it('is signed out with the tenant, and deleted with it', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await accountsIn(tx).putPerson(pia)
-        await accountsIn(tx).insertDashboardSession(session('one', { personId: 'per_pia' }))
-        await accountsIn(tx).insertPersonLink(
-          { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 },
-          AT,
-        )
-      })
-      expect(await writing.deleteTenantSignIns('ten_a')).toEqual({
-        sessions: 1,
-        links: 1,
-      })
+      await insert({ tenants: ['a'], people: [pia], sessions: [session('one', { personId: 'per_pia' })] })
+      await writing.insertPersonLink(
+        { hash: bytes('link'), tenantId: 'ten_a', personId: 'per_pia', expiresAt: AT + 10 },
+        AT,
+      )
+      expect(await writing.deleteTenantSignIns('ten_a')).toEqual({ sessions: 1, links: 1 })
       await writing.insertDashboardSession(session('two', { personId: 'per_pia' }))
       const factor = { sealed: bytes('sealed'), recovery: '[]', lastStep: null, enrolledAt: AT }
       for (const id of ['per_pia', 'operator']) await writing.putSecondFactor({ ...factor, id })
@@ -223,8 +180,7 @@ overStores((stores) => {
     const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
 
     it('can be used once, until it expires (exclusive)', async () => {
-      await stores.insert({ tenants: ['a'] })
-      for (const one of [link, { ...link, hash: bytes('late') }]) await writing.insertLoginLink(one)
+      await insert({ tenants: ['a'], links: [link, { ...link, hash: bytes('late') }] })
       const take = (hash: string, now: number) => writing.takeLoginLink(bytes(hash), now)
       expect(await take('link', AT + 9)).toEqual(link)
       expect(await take('link', AT + 9)).toBeUndefined()
@@ -233,8 +189,7 @@ overStores((stores) => {
     })
 
     it('is given to one of many that use it at once, even over two connections', async () => {
-      await stores.insert({ tenants: ['a'] })
-      await writing.insertLoginLink(link)
+      await insert({ tenants: ['a'], links: [link] })
       const taken = await stores.atOnce(16, (tx) => accountsIn(tx).takeLoginLink(bytes('link'), AT))
       expect(taken.filter((one) => one !== undefined)).toEqual([link])
     })

@@ -1,6 +1,6 @@
 /** Tests of the audit log in every store: appended without gaps, and never changed. */
 import { describe, expect, it } from 'vitest'
-import { AT, auditEntry, subject, tenant } from '../../support/records.js'
+import { AT, auditEntry, subject } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const REPLACEMENT = "SELECT tenant_id, sequence, '{}', hash FROM audit WHERE sequence = 2"
@@ -20,11 +20,8 @@ overStores((stores) => {
 
   describe('audit entries', () => {
     it('are read in order after one, newest first before one, and by the head', async () => {
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (let sequence = 1; sequence <= 12; sequence++) await tx.appendAudit(auditEntry(sequence))
-        await tx.appendAudit(auditEntry(1, { tenantId: 'ten_b' }))
-      })
+      const entries = Array.from({ length: 12 }, (_, i) => auditEntry(i + 1))
+      await insert({ tenants: ['a', 'b'], entries: [...entries, auditEntry(1, { tenantId: 'ten_b' })] })
       expect(await read().auditHead('ten_a')).toEqual(auditEntry(12))
       expect(await read().auditHead('ten_b')).toEqual(auditEntry(1, { tenantId: 'ten_b' }))
       expect(await read().auditHead('ten_nobody')).toBeUndefined()
@@ -41,12 +38,8 @@ overStores((stores) => {
     it('are found by their event, in both orders, and only in the log of the tenant', async () => {
       const named = (sequence: number, event: string, tenantId = 'ten_a') =>
         auditEntry(sequence, { tenantId, entry: `{"event":"${event}","n":${sequence}}` })
-      await write(async (tx) => {
-        for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-        for (let sequence = 1; sequence <= 9; sequence++)
-          await tx.appendAudit(named(sequence, sequence % 3 === 0 ? 'enroll' : 'verify'))
-        await tx.appendAudit(named(1, 'enroll', 'ten_b'))
-      })
+      const entries = Array.from({ length: 9 }, (_, i) => named(i + 1, i % 3 === 2 ? 'enroll' : 'verify'))
+      await insert({ tenants: ['a', 'b'], entries: [...entries, named(1, 'enroll', 'ten_b')] })
       expect(await read().auditEntriesOfEvent('ten_a', 'enroll', 3, 10)).toEqual([
         named(6, 'enroll'),
         named(9, 'enroll'),
@@ -92,7 +85,7 @@ overStores((stores) => {
     })
 
     it('cannot be changed, deleted or appended out of order by SQL either', async () => {
-      await insert({ tenants: ['a'], entries: [...[1, 2].map((sequence) => auditEntry(sequence))] })
+      await insert({ tenants: ['a'], entries: [auditEntry(1), auditEntry(2)] })
       const attempts = [
         "UPDATE audit SET entry = '[]'",
         'DELETE FROM audit',
@@ -112,11 +105,8 @@ overStores((stores) => {
       sequence,
       mac: Buffer.alloc(32, sequence),
     })
-    await write(async (tx) => {
-      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-      for (const sequence of [1, 2]) await tx.putAuditSeal(seal(sequence))
-      await tx.putAuditSeal(seal(7, 'ten_b'))
-    })
+    await insert({ tenants: ['a', 'b'] })
+    for (const one of [seal(1), seal(2), seal(7, 'ten_b')]) await write((tx) => tx.putAuditSeal(one))
     expect(await read().auditSeal('ten_a')).toEqual(seal(2))
     expect(await read().auditSeal('ten_b')).toEqual(seal(7, 'ten_b'))
     expect(await read().auditSeal('ten_nobody')).toBeUndefined()

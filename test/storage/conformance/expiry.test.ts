@@ -3,11 +3,10 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
-import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
-import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
+import { challengeReader } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   bytes,
@@ -38,27 +37,26 @@ overStores((stores) => {
   const writingAccount = stores.writing(accountWriter)
   const { read, write, insert } = stores
   const expire = (now = NOW) => write((tx) => tx.deleteExpired(now))
-  const fill = (work: (tx: StoreTransaction) => Promise<void>) =>
+  const tenants = ['a', 'b']
+  const insertAda = () =>
     write(async (tx) => {
-      for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
-      await work(tx)
+      for (const name of tenants) await tx.insertTenant(tenant(name))
+      await insertUser(tx, 'ada', NOW)
     })
 
   /** More rows than two transactions delete from one table. */
   const MANY = 600
-  const insertMany = () =>
-    fill(async (tx) => {
-      await insertUser(tx, 'ada', NOW)
-      await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
-      for (let i = 0; i < MANY; i++) {
-        await tx.insertCapture(capture(`${i}`, { seenAt: AT - DAY_MS + i }))
-        await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
-        await tx
-          .statements(webhookWriter)
-          .insertDelivery(delivery(`${i}`, 'end', { ...DELIVERED, expiresAt: NOW - i }))
-      }
-      await tx.insertIdempotencyRecord(keptResponse('in force', { expiresAt: NOW + 1, subjectId: null }))
+  const insertMany = async () => {
+    const many = Array.from({ length: MANY }, (_, i) => i)
+    const expiring = many.map((i) => keptResponse(`${i}`, { expiresAt: NOW - i, subjectId: null }))
+    await insertAda()
+    await insert({
+      endpoints: [endpoint('end')],
+      captures: many.map((i) => capture(`${i}`, { seenAt: AT - DAY_MS + i })),
+      responses: [...expiring, keptResponse('in force', { expiresAt: NOW + 1, subjectId: null })],
+      deliveries: many.map((i) => delivery(`${i}`, 'end', { ...DELIVERED, expiresAt: NOW - i })),
     })
+  }
 
   describe('expiry', () => {
     it('deletes a limited number of rows at a time, and reports whether there may be more', async () => {
@@ -91,11 +89,11 @@ overStores((stores) => {
     })
 
     it('deletes kept responses and erasure receipts when they expire', async () => {
-      await fill(async (tx) => {
-        for (const at of [NOW, NOW + 1]) {
-          await tx.insertIdempotencyRecord(keptResponse(`until ${at - NOW}`, { expiresAt: at }))
-          await tx.putErasure(erasure(`until ${at - NOW}`, { expiresAt: at }))
-        }
+      const ends = [NOW, NOW + 1]
+      await insert({
+        tenants,
+        responses: ends.map((at) => keptResponse(`until ${at - NOW}`, { expiresAt: at })),
+        erasures: ends.map((at) => erasure(`until ${at - NOW}`, { expiresAt: at })),
       })
       await expire()
       // Asked for a time at which both were still valid.
@@ -106,12 +104,12 @@ overStores((stores) => {
     })
 
     it('deletes captures after a day, and keeps their users and references', async () => {
-      await fill(async (tx) => {
-        await insertUser(tx, 'ada', NOW)
-        for (const seenAt of [AT, AT + 1]) {
-          await tx.insertCapture(capture(`seen ${seenAt - AT}`, { seenAt }))
-          await tx.insertCapture(capture(`digest ${seenAt - AT}`, { seenAt, sealed: Buffer.alloc(0) }))
-        }
+      await insertAda()
+      await insert({
+        captures: [AT, AT + 1].flatMap((seenAt) => [
+          capture(`seen ${seenAt - AT}`, { seenAt }),
+          capture(`digest ${seenAt - AT}`, { seenAt, sealed: Buffer.alloc(0) }),
+        ]),
       })
       await expire(AT + DAY_MS)
       const left = (await newestCaptures(read(), 'sub_ada', 0, 10)).map(({ digest }) => digest.toString())
@@ -124,14 +122,14 @@ overStores((stores) => {
     })
 
     it('deletes challenges one hour after their end, used or not', async () => {
-      await fill(async (tx) => {
-        const ends = NOW - HOUR_MS
-        for (const one of [
+      const ends = NOW - HOUR_MS
+      await insert({
+        tenants,
+        challenges: [
           challenge('gone', { expiresAt: ends }),
           challenge('used', { expiresAt: ends, usedAt: AT }),
           challenge('kept', { expiresAt: ends + 1 }),
-        ])
-          await tx.statements(challengeWriter).insert(one)
+        ],
       })
       await expire()
       const there = ['gone', 'used', 'kept'].map(async (id) => (await challenges().find(id)) !== undefined)
@@ -139,22 +137,19 @@ overStores((stores) => {
     })
 
     it('deletes signing secrets that have ended, and never the current one', async () => {
-      await fill(async (tx) => {
-        await tx.insertSigningSecret(signingSecret('ended', { validUntil: NOW }))
-        await tx.insertSigningSecret(signingSecret('ending', { validUntil: NOW + 1 }))
-        await tx.insertSigningSecret(signingSecret('current'))
-      })
+      const ended = signingSecret('ended', { validUntil: NOW })
+      const ending = signingSecret('ending', { validUntil: NOW + 1 })
+      await insert({ tenants, secrets: [ended, ending, signingSecret('current')] })
       await expire()
       expect((await read().signingSecrets('ten_a', AT)).map(({ id }) => id)).toEqual(['current', 'ending'])
     })
 
     it('deletes login links and sessions when they expire', async () => {
-      await fill(async (tx) => {
-        for (const at of [NOW, NOW + 1]) {
-          const hash = bytes(`until ${at - NOW}`)
-          await tx.statements(accountWriter).insertLoginLink({ hash, tenantId: 'ten_a', expiresAt: at })
-          await tx.statements(accountWriter).insertDashboardSession(session('', { hash, expiresAt: at }))
-        }
+      const ends = [NOW, NOW + 1].map((at) => ({ hash: bytes(`until ${at - NOW}`), expiresAt: at }))
+      await insert({
+        tenants,
+        links: ends.map((end) => ({ ...end, tenantId: 'ten_a' })),
+        sessions: ends.map((end) => session('', end)),
       })
       await expire()
       const links = ['until 0', 'until 1'].map((hash) => writingAccount.takeLoginLink(bytes(hash), AT))
@@ -164,20 +159,19 @@ overStores((stores) => {
     })
 
     it('deletes deliveries, except those that wait for the return of a suspended tenant', async () => {
-      await fill(async (tx) => {
-        for (const name of ['a', 'b']) {
-          const tenantId = `ten_${name}`
-          await tx.statements(webhookWriter).insertEndpoint(endpoint(`end_${name}`, { tenantId }))
-          const add = (id: string, changes: Parameters<typeof delivery>[2]) =>
-            tx
-              .statements(webhookWriter)
-              .insertDelivery(delivery(`${name} ${id}`, `end_${name}`, { tenantId, ...changes }))
-          await add('waiting', { expiresAt: NOW })
-          await add('told', { ...DELIVERED, expiresAt: NOW })
-          await add('later', { expiresAt: NOW + 1 })
-        }
-        await tx.setSuspended('ten_a', AT)
+      const ofTenant = (name: string) => ({ name, tenantId: `ten_${name}`, end: `end_${name}` })
+      await insert({
+        tenants,
+        endpoints: tenants.map(ofTenant).map(({ tenantId, end }) => endpoint(end, { tenantId })),
+        deliveries: tenants
+          .map(ofTenant)
+          .flatMap(({ name, tenantId, end }) => [
+            delivery(`${name} waiting`, end, { tenantId, expiresAt: NOW }),
+            delivery(`${name} told`, end, { tenantId, ...DELIVERED, expiresAt: NOW }),
+            delivery(`${name} later`, end, { tenantId, expiresAt: NOW + 1 }),
+          ]),
       })
+      await write((tx) => tx.setSuspended('ten_a', AT))
       await expire()
       const left = async (tenantId: string) =>
         (await webhooks().deliveriesOf(tenantId, 10)).map(({ id }) => id).sort()
@@ -186,7 +180,7 @@ overStores((stores) => {
     })
 
     it('never deletes tenants, users and keys because of their age', async () => {
-      await fill((tx) => tx.insertSubject(subject('ada', { createdAt: 1 })))
+      await insert({ tenants, subjects: [subject('ada', { createdAt: 1 })] })
       await write((tx) =>
         tx.putKeyring({ masterKeyId: 'id', sealed: bytes('s'), createdAt: 1, generation: 0 }),
       )

@@ -17,14 +17,12 @@ import {
   newestCaptures,
   operator,
   signingSecret,
-  subject,
 } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const webhooks = () => stores.read().statements(webhookReader)
   const accounts = () => stores.read().statements(accountReader)
-  const writingWebhook = stores.writing(webhookWriter)
   const { read, atOnce } = stores
   const fill = () => stores.insert({ tenants: ['a'], subjects: ['ada'], endpoints: [endpoint('end')] })
 
@@ -65,9 +63,7 @@ overStores((stores) => {
 
     it('keeps one operator when each transaction deletes another one unless it is the last', async () => {
       const all = Array.from({ length: 8 }, (_, i) => operator(`op-${i}`))
-      await stores.write(async (tx) => {
-        for (const one of all) await tx.statements(accountWriter).putPerson(one)
-      })
+      await stores.insert({ people: all })
       await atOnce(8, async (tx, i) => {
         const others = (await tx.statements(accountWriter).people(null)).filter(({ id }) => id !== all[i]!.id)
         if (others.length > 0) await tx.statements(accountWriter).deletePerson(all[i]!.id)
@@ -93,7 +89,7 @@ overStores((stores) => {
 
     it('rotates a signing secret so that each rotation ends the one before', async () => {
       await fill()
-      await stores.write((tx) => tx.insertSigningSecret(signingSecret('kid_first')))
+      await stores.insert({ secrets: [signingSecret('kid_first')] })
       await atOnce(8, async (tx, i) => {
         const [current] = await tx.signingSecrets('ten_a', AT)
         await tx.setSigningSecretEnd(current!.id, AT + 1 + i)
@@ -106,7 +102,7 @@ overStores((stores) => {
 
     it('gives a delivery to one sender', async () => {
       await fill()
-      await writingWebhook.insertDelivery(delivery('del', 'end'))
+      await stores.insert({ deliveries: [delivery('del', 'end')] })
       const taken = await atOnce(16, async (tx) => {
         const [due] = await tx.statements(webhookWriter).due(AT, 1)
         if (!due) return false
@@ -124,7 +120,7 @@ overStores((stores) => {
     it('changes several users at once, in any order in which transactions name them', async () => {
       const [one, two] = [bytes('ada'), bytes('eve')]
       await fill()
-      await stores.write((tx) => tx.insertSubject(subject('eve')))
+      await stores.insert({ subjects: ['eve'] })
       const add = async (tx: StoreTransaction, blindIndex: Buffer) => {
         const { id, failures } = (await tx.subject(blindIndex))!.subject
         await tx.setLockout(id, { failures: failures + 1, lockedUntil: null, disabledAt: null })

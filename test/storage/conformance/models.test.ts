@@ -1,7 +1,7 @@
 /** Tests of how every store keeps templates next to references, and the change from one model pack to another. */
 import { describe, expect, it } from 'vitest'
 import type { ModelMigrationRecord } from '../../../src/storage/records.js'
-import { AT, bytes, followingReference, reference, subject, tenant } from '../../support/records.js'
+import { AT, bytes, followingReference, reference, subject } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const MIGRATION: ModelMigrationRecord = {
@@ -10,15 +10,8 @@ const MIGRATION: ModelMigrationRecord = {
 }
 
 overStores((stores) => {
-  const { read, write } = stores
-  const enrolled = (...names: string[]) =>
-    write(async (tx) => {
-      await tx.insertTenant(tenant('a'))
-      for (const name of names) {
-        await tx.insertSubject(subject(name))
-        await tx.putReference(reference(name))
-      }
-    })
+  const { read, write, insert } = stores
+  const enrolled = (...names: string[]) => insert({ tenants: ['a'], subjects: names, references: names })
   const following = async (name = 'ada') => (await read().subject(bytes(name)))?.following
 
   describe('a template next to a reference', () => {
@@ -50,11 +43,8 @@ overStores((stores) => {
 
     it('goes with the reference that is replaced, also where SQL of an earlier version replaces it', async () => {
       await enrolled('ada', 'eve')
-      await write(async (tx) => {
-        await tx.putFollowingReference(followingReference())
-        await tx.putFollowingReference(followingReference('eve'))
-        await tx.putReference(reference('ada', { id: 'ref_next' }))
-      })
+      await insert({ following: [followingReference(), followingReference('eve')] })
+      await write((tx) => tx.putReference(reference('ada', { id: 'ref_next' })))
       expect(await following()).toEqual([])
       expect(await following('eve')).toEqual([followingReference('eve')])
       const keysOn = stores.kind === 'sqlite' ? 'PRAGMA foreign_keys = ON;' : ''
@@ -87,10 +77,8 @@ overStores((stores) => {
 
     it('replaces the content of the reference, whose id and time stay', async () => {
       await enrolled('ada')
-      await write(async (tx) => {
-        await tx.putFollowingReference(followingReference())
-        await tx.replaceTemplate({ id: 'ref_ada', model: 'm@2', sealed: bytes('sealed again') })
-      })
+      await insert({ following: [followingReference()] })
+      await write((tx) => tx.replaceTemplate({ id: 'ref_ada', model: 'm@2', sealed: bytes('sealed again') }))
       expect(await read().subject(bytes('ada'))).toMatchObject({
         reference: reference('ada', { model: 'm@2', sealed: bytes('sealed again') }),
         following: [],
@@ -100,11 +88,8 @@ overStores((stores) => {
     it('is deleted with others of its model, some at a time', async () => {
       const names = Array.from({ length: 251 }, (_, i) => `user-${i}`)
       await enrolled(...names)
-      await write(async (tx) => {
-        for (const name of names) await tx.putFollowingReference(followingReference(name))
-        const kept = followingReference('kept', { referenceId: 'ref_user-0', model: 'm@3' })
-        await tx.putFollowingReference(kept)
-      })
+      const kept = followingReference('kept', { referenceId: 'ref_user-0', model: 'm@3' })
+      await insert({ following: [...names.map((name) => followingReference(name)), kept] })
       const remove = () => write((tx) => tx.deleteFollowingReferences('m@2'))
       expect([await remove(), await remove(), await remove()]).toEqual([250, 1, 0])
       expect(await following('user-0')).toMatchObject([{ model: 'm@3' }])
@@ -114,14 +99,14 @@ overStores((stores) => {
   describe('the coverage of a model', () => {
     it('counts references and templates next to them, in production, tenant by tenant', async () => {
       await enrolled('ada', 'eve', 'bob')
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('b'))
-        await tx.insertSubject(subject('theirs', { tenantId: 'ten_b' }))
-        await tx.putReference(reference('theirs', { model: 'm@2' }))
-        await tx.insertSubject(subject('sam', { environment: 'sandbox' }))
-        await tx.putReference(reference('sam'))
-        await tx.putFollowingReference(followingReference('ada', { createdAt: AT + 5 }))
-        await tx.putFollowingReference(followingReference('eve', { createdAt: AT - 5 }))
+      await insert({
+        tenants: ['b'],
+        subjects: [subject('theirs', { tenantId: 'ten_b' }), subject('sam', { environment: 'sandbox' })],
+        references: [reference('theirs', { model: 'm@2' }), 'sam'],
+        following: [
+          followingReference('ada', { createdAt: AT + 5 }),
+          followingReference('eve', { createdAt: AT - 5 }),
+        ],
       })
       expect(await read().modelCoverage('m@2', AT)).toEqual([
         { tenantId: 'ten_a', users: 3, covered: 2, recent: 1 },

@@ -96,10 +96,7 @@ function retentionOf(store: Store): RetentionJob {
 overStores((stores) => {
   describe('a table of a feature', () => {
     it('is made in a database that exists, keeps its rows, and gets what a later version adds', async () => {
-      await stores.store.transaction('installation', async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertSubject(subject('a'))
-      })
+      await stores.insert({ tenants: ['a'], subjects: ['a'] })
       const first = await stores.open({ tables: [NOTE] })
       await first.transaction('installation', (tx) => tx.statements(noteWriter).insert(note('a')))
       const later = await stores.open({ tables: [LATER_NOTE] })

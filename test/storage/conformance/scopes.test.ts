@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import type { SecondFactorRecord } from '../../../src/admin/accounts/account-tables.js'
-import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
+import { challengeReader } from '../../../src/features/challenges/table/exports.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import type { Scope, Store, StoreTransaction } from '../../../src/storage/store.js'
 import { AT, bytes, challenge, delivery, endpoint, keptResponse, tenant } from '../../support/records.js'
@@ -88,13 +88,11 @@ overStores((stores) => {
 
   describe('under the scope of rows', () => {
     it('two connections delete the same expired rows, and neither fails', async () => {
-      await stores.write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (let i = 0; i < 700; i++) {
-          const expiresAt = AT + (i % 7)
-          await tx.insertIdempotencyRecord(keptResponse(`${i}`, { expiresAt, subjectId: null }))
-          await tx.statements(challengeWriter).insert(challenge(`${i}`, { expiresAt }))
-        }
+      const many = Array.from({ length: 700 }, (_, i) => ({ id: `${i}`, expiresAt: AT + (i % 7) }))
+      await stores.insert({
+        tenants: ['a'],
+        responses: many.map(({ id, expiresAt }) => keptResponse(id, { expiresAt, subjectId: null })),
+        challenges: many.map(({ id, expiresAt }) => challenge(id, { expiresAt })),
       })
       const later = AT + 7_200_000
       const deleteAll = async (store: Store) => {
@@ -127,11 +125,9 @@ overStores((stores) => {
     })
 
     it('a delivery that is no longer due, or is to be sent from the beginning, is not taken as it was read', async () => {
+      const deliveries = ['erased', 'again', 'gone'].map((id) => delivery(id, 'end', { attempts: 3 }))
+      await stores.insert({ tenants: ['a'], endpoints: [endpoint('end')], deliveries })
       await stores.write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.statements(webhookWriter).insertEndpoint(endpoint('end'))
-        for (const id of ['erased', 'again', 'gone'])
-          await tx.statements(webhookWriter).insertDelivery(delivery(id, 'end', { attempts: 3 }))
         await tx.statements(webhookWriter).setProgress('erased', {
           ...{ status: 'erased', attempts: 3, nextAttemptAt: null, lastOutcome: null, finishedAt: null },
         })
@@ -170,10 +166,7 @@ overStores((stores) => {
 
     it('a login link is found while it is valid, and is used up once', async () => {
       const link = { hash: bytes('link'), tenantId: 'ten_a', expiresAt: AT + 10 }
-      await stores.write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.statements(accountWriter).insertLoginLink(link)
-      })
+      await stores.insert({ tenants: ['a'], links: [link] })
       expect(await accounts().loginLink(bytes('link'), AT)).toEqual(link)
       expect(await accounts().loginLink(bytes('link'), AT + 10)).toBeUndefined()
       const taken = await atOnce(8, (tx) => tx.statements(accountWriter).takeLoginLink(bytes('link'), AT))

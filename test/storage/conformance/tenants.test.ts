@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../../src/admin/accounts/account-statements.js'
-import { challengeReader, challengeWriter } from '../../../src/features/challenges/table/exports.js'
-import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
+import { challengeReader } from '../../../src/features/challenges/table/exports.js'
+import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import {
   AT,
   apiKey,
@@ -12,7 +12,6 @@ import {
   challenge,
   delivery,
   endpoint,
-  operator,
   session,
   signingSecret,
   subject,
@@ -78,9 +77,8 @@ overStores((stores) => {
     })
 
     it('have their first production key issued once, and revealed as often as it is set', async () => {
+      await insert({ tenants: ['a', 'b'] })
       await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertTenant(tenant('b'))
         for (const at of [AT + 1, AT + 2]) await tx.setProductionIssued('ten_a', at)
         for (const at of [AT + 3, AT + 4]) await tx.setProductionRevealed('ten_a', at)
       })
@@ -118,31 +116,29 @@ overStores((stores) => {
 
   describe('a closed tenant', () => {
     it('keeps its row and its audit log; its keys end, and secrets, links, sessions, webhooks and challenges are deleted', async () => {
-      await write(async (tx) => {
-        await tx.statements(accountWriter).putPerson(operator('olga'))
-        await tx
-          .statements(accountWriter)
-          .insertDashboardSession(session('op', { tenantId: null, personId: 'op_olga' }))
-        for (const name of ['a', 'b']) {
-          const tenantId = `ten_${name}`
-          await tx.insertTenant(tenant(name))
-          await tx.insertApiKey(apiKey(`key_${name}`, { tenantId }))
-          await tx.insertSigningSecret(signingSecret(`old_${name}`, { tenantId, validUntil: AT + 100 }))
-          await tx.insertSigningSecret(signingSecret(`kid_${name}`, { tenantId }))
-          await tx
-            .statements(accountWriter)
-            .insertLoginLink({ hash: bytes(`link ${name}`), tenantId, expiresAt: AT + 10 })
-          await tx.statements(accountWriter).insertDashboardSession(session(`session ${name}`, { tenantId }))
-          await tx.statements(webhookWriter).insertEndpoint(endpoint(`end_${name}`, { tenantId }))
-          await tx
-            .statements(webhookWriter)
-            .insertDelivery(delivery(`del_${name}`, `end_${name}`, { tenantId }))
-          await tx.statements(challengeWriter).insert(challenge(`cha_${name}`, { tenantId }))
-          await tx.appendAudit(auditEntry(1, { tenantId }))
-        }
-        await tx.insertApiKey(apiKey('revoked', { revokedAt: AT - 5 }))
-        await tx.closeTenant('ten_a', AT + 1)
+      await insert({
+        people: ['olga'],
+        tenants: ['a', 'b'],
+        keys: [apiKey('revoked', { revokedAt: AT - 5 })],
+        sessions: [session('op', { tenantId: null, personId: 'op_olga' })],
       })
+      for (const name of ['a', 'b']) {
+        const tenantId = `ten_${name}`
+        await insert({
+          keys: [apiKey(`key_${name}`, { tenantId })],
+          secrets: [
+            signingSecret(`old_${name}`, { tenantId, validUntil: AT + 100 }),
+            signingSecret(`kid_${name}`, { tenantId }),
+          ],
+          links: [{ hash: bytes(`link ${name}`), tenantId, expiresAt: AT + 10 }],
+          sessions: [session(`session ${name}`, { tenantId })],
+          endpoints: [endpoint(`end_${name}`, { tenantId })],
+          deliveries: [delivery(`del_${name}`, `end_${name}`, { tenantId })],
+          challenges: [challenge(`cha_${name}`, { tenantId })],
+          entries: [auditEntry(1, { tenantId })],
+        })
+      }
+      await write((tx) => tx.closeTenant('ten_a', AT + 1))
       expect(await read().tenantById('ten_a')).toEqual(tenant('a', { deletedAt: AT + 1 }))
       expect(await read().auditEntries('ten_a', 0, 10)).toEqual([auditEntry(1)])
       const ends = (await read().apiKeys('ten_a')).map(({ id, revokedAt }) => [id, revokedAt])
@@ -299,11 +295,9 @@ overStores((stores) => {
     })
 
     it('are given an end, which makes room for the next, and can then be deleted', async () => {
+      const other = signingSecret('other', { tenantId: 'ten_b', validUntil: AT + 1 })
+      await insert({ tenants: ['a', 'b'], secrets: [signingSecret('first'), other] })
       await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertTenant(tenant('b'))
-        await tx.insertSigningSecret(signingSecret('first'))
-        await tx.insertSigningSecret(signingSecret('other', { tenantId: 'ten_b', validUntil: AT + 1 }))
         await tx.setSigningSecretEnd('first', AT + 100)
         await tx.insertSigningSecret(signingSecret('second'))
       })

@@ -6,7 +6,7 @@ import { AT, auditEntry, bytes, insertUser, tenant } from '../../support/records
 import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
-  const { read, write } = stores
+  const { read, write, insert } = stores
   const withTenants = (work: (tx: StoreTransaction) => Promise<void>) =>
     write(async (tx) => {
       for (const name of ['a', 'b']) await tx.insertTenant(tenant(name))
@@ -18,11 +18,8 @@ overStores((stores) => {
 
   describe('an audited verification', () => {
     it('is found by its id in the log of its tenant', async () => {
-      await withTenants(async (tx) => {
-        for (let sequence = 1; sequence <= 3; sequence++)
-          await tx.appendAudit(entry(sequence, verify(`ver_${sequence}`)))
-        await tx.appendAudit(entry(1, verify('ver_9'), 'ten_b'))
-      })
+      const own = [1, 2, 3].map((sequence) => entry(sequence, verify(`ver_${sequence}`)))
+      await insert({ tenants: ['a', 'b'], entries: [...own, entry(1, verify('ver_9'), 'ten_b')] })
       expect(await read().auditedVerification('ten_a', 'ver_2')).toEqual({
         entry: JSON.stringify(verify('ver_2')),
         isErased: false,
@@ -35,11 +32,14 @@ overStores((stores) => {
 
     it('is the entry of a verify, and none that names a verification or quotes such an entry', async () => {
       const quoted = JSON.stringify(verify('ver_3'))
-      await withTenants(async (tx) => {
-        await tx.appendAudit(entry(1, { event: 'enroll', verification_id: 'ver_1' }))
-        await tx.appendAudit(entry(2, { event: 'verify', subject: '0a', code: 'low_quality' }))
-        await tx.appendAudit(entry(3, { event: 'verify', address: quoted, subject: '0a' }))
-        await tx.appendAudit(entry(4, { ...verify('ver_4'), address: quoted }))
+      await insert({
+        tenants: ['a', 'b'],
+        entries: [
+          entry(1, { event: 'enroll', verification_id: 'ver_1' }),
+          entry(2, { event: 'verify', subject: '0a', code: 'low_quality' }),
+          entry(3, { event: 'verify', address: quoted, subject: '0a' }),
+          entry(4, { ...verify('ver_4'), address: quoted }),
+        ],
       })
       for (const id of ['ver_1', 'ver_3'])
         expect(await read().auditedVerification('ten_a', id), id).toBeUndefined()
@@ -47,13 +47,16 @@ overStores((stores) => {
     })
 
     it('is marked once its user is erased, and not when another user or another tenant’s user is', async () => {
-      await withTenants(async (tx) => {
-        await tx.appendAudit(entry(1, verify('ver_1', '0a')))
-        await tx.appendAudit(entry(2, verify('ver_2', '0b')))
-        await tx.appendAudit(entry(3, { event: 'delete', subject: '0b' }))
-        await tx.appendAudit(entry(4, { event: 'delete', status: 404 }))
-        await tx.appendAudit(entry(5, { event: 'enroll', subject: '0a' }))
-        await tx.appendAudit(entry(1, { event: 'delete', subject: '0a' }, 'ten_b'))
+      await insert({
+        tenants: ['a', 'b'],
+        entries: [
+          entry(1, verify('ver_1', '0a')),
+          entry(2, verify('ver_2', '0b')),
+          entry(3, { event: 'delete', subject: '0b' }),
+          entry(4, { event: 'delete', status: 404 }),
+          entry(5, { event: 'enroll', subject: '0a' }),
+          entry(1, { event: 'delete', subject: '0a' }, 'ten_b'),
+        ],
       })
       const isErased = async (id: string) => (await read().auditedVerification('ten_a', id))?.isErased
       expect(await isErased('ver_1')).toBe(false)
@@ -63,11 +66,14 @@ overStores((stores) => {
     })
 
     it('is marked where the log records a later restore of the database', async () => {
-      await withTenants(async (tx) => {
-        await tx.appendAudit(entry(1, verify('ver_1')))
-        await tx.appendAudit(entry(2, { event: 'database_restored' }))
-        await tx.appendAudit(entry(3, verify('ver_3')))
-        await tx.appendAudit(entry(1, verify('ver_b'), 'ten_b'))
+      await insert({
+        tenants: ['a', 'b'],
+        entries: [
+          entry(1, verify('ver_1')),
+          entry(2, { event: 'database_restored' }),
+          entry(3, verify('ver_3')),
+          entry(1, verify('ver_b'), 'ten_b'),
+        ],
       })
       const isBefore = async (id: string) => (await read().auditedVerification('ten_a', id))?.isBeforeRestore
       expect(await isBefore('ver_1')).toBe(true)
@@ -75,9 +81,9 @@ overStores((stores) => {
     })
 
     it('is passed over where somebody damaged it, and hides no other', async () => {
-      await withTenants(async (tx) => {
-        await tx.appendAudit(entry(1, verify('ver_1')))
-        await tx.appendAudit(entry(2, verify('ver_2')))
+      await insert({
+        tenants: ['a', 'b'],
+        entries: [entry(1, verify('ver_1')), entry(2, verify('ver_2'))],
       })
       await stores.tamper(`UPDATE audit SET entry = 'no JSON' WHERE sequence = 1`)
       expect(await read().auditedVerification('ten_a', 'ver_1')).toBeUndefined()
