@@ -3,18 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '../hostile/random.js'
 import { examine } from './examination.js'
 import { FAULTS, type Fault, type Scene } from './faults.js'
-import { Stage } from './stage.js'
+import { Stage, type StageOptions } from './stage.js'
 
-export interface ChaosOptions {
+export interface ChaosOptions extends StageOptions {
   /** Time in which faults begin; the last one is waited for. Without it, each fault strikes once. */
   seconds?: number
-  seed: number
-  nodes: number
-  callers: number
-  /** Leaves out the standby even if this machine could run one. */
-  isServerAlone?: boolean
-  /** Folder for the logs of the nodes. */
-  logFolder: string
   /** Names of the faults to draw from; all when left out. */
   faults?: readonly string[]
   onProgress?: (line: string) => void

@@ -32,31 +32,26 @@ export interface ScenarioParts {
   photos: Photos
 }
 
-/** Checks that kept responses are replayed unchanged by any node. */
-class Kept {
-  constructor(private readonly caller: Caller) {}
-
-  async check(request: Request, answer: ApiResponse): Promise<void> {
-    const again = await this.caller.send(request)
-    const { lost, executedTwice, broken } = this.caller.journal
-    if (!isReplay(again))
-      (again.status < 300 ? executedTwice : lost).push(`${describe(request)}: ${again.status} ${again.text}`)
-    else if (again.body?.code === 'secret_already_told') return
-    else if (again.text !== answer.text || again.status !== answer.status)
-      broken.push(`${describe(request)}: the answer that was kept differs`)
-  }
+/** Checks that a kept response is replayed unchanged by any node. */
+async function checkKept(caller: Caller, request: Request, answer: ApiResponse): Promise<void> {
+  const again = await caller.send(request)
+  const { lost, executedTwice, broken } = caller.journal
+  if (!isReplay(again))
+    (again.status < 300 ? executedTwice : lost).push(`${describe(request)}: ${again.status} ${again.text}`)
+  else if (again.body?.code === 'secret_already_told') return
+  else if (again.text !== answer.text || again.status !== answer.status)
+    broken.push(`${describe(request)}: the answer that was kept differs`)
 }
 
 /** Users in production: enrolled, verified with one photo at several nodes at once, erased. */
 export function productionScenario({ caller, tenant, name, photos }: ScenarioParts): Scenario {
-  const kept = new Kept(caller)
   const { journal, random, nodes } = caller
   let users = 0
   return async () => {
     const user = { tenant, environment: 'production' as const, userId: `${name}-${++users}` }
     const enrolment = await enrol(caller, user, photos.ada)
     if (!enrolment) return
-    if (random.next() < 0.5) await kept.check(enrolment.request, enrolment.answer)
+    if (random.next() < 0.5) await checkKept(caller, enrolment.request, enrolment.answer)
     await atEveryNode(caller, user, 200)
 
     const verifies = Array.from({ length: 2 + random.below(2) }, () =>
@@ -71,7 +66,7 @@ export function productionScenario({ caller, tenant, name, photos }: ScenarioPar
     if (approved < 1)
       journal.broken.push(`${user.userId}: none of ${answers.map(({ text }) => text).join(' ')}`)
     const at = random.below(verifies.length)
-    if (random.next() < 0.5) await kept.check(verifies[at]!, answers[at]!)
+    if (random.next() < 0.5) await checkKept(caller, verifies[at]!, answers[at]!)
 
     if (random.next() < 0.8) await erase(caller, user)
   }
@@ -111,14 +106,13 @@ export function guessingScenario(
 
 /** Users in the sandbox, which runs no model: enrolled, challenged, verified with one challenge at two nodes at once, erased. */
 export function sandboxScenario({ caller, tenant, name, photos }: ScenarioParts): Scenario {
-  const kept = new Kept(caller)
   const { journal, random, nodes } = caller
   let users = 0
   return async () => {
     const user = { tenant, environment: 'sandbox' as const, userId: `${name}-${++users}` }
     const enrolment = await enrol(caller, user, photos.blank)
     if (!enrolment) return
-    await kept.check(enrolment.request, enrolment.answer)
+    await checkKept(caller, enrolment.request, enrolment.answer)
     await atEveryNode(caller, user, 200)
 
     const asking = caller.post(tenant, 'sandbox', '/v1/challenges', { user_id: user.userId, action: ACTION })
@@ -150,7 +144,6 @@ export function sandboxScenario({ caller, tenant, name, photos }: ScenarioParts)
 
 /** A tenant's signing secret: rotated, and then in force at every node. */
 export function rotatingScenario({ caller, tenant }: ScenarioParts): Scenario {
-  const kept = new Kept(caller)
   const { journal, nodes } = caller
   return async () => {
     const rotation = caller.post(tenant, 'production', '/v1/keys/rotate-signing', { force: true })
@@ -163,7 +156,7 @@ export function rotatingScenario({ caller, tenant }: ScenarioParts): Scenario {
     }
     const id = isToldBefore ? answer.body.details[0].issue : answer.body.signing_secret.id
     journal.acknowledge(tenant, 'production', 'rotate_signing', id)
-    await kept.check(rotation, answer)
+    await checkKept(caller, rotation, answer)
     for (const node of nodes) {
       const nobody = { tenant, environment: 'production' as const, method: 'GET', path: '/v1/users/nobody' }
       const signed = node.isAway ? null : await caller.ask(node, nobody)

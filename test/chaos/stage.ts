@@ -12,6 +12,7 @@ import { Random } from '../hostile/random.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { MODELS_DIR } from '../support/models-dir.js'
+import { revealProductionKey } from '../support/operations.js'
 import { Caller, LAST_ANSWER_MS } from './caller.js'
 import { ChaosNode } from './chaos-node.js'
 import { DatabasePair } from './database-pair.js'
@@ -135,12 +136,8 @@ export class Stage {
   }
 
   private async makeTenant(name: string): Promise<ChaosTenant> {
-    const { tenancy, store } = this.core
-    const { tenant, sandboxKey } = await tenancy.create(name, { ratePerSecond: RATE })
-    const production = await store.transaction('installation', async (tx) => {
-      await tx.setProductionIssued(tenant.id, Date.now())
-      return tenancy.revealProductionKey(tx, tenant)
-    })
+    const { tenant, sandboxKey } = await this.core.tenancy.create(name, { ratePerSecond: RATE })
+    const production = await revealProductionKey(this.core, tenant)
     return { id: tenant.id, name, keys: { production, sandbox: sandboxKey } }
   }
 

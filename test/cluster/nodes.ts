@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/app/configuration.js'
 import { Service } from '../../src/app/service.js'
 import type { Config } from '../../src/config/config.js'
 import { apiClient } from '../support/client.js'
+import { revealProductionKey } from '../support/operations.js'
 import { createDatabase, type TestDatabase } from '../support/postgres.js'
 import { withSharedEngine } from '../support/shared-engine.js'
 
@@ -90,12 +91,9 @@ export interface ClusterTenant {
 let tenants = 0
 
 export async function makeTenant({ nodes }: Cluster): Promise<ClusterTenant> {
-  const { store, tenancy } = nodes[0]!.core
-  const { tenant, sandboxKey } = await tenancy.create(`tenant-${++tenants}`, { ratePerSecond: 1000 })
-  const key = await store.transaction('installation', async (tx) => {
-    await tx.setProductionIssued(tenant.id, Date.now())
-    return tenancy.revealProductionKey(tx, tenant)
-  })
+  const { core } = nodes[0]!
+  const { tenant, sandboxKey } = await core.tenancy.create(`tenant-${++tenants}`, { ratePerSecond: 1000 })
+  const key = await revealProductionKey(core, tenant)
   return {
     id: tenant.id,
     name: tenant.name,

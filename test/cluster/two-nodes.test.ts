@@ -9,6 +9,7 @@ import { packageFile } from '../../src/lib/package-root.js'
 import { type ServerProcess, type Workplace, workplace } from '../support/command.js'
 import { face } from '../support/faces.js'
 import { Haproxy, isHaproxyHere, loopbackPlaces } from '../support/haproxy.js'
+import { revealProductionKey } from '../support/operations.js'
 import { overPostgres } from '../support/postgres.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { type Cluster, startCluster } from './nodes.js'
@@ -64,13 +65,11 @@ overPostgres(() => {
   it.skipIf(!isHaproxyHere)(
     'a node that is killed under load costs callers that retry no call, and nothing is executed twice',
     async () => {
-      const { store, tenancy, audit } = await openCore(await cluster.configure())
+      const core = await openCore(await cluster.configure())
+      const { store, tenancy, audit } = core
       try {
         const { tenant, signingSecret } = await tenancy.create('bank', { ratePerSecond: 1000 })
-        const key = await store.transaction('installation', async (tx) => {
-          await tx.setProductionIssued(tenant.id, Date.now())
-          return tenancy.revealProductionKey(tx, tenant)
-        })
+        const key = await revealProductionKey(core, tenant)
         callers = spawn(process.execPath, [CALLERS, folder, '6', String(SECONDS)], {
           env: {
             CS_BASE_URL: `http://${places.listen}:8080/v1`,

@@ -17,7 +17,7 @@ import { ManualClock } from '../../src/lib/clock.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 import { type ApiClient, apiClient } from './client.js'
 import { postgresDatabase, type ServiceDatabase, sqliteDatabase } from './database.js'
-import { operationsOf } from './operations.js'
+import { operationsOf, revealProductionKey } from './operations.js'
 import { OPERATOR_HASH } from './operator.js'
 import { createDatabase, isOnPostgres, isSkipped } from './postgres.js'
 import { withSharedEngine } from './shared-engine.js'
@@ -168,12 +168,8 @@ export async function startService(
       }
     },
     async production(tenant) {
-      const { store, tenancy } = service.core
-      const record = await tenancy.find(tenant.id)
-      const key = await store.transaction('installation', async (tx) => {
-        await tx.setProductionIssued(tenant.id, clock.now())
-        return tenancy.revealProductionKey(tx, record)
-      })
+      const record = await service.core.tenancy.find(tenant.id)
+      const key = await revealProductionKey(service.core, record, clock.now())
       return { ...apiClient(service.url('production'), key), key }
     },
     anonymous: (environment) => apiClient(service.url(environment)),

@@ -1,13 +1,13 @@
 /**
  * Tests against a real server that the error about an unusable PostgreSQL names a remedy, in the functions that `serve` and `config check`
- * call.
+ * call, and of what they ask the server.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { databaseOf } from '../../../src/app/database.js'
 import { StoreOpenError } from '../../../src/storage/store.js'
-import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
+import { overPostgres, testDatabase } from '../../support/postgres.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 overPostgres(() => {
@@ -15,13 +15,11 @@ overPostgres(() => {
   const wrong = join(folder, 'wrong.password')
   const empty = join(folder, 'empty.password')
   const absent = join(folder, 'absent.password')
-  let made: TestDatabase
-  beforeAll(async () => {
-    made = await createDatabase()
+  const made = testDatabase('all tests')
+  beforeAll(() => {
     writeFileSync(wrong, 'wrong\n')
     writeFileSync(empty, '\n')
   })
-  afterAll(() => made?.drop())
 
   const cases: Array<[string, Partial<URL>, string | undefined, RegExp]> = [
     [
@@ -79,4 +77,15 @@ overPostgres(() => {
       expect((error as Error).message).not.toContain('hush')
     }
   })
+
+  it('recognizes a server that runs without fsync, as that of the tests does', async () => {
+    expect(await made.query('SHOW fsync')).toEqual([{ fsync: 'off' }])
+    const config = { database: made.url, databasePasswordFile: undefined }
+    expect(await databaseOf(config).waitsForDisk()).toBe(false)
+  })
+})
+
+it('asks nobody whether the disk is waited for where the database is SQLite', async () => {
+  const config = { database: 'sqlite:none.db', databasePasswordFile: undefined }
+  expect(await databaseOf(config).waitsForDisk()).toBeNull()
 })

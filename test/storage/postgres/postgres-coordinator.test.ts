@@ -8,6 +8,7 @@ import { accessTo, overPostgres, testDatabase } from '../../support/postgres.js'
 
 const SCOPE = Buffer.from('scope')
 const PAYLOAD = Buffer.from('payload')
+const BUCKET = { ratePerSecond: 5, burst: 10 }
 
 overPostgres(() => {
   const database = testDatabase('all tests')
@@ -121,6 +122,35 @@ overPostgres(() => {
       }
       const anew = () => one.claim(Buffer.from('anew'), PAYLOAD).catch((error) => error)
       await expect.poll(anew).toHaveProperty('release')
+    })
+  })
+
+  describe('a shared token bucket', () => {
+    const shift = (interval: string) => database.query(`UPDATE bucket SET at = at + interval '${interval}'`)
+    const lease = (one: PostgresCoordinator, most = 100) => one.leaseTokens('holder', BUCKET, most)
+
+    it('grants its burst at first, and never more after any pause', async () => {
+      const one = await coordinator()
+      expect((await lease(one)).granted).toBe(BUCKET.burst)
+      await shift('-1 hour')
+      const { granted, left } = await lease(one)
+      expect([granted, left]).toEqual([BUCKET.burst, 0])
+    })
+
+    it('fills at its rate', async () => {
+      const one = await coordinator()
+      await lease(one)
+      await shift('-1 second')
+      const { granted } = await lease(one)
+      expect(granted).toBeGreaterThanOrEqual(BUCKET.ratePerSecond)
+      expect(granted).toBeLessThanOrEqual(BUCKET.burst)
+    })
+
+    it('loses no tokens when its last time lies in the future', async () => {
+      const one = await coordinator()
+      await lease(one, 4)
+      await shift('1 hour')
+      expect((await lease(one)).granted).toBe(BUCKET.burst - 4)
     })
   })
 

@@ -1,6 +1,14 @@
 /** Tests of what only the SQLite store does; `conformance` has the tests of every store. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
@@ -11,7 +19,7 @@ import { packageFile } from '../../../src/lib/package-root.js'
 import { noteBackup, removeUnfinished } from '../../../src/storage/sqlite/sqlite-leftovers.js'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import { StoreOpenError, StoreUnavailableError } from '../../../src/storage/store.js'
-import { bytes, insertUser as insertUserRows, tenant } from '../../support/records.js'
+import { AT, bytes, insertUser as insertUserRows, signingSecret, tenant } from '../../support/records.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let dir: string
@@ -277,20 +285,6 @@ describe('erasure', () => {
     expect(readFileSync(`${file}-wal`).toString('latin1')).not.toContain('wrapped key of ada')
   })
 
-  it('leaves nothing in the write-ahead log after a crash before the log was cut', async () => {
-    const store = await openStoreOf('ada')
-    reading()
-    await erase(store, 'ada')
-    // The files that a killed process leaves.
-    const left = join(dir, 'left.db')
-    for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${left}${suffix}`)
-    expect(readFileSync(`${left}-wal`).toString('latin1')).toContain('wrapped key of ada')
-    const again = openStore(left)
-    for (const suffix of ['', '-wal'])
-      expect(readFileSync(`${left}${suffix}`).toString('latin1')).not.toContain('wrapped key of ada')
-    expect(await again.read.subject(bytes('ada'))).toBeUndefined()
-  })
-
   it('leaves no byte of the user in the file', async () => {
     const store = await openStoreOf('ada')
     await erase(store, 'ada')
@@ -298,6 +292,34 @@ describe('erasure', () => {
     const text = readFileSync(file).toString('latin1')
     for (const trace of ['wrapped key of ada', 'sealed reference of ada', 'sealed capture of ada', 'sub_ada'])
       expect(text.includes(trace)).toBe(false)
+  })
+})
+
+describe.each([false, true])('the write-ahead log of a store that serves: %s', (serving) => {
+  const MARK = 'a sealed secret that nobody may find again'
+  const holdsMark = () =>
+    [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(MARK))
+  const logBytes = (database: string) => statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0
+
+  it('is cut when a tenant is closed, because it contains its secrets', async () => {
+    const store = openStore(file, { serving })
+    await insertTenant(store, 'a')
+    const secret = signingSecret('sec_a', { sealed: bytes(MARK) })
+    await store.transaction('installation', (tx) => tx.insertSigningSecret(secret))
+    expect(holdsMark()).toBe(true)
+    await store.transaction('installation', (tx) => tx.closeTenant('ten_a', AT))
+    expect(holdsMark()).toBe(false)
+  })
+
+  it('is cut when a database is opened after a crash, because nobody knows what was erased before', async () => {
+    await openStoreOf('ada')
+    // A crash leaves the log, which no connection has removed by closing.
+    const crashed = join(dir, 'crashed.db')
+    for (const suffix of ['', '-wal']) copyFileSync(`${file}${suffix}`, `${crashed}${suffix}`)
+    expect(logBytes(crashed)).toBeGreaterThan(0)
+    const reopened = openStore(crashed, { serving })
+    expect(logBytes(crashed)).toBe(0)
+    expect(await names(reopened)).toEqual(['a'])
   })
 })
 

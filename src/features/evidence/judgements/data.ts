@@ -51,7 +51,7 @@ export const erasure: Evidence = {
         )
   },
   settings: ['epochKeys', 'epochHours'],
-  tests: 'api/delete audit/erasure cli/backup storage/sqlite/sqlite-erasure cluster/erasure-archive',
+  tests: 'api/delete audit/erasure cli/backup storage/sqlite/sqlite-store cluster/erasure-archive',
   documents: 'guides/privacy.md#erasure postgresql.md#erasure',
 }
 
