@@ -8,8 +8,7 @@
  * 3. Before each write that only a leader may do, the writer asks `current()`. A process that stood still finds that its term is over.
  * 4. A leader that stops gives the lease back at once; one that was killed is followed within 2.5 s.
  *
- * A service on SQLite has the database for itself and is always the leader. `test/cluster/webhooks.test.ts` kills and stops a leader
- * while it sends.
+ * A service on SQLite has the database for itself and is always the leader.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'

@@ -44,10 +44,8 @@ export interface AuditVerificationStatus {
   broken: Array<{ tenantId: string; brokenAt: number }>
 }
 
-type VerificationStore = Pick<Store, 'read' | 'transaction'>
-
-export interface AuditVerificationParts {
-  store: VerificationStore
+interface AuditVerificationParts {
+  store: Pick<Store, 'read' | 'transaction'>
   audit: AuditLog
   clock: Clock
   log: Logger

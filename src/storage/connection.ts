@@ -80,9 +80,7 @@ export function reading(database: ReadConnection) {
   }
 }
 
-/**
- * Makes methods that each write by one statement. Those without an answer do not wait for the database, as `Statement.run` says.
- */
+/** Makes methods that each write by one statement. Those without an answer do not wait for the database, as `Statement.run` says. */
 export function writing(database: Connection) {
   const run = <Given extends unknown[]>(sql: string) => {
     const statement = database.prepare<Given>(sql)

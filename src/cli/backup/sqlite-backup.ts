@@ -217,7 +217,8 @@ export async function joinKeys(
     const application = applicationOf(database)
     if (application !== APPLICATION_ID && application !== BACKUP_APPLICATION_ID)
       throw new RestoreError('not_a_backup', `${copy} is no backup of Countersign.`)
-    assertWhole(database, copy)
+    const [damage] = integrityIssues(database)
+    if (damage) throw damagedBackup(copy, damage)
     assertKnownSchema(database)
     if (application === APPLICATION_ID) {
       // The copy is a plain copy of the database file, which contains the keys.
@@ -230,22 +231,21 @@ export async function joinKeys(
     database.pragma('foreign_keys = ON')
     assertFits(database, keysFile)
     database.prepare('ATTACH ? AS keys').run(keysFile)
-    const connection = database
-    connection.exec(
+    database.exec(
       `UPDATE subject SET wrapped_key = coalesce((SELECT wrapped FROM keys.subject_key WHERE subject_id = id), x'')`,
     )
-    connection.exec('DETACH keys')
-    connection.pragma(`application_id = ${APPLICATION_ID}`)
-    migrate(connection, tables)
-    connection.exec('BEGIN')
-    const gone = connection
+    database.exec('DETACH keys')
+    database.pragma(`application_id = ${APPLICATION_ID}`)
+    migrate(database, tables)
+    database.exec('BEGIN')
+    const gone = database
       .prepare<[], Buffer>(`SELECT lookup FROM subject WHERE wrapped_key = x''`)
       .pluck()
       .all()
-    const { eraseSubject } = storeTransaction(connection as Connection, () => {}, tablesWith(tables))
+    const { eraseSubject } = storeTransaction(database as Connection, () => {}, tablesWith(tables))
     for (const blindIndex of gone) await eraseSubject(blindIndex)
-    connection.exec('COMMIT')
-    return { subjects: count(connection), erased: gone.length }
+    database.exec('COMMIT')
+    return { subjects: count(database), erased: gone.length }
   } catch (error) {
     database?.close()
     removeDatabase(target)
@@ -253,12 +253,6 @@ export async function joinKeys(
   } finally {
     database?.close()
   }
-}
-
-/** @throws RestoreError damaged_backup */
-function assertWhole(database: Database.Database, copy: string): void {
-  const [damage] = integrityIssues(database)
-  if (damage) throw damagedBackup(copy, damage)
 }
 
 function damagedBackup(copy: string, damage: string): RestoreError {

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { ConfigError } from '../../config/config-error.js'
 
 /** How the server must prove its identity. `prefer` is missing: it falls back to plain text when anyone on the way asks for it. */
-export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
+type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
 const TLS_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full'] satisfies TlsMode[]
 
 export interface PostgresTarget {

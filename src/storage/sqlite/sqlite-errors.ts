@@ -46,16 +46,11 @@ export function unwritable(error: unknown, file: string): unknown {
 
 /** Makes a StoreUnavailableError, StoreCorruptError or AlreadyExecutedError of an error of SQLite; returns any other error as it is. */
 export function translateSqlite(error: unknown, file: string): unknown {
-  if (error instanceof Database.SqliteError && isDamage(error))
-    return new StoreCorruptError(`SQLite: ${error.code} ${error.message}`, { cause: error })
-  if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_READONLY'))
-    return new StoreUnavailableError(`Cannot write ${file}: ${error.message} (${error.code})`, {
-      cause: error,
-    })
-  if (error instanceof Database.SqliteError && UNAVAILABLE.test(error.code))
-    return new StoreUnavailableError(`SQLite: ${error.code}`, { cause: error })
+  if (!(error instanceof Database.SqliteError)) return error
+  const { code, message } = error
+  if (isDamage(error)) return new StoreCorruptError(`SQLite: ${code} ${message}`, { cause: error })
+  if (code.startsWith('SQLITE_READONLY')) return unwritable(error, file)
+  if (UNAVAILABLE.test(code)) return new StoreUnavailableError(`SQLite: ${code}`, { cause: error })
   // The insert of a kept response writes NULL where one that has not expired exists.
-  if (error instanceof Database.SqliteError && /^NOT NULL .* idempotency\./.test(error.message))
-    return new AlreadyExecutedError()
-  return error
+  return /^NOT NULL .* idempotency\./.test(message) ? new AlreadyExecutedError() : error
 }

@@ -23,8 +23,7 @@
  * 5. The callers are resolved. A kill between 3 and 5 leaves durable effects whose callers got no answer: they ask again with the same
  *    idempotency key, and get the kept response.
  *
- * SQLite recovers the file when it is next opened. `test/faults/` kills the service at random moments; `test/powerloss/` cuts the
- * recorded writes after every sync; `test/storage/sqlite/sqlite-erasure.test.ts` reads file and log after an erasure.
+ * SQLite recovers the file when it is next opened.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Database from 'better-sqlite3'

@@ -5,7 +5,7 @@ import { type Asked, declare } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { CommandError, EXIT, UsageError } from '../../../cli/lib/output.js'
 import { assertMasterKey, closeFilesToOthers } from '../../../cli/lib/own-files.js'
-import { type Progress, progressBar } from '../../../cli/lib/progress.js'
+import { progressBar, SILENT } from '../../../cli/lib/progress.js'
 import { type Cell, counted, listing } from '../../../cli/lib/style.js'
 import { type Config, ConfigError, isPostgres, sqliteFile } from '../../../config/config.js'
 import { dataKeyWrapping } from '../../../crypto/epoch-key.js'
@@ -83,10 +83,10 @@ async function migrateStore(options: MigrateOptions, host: CommandHost) {
       throw new CommandError('source_missing', `${shownUrl(from)} is empty: there is nothing to copy.`)
     const translation = await translationOf(source, keys, (parts) => host.openDataKeys({ ...parts, config }))
     const target = await openTarget(config, to, host.tables)
-    const bars = new ProgressBars()
+    const bars = progressBars()
     try {
       const tables = await copyStore(source, target, translation, tablesWith(host.tables), bars.update)
-      const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars)
+      const chains = await verifyChains(new AuditLog(keys, systemClock), target, bars.update)
       await source.assertUnchanged()
       // Moved before the commit: when the commit fails, the next run replaces the password file again.
       await host.moveOperatorPassword(config, source.password, target.password)
@@ -175,11 +175,15 @@ function shownUrl(database: string): string {
     : `sqlite:${sqliteFile({ database })}`
 }
 
-async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: ProgressBars): Promise<ChainView[]> {
+async function verifyChains(
+  log: AuditLog,
+  { read }: CopyTarget,
+  onProgress: (stage: string, done: number, total: number, tenant: string) => void,
+): Promise<ChainView[]> {
   const chains: ChainView[] = []
   const tenants = await read.tenants()
   for (const { id, name } of tenants) {
-    bars.update('Verifying', chains.length, tenants.length, name)
+    onProgress('Verifying', chains.length, tenants.length, name)
     const { entries, brokenAt } = await log.verify(read, id)
     chains.push({ tenant_id: id, name, entries, broken_at: brokenAt })
   }
@@ -187,23 +191,17 @@ async function verifyChains(log: AuditLog, { read }: CopyTarget, bars: ProgressB
 }
 
 /** Shows the progress of one stage after the other. */
-class ProgressBars {
-  private stage = ''
-  private bar: Progress | null = null
-
-  readonly update = (stage: string, done: number, total: number, label: string): void => {
-    if (stage !== this.stage) {
-      this.stop()
-      this.stage = stage
-      this.bar = progressBar(stage)
-    }
-    this.bar!.update(done, total, label)
-  }
-
-  stop(): void {
-    this.bar?.stop()
-    this.bar = null
-    this.stage = ''
+function progressBars() {
+  let shown = { stage: '', bar: SILENT }
+  return {
+    update(stage: string, done: number, total: number, label: string) {
+      if (stage !== shown.stage) {
+        shown.bar.stop()
+        shown = { stage, bar: progressBar(stage) }
+      }
+      shown.bar.update(done, total, label)
+    },
+    stop: () => shown.bar.stop(),
   }
 }
 

@@ -70,24 +70,21 @@ export function openPostgresTarget(url: string, options: PostgresOptions): Promi
         const typeOf = types.get(table) ?? (await columnTypes(client, table))
         types.set(table, typeOf)
         const arrays = columns.map((column, i) => `$${i + 1}::${typeOf.get(column)}[]`)
-        await client
-          .query({
-            name: `copy-${table.name}`,
-            // In the order of the arrays: the triggers of the audit log accept its entries in no other.
-            text: `INSERT INTO ${table.name} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${arrays.join(', ')})`,
-            values: columns.map((column) => rows.map((row) => row[column])),
-          })
-          .catch(refuse)
+        await side.query({
+          name: `copy-${table.name}`,
+          // In the order of the arrays: the triggers of the audit log accept its entries in no other.
+          text: `INSERT INTO ${table.name} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE SELECT * FROM unnest(${arrays.join(', ')})`,
+          values: columns.map((column) => rows.map((row) => row[column])),
+        })
       },
       async commit() {
-        // Without statistics the first calls would be planned for empty tables.
-        await client.query(`ANALYZE ${tables.map((table) => table.name).join(', ')}`).catch(refuse)
-        await client
-          .query(
-            `SELECT setval(pg_get_serial_sequence('capture', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM capture`,
-          )
-          .catch(refuse)
-        await client.query('COMMIT').catch(refuse)
+        for (const text of [
+          // Without statistics the first calls would be planned for empty tables.
+          `ANALYZE ${tables.map((table) => table.name).join(', ')}`,
+          `SELECT setval(pg_get_serial_sequence('capture', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM capture`,
+          'COMMIT',
+        ])
+          await side.query({ text })
       },
     }
   })
@@ -120,6 +117,7 @@ function sideOf(client: PoolClient, pool: PostgresPool) {
   const connection = postgresConnection(query)
   return {
     connection,
+    query,
     read: storeReader(connection, TABLES),
     password: passwordIn({ query }),
     columns: async (table: CopiedTable) => [...(await columnTypes(client, table)).keys()],

@@ -132,9 +132,7 @@ export function epochBook(pool: PostgresPool) {
       })
       return rowCount ?? 0
     },
-    /**
-     * Blind indexes of these subjects. @param options.createdUntil leaves out subjects created later, in milliseconds since the Unix epoch
-     */
+    /** @param options.createdUntil leaves out subjects created later, in milliseconds since the Unix epoch */
     async blindIndexesOf(
       subjectIds: readonly string[],
       options?: { createdUntil: number },

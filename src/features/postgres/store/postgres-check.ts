@@ -1,10 +1,7 @@
 /** Checks whether a PostgreSQL database is whole, as far as reading it shows. */
 import type { ClientBase } from 'pg'
 
-/**
- * Reads every row, which finds rows that cannot be read. Checks every index when the extension amcheck may be used. @returns a line for
- * each problem
- */
+/** Reads every row, and checks every index where the extension amcheck may be used. @returns a line for each problem */
 export async function examinePostgres(client: ClientBase): Promise<string[]> {
   const issues: string[] = []
   const attempt = async (what: string, sql: string, values: unknown[] = []) => {

@@ -36,7 +36,7 @@ export class PostgresCoordinator implements Coordinator {
   private readonly startedAt = Date.now()
   private settings: string | null = null
   private masterKeys: string | null = null
-  private readonly pool: PostgresPool
+  readonly pool: PostgresPool
   private readonly heartbeat = new PeriodicTask(
     BEAT_MS,
     async () => {
@@ -168,16 +168,6 @@ export class PostgresCoordinator implements Coordinator {
     this.epochs = progress
   }
 
-  /** Gives up a database that does not answer, as `PostgresPool.leave` does. */
-  leave(): void {
-    this.pool.leave()
-  }
-
-  /** Whether an answer has been missing for more than a second since then. @param sinceMs on the axis of `performance.now()` */
-  hasBeenSilentSince(sinceMs: number): boolean {
-    return this.pool.hasBeenSilentSince(sinceMs)
-  }
-
   async stop(): Promise<void> {
     // A renewal under way on another connection would write the row again after its deletion. A server that hangs delays both alike.
     await this.heartbeat.stop()
@@ -231,9 +221,7 @@ export class PostgresCoordinator implements Coordinator {
     await this.giveBack([token]).catch(() => {})
   }
 
-  /**
-   * Releases claims of this service that no call holds: an earlier release failed, or the answer of the statement that took them was lost.
-   */
+  /** Releases claims of this service that no call holds: an earlier release failed, or the answer to a claim was lost. */
   private async sweep(): Promise<void> {
     const { rows } = await this.pool.query({
       name: 'claims-of',

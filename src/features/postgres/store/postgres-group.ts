@@ -74,10 +74,7 @@ export class PostgresGroup {
     this.sealing = storeTransaction(postgresConnection(send), () => {}, tables)
   }
 
-  /**
-   * @param jobs of one kind; only one of the kind `installation`
-   * @returns the outcome of each
-   */
+  /** @param jobs of one kind; only one of the kind `installation` */
   async run(jobs: readonly Job[]): Promise<JobOutcome[]> {
     for (const kept of [this.before, this.heads, this.seals]) kept.clear()
     const last = new Map<string, Promise<unknown>>()

@@ -28,7 +28,6 @@ const SHARED_STATE = `SELECT id AS "partition", keys_revision AS "keysRevision",
  * Begins a transaction and locks partitions.
  * @param due the partition to wait for, before any other is locked, so that no two nodes wait for each other; null for none
  * @returns the partitions that were locked: `due`, and those that nobody else held
- * @throws Error of pg
  */
 export function lockPartitions(
   client: PoolClient,
@@ -56,7 +55,6 @@ export function lockPartitions(
  * tenant waits more often than others.
  * @param isWaiting whether to wait for a partition instead, because all of them were taken
  * @returns the partition, or nothing where all are taken
- * @throws Error of pg
  */
 export function lockAnyPartition(client: PoolClient, isWaiting: boolean): Promise<SharedState[]> {
   const first = 1 + Math.floor(Math.random() * LOCK_PARTITIONS)
@@ -65,12 +63,15 @@ export function lockAnyPartition(client: PoolClient, isWaiting: boolean): Promis
   return begin(client, [{ name: 'lane-any', text, values: [first] }])
 }
 
-/** Begins a transaction and locks all partitions: waits for every group that holds one, and keeps later groups out. @throws Error of pg */
+/** Begins a transaction and locks all partitions: waits for every group that holds one, and keeps later groups out. */
 export function lockAllPartitions(client: PoolClient): Promise<SharedState[]> {
   return begin(client, ['LOCK TABLE lane IN EXCLUSIVE MODE', `${SHARED_STATE} WHERE id = 1`])
 }
 
-/** Resolves before anything else may be sent: after a BEGIN that failed, each statement would be committed separately. */
+/**
+ * Resolves before anything else may be sent: after a BEGIN that failed, each statement would be committed separately.
+ * @throws Error of pg
+ */
 async function begin(
   client: PoolClient,
   statements: ReadonlyArray<QueryConfig | string>,

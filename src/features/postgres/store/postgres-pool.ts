@@ -89,9 +89,7 @@ export class PostgresPool {
     this.pool.on('error', () => {})
   }
 
-  /**
-   * Takes a connection to the current host, and tries the other hosts when it fails. @throws Error of pg from the host that was tried last
-   */
+  /** Takes a connection to the current host, or to another when that fails. @throws Error of pg from the last host */
   async acquire(): Promise<PoolClient> {
     const { hosts } = this.access
     await hosts.chooseOnce(() => this.findNewestPrimary())

@@ -33,11 +33,7 @@ const KEEP_ALIVE = {
 /** A setting of ours. When a new connection finds it set, a pooler shares one session between several connections. */
 const SESSION_MARK = 'countersign.session'
 
-/**
- * @param timeouts null to set none
- * @param settings additional settings of the server for this session
- * @throws Error that says why this server cannot be used
- */
+/** @param timeouts null to set none @throws Error that says why this server cannot be used */
 export async function beginSession(
   client: ClientBase,
   { timeouts, settings }: { timeouts: Timeouts | null; settings: Record<string, string> },
@@ -55,7 +51,6 @@ export async function beginSession(
   })
 }
 
-/** @throws Error that says why this server cannot be used */
 async function assertUsable(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{
     version: string

@@ -184,14 +184,15 @@ export class PostgresStore implements Store {
   }
 
   hasBeenSilentSince(sinceMs: number): boolean {
-    return (
-      [this.writers, this.readers].some((pool) => pool.hasBeenSilentSince(sinceMs)) ||
-      (this.coordinator?.hasBeenSilentSince(sinceMs) ?? false)
-    )
+    return this.pools.some((pool) => pool?.hasBeenSilentSince(sinceMs))
   }
 
   leave(): void {
-    for (const pool of [this.writers, this.readers, this.coordinator]) pool?.leave()
+    for (const pool of this.pools) pool?.leave()
+  }
+
+  private get pools() {
+    return [this.writers, this.readers, this.coordinator?.pool]
   }
 
   get presence(): PostgresCoordinator | null {

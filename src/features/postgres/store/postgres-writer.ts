@@ -35,9 +35,6 @@
  * and callers ask again with their idempotency key.
  * If the process is killed, the server rolls back, or has committed and nobody was answered: the kept responses answer the next attempt.
  * A node that stalls loses its transaction, and so its partitions, after IDLE_IN_TRANSACTION_MS (`postgres-session.ts`).
- *
- * `test/storage/postgres/postgres-partitions.test.ts` tests steps 1 and 2, `postgres-round-trips.test.ts` counts the round trips of step 3,
- * `postgres-store.test.ts` loses connections in step 4, and `test/chaos/` kills nodes, connections and servers at random.
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
