@@ -1,20 +1,10 @@
 /** The kinds of databases that a store can be kept in. SQLite is the core's; a feature may bring another. */
 import { type Config, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
-import type { OpenOptions, Store } from './store.js'
+import type { Inspection, OpenOptions, Store } from './store.js'
 
 export type DatabaseConfig = Pick<Config, 'database' | 'databasePasswordFile'> &
   Partial<Pick<Config, 'dataDir'>>
-
-/** What a database says about itself before it is opened. */
-export interface Inspection {
-  /** Its schema; 0 when there is none. */
-  found: number
-  /** The schema of this version. */
-  own: number
-  /** The ids of the master keys that open it, oldest first; none for a schema that this version does not read. */
-  masterKeys: string[]
-}
 
 /** The configured database, which is opened as a store, or asked without that. */
 export interface Database {

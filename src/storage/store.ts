@@ -73,6 +73,16 @@ export interface OpenOptions {
   tables?: readonly Table[]
 }
 
+/** Facts that a database gives before it is opened. */
+export interface Inspection {
+  /** Its schema; 0 when there is none. */
+  found: number
+  /** The schema of this version. */
+  own: number
+  /** The ids of the master keys that open it, oldest first; none for a schema that this version does not read. */
+  masterKeys: string[]
+}
+
 export interface Store {
   /** Agreements with other services; null for SQLite, which only one service uses, and for commands. */
   readonly coordinator: Coordinator | null

@@ -14,7 +14,7 @@ export type CommitLoss = 'done and cut' | 'done in silence' | 'cut before' | 'ne
 
 /** The COMMIT statement as PostgreSQL's simple query protocol sends it. */
 const COMMIT = Buffer.from('COMMIT\0')
-/** What the server answers when a transaction has ended. */
+/** The server's answer to the end of a transaction. */
 const ENDED = /(?:COMMIT|ROLLBACK)\0/
 
 export class TcpProxy {

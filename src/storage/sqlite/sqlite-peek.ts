@@ -2,9 +2,9 @@
 import Database from 'better-sqlite3'
 
 /**
- * Opens the file for `read` alone.
- * @param patienceMs how long it waits for a lock of another process
- * @throws SqliteError where there is no file, or it cannot be read
+ * Opens the file to read it, and closes it.
+ * @param patienceMs milliseconds for which it waits for a lock of another process
+ * @throws SqliteError
  */
 export function peek<T>(file: string, read: (database: Database.Database) => T, patienceMs = 5000): T {
   const database = new Database(file, { readonly: true, fileMustExist: true, timeout: patienceMs })
@@ -15,7 +15,6 @@ export function peek<T>(file: string, read: (database: Database.Database) => T, 
   }
 }
 
-/** Reads when a backup was made last (null for never), and when the oldest tenant was created. */
 const BACKUPS =
   'SELECT (SELECT at FROM last_backup) AS lastBackupAt, (SELECT min(created_at) FROM tenant) AS oldestTenantAt'
 

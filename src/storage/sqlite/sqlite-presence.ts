@@ -71,7 +71,7 @@ function remove(file: string): void {
   }
 }
 
-/** What is known of a service that does not say. */
+/** A service that says nothing about itself. */
 const UNKNOWN: ServiceNode = {
   ...{ id: 'service', name: 'the service', version: 'unknown', commit: 'unknown', schema: null },
   ...{ startedAt: 0, leaseMs: 0, settings: null, masterKeys: null, notReady: [] },

@@ -7,11 +7,11 @@ import { giveToOwnerOf, makeFolder } from '../../lib/durable-file.js'
 import { CodedError } from '../../lib/errors.js'
 import type { Connection, ReadConnection } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
-import type { Inspection } from '../database.js'
 import { tablesWith } from '../endings.js'
 import { storeReader } from '../statements/statements.js'
 import {
   type CommitReport,
+  type Inspection,
   type OpenOptions,
   SchemaOutdatedError,
   type Scope,

@@ -4,11 +4,11 @@ import type { ClientBase } from 'pg'
 import { CodedError } from '../../../lib/errors.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
 import type { ServiceNode } from '../../../storage/coordinator.js'
-import type { Inspection } from '../../../storage/database.js'
 import { tablesWith } from '../../../storage/endings.js'
 import { storeReader } from '../../../storage/statements/statements.js'
 import {
   type CommitReport,
+  type Inspection,
   type OpenOptions,
   SchemaOutdatedError,
   type Scope,
