@@ -37,7 +37,7 @@ export function registerEvidenceCommand(command: Command, { loadConfig, database
         standards,
         settingText: (name) => `${SETTINGS[name].variable}=${printable(judgedValue(name, config) ?? '')}`,
         linkTo: (document) => `docs/${document}`,
-      }).trimEnd(),
+      }),
     remark: ({ view: { unread } }) => unread.map((what) => `warning: ${printable(what)}`).join('\n') || null,
   })
 }

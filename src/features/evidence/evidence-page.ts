@@ -1,5 +1,6 @@
 /** Writes the judgements on an installation as a page in Markdown. */
 import { markdownTable } from '../../lib/markdown-table.js'
+import { wire } from '../../lib/wire.js'
 import { type Cause, FACTS, type Fact, SETTINGS, type SettingName, type Status } from './evidence.js'
 import { brokenLines, countLines, type JudgedLine, type JudgedStandard } from './judge-installation.js'
 
@@ -38,11 +39,7 @@ export function evidencePage({ introduction, standards, settingText, linkTo }: P
       ...(standard.checked === undefined ? [] : [standard.checked]),
       linesTable(standard.lines, { settingText, linkTo }),
     ]),
-    '',
-  ]
-    .join('\n\n')
-    .trimEnd()
-    .concat('\n')
+  ].join('\n\n')
 }
 
 /** Number of lines of each status, standard by standard. */
@@ -110,16 +107,12 @@ export function evidenceView(
       checked: standard.checked ?? null,
       counts: countLines(standard),
       lines: standard.lines.map((line) => ({
-        id: line.id,
-        clause: line.clause,
-        asks: line.asks,
+        ...wire(line, 'id', 'clause', 'asks'),
         by_title: line.isByTitle,
-        status: line.status,
-        why: line.why,
+        ...wire(line, 'status', 'why'),
         broken_by: line.brokenBy.map(causeView),
         settings: Object.fromEntries(line.settings.map((name) => [SETTINGS[name].variable, textOf(name)])),
-        facts: line.facts,
-        tests: line.tests,
+        ...wire(line, 'facts', 'tests'),
         documents: line.documents.map((document) => `docs/${document}`),
       })),
     })),

@@ -45,10 +45,9 @@ export interface Judgement {
   brokenBy: readonly Cause[]
 }
 
-/** An answer to a requirement, and what holds it. */
-export interface Evidence {
-  /** Data where every installation has the same answer, else the function that judges one. */
-  answer: Judgement | ((installation: Installation) => Judgement)
+/** An answer to a requirement, and what holds it: the sentences that every installation has under its status, or `judge`. */
+export interface Evidence extends Partial<Record<Status, string>> {
+  judge?(installation: Installation): Judgement
   /** Settings that can lower the judgement. */
   settings?: readonly SettingName[]
   /** Facts that can lower the judgement. */
@@ -59,12 +58,18 @@ export interface Evidence {
   documents?: string
 }
 
-export interface Requirement {
+/** A requirement as its standard declares it, whose answer is as weak as the weakest of its parts. */
+interface Asked extends Evidence {
+  /** The requirement in our own words. */
+  asks: string
+  /** Parts that other requirements share. */
+  by?: readonly Evidence[]
+}
+
+export interface Requirement extends Pick<Asked, 'asks'> {
   id: string
   /** Article, section or control. */
   clause: string
-  /** The requirement in our own words. */
-  asks: string
   /** Whether only the number and the title of the clause were compared with a source, and not its text. */
   isByTitle: boolean
   settings: readonly SettingName[]
@@ -102,8 +107,13 @@ function weakest(judgements: readonly Judgement[]): Judgement {
   }
 }
 
-/** A requirement, whose answer is as weak as the weakest of its parts. */
-export function line(id: string, clause: string, asks: string, ...parts: readonly Evidence[]): Requirement {
+function judgementsOf(part: Evidence, installation: Installation): Judgement[] {
+  const same = ORDER.flatMap((status) => (part[status] ? [{ status, why: part[status], brokenBy: [] }] : []))
+  return part.judge ? [part.judge(installation)] : same
+}
+
+export function line(id: string, clause: string, { asks, by = [], ...own }: Asked): Requirement {
+  const parts = [...by, own]
   const all = <T>(of: (part: Evidence) => readonly T[] | undefined): T[] => [
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ]
@@ -116,12 +126,11 @@ export function line(id: string, clause: string, asks: string, ...parts: readonl
     facts: all(({ facts }) => facts),
     tests: all(({ tests }) => tests?.split(' ')).map((name) => `test/${name}.test.ts`),
     documents: all(({ documents }) => documents?.split(' ')),
-    judge: (installation) =>
-      weakest(parts.map(({ answer }) => (typeof answer === 'function' ? answer(installation) : answer))),
+    judge: (installation) => weakest(parts.flatMap((part) => judgementsOf(part, installation))),
   }
 }
 
 /** A line whose clause was compared with a source by number and title only. */
-export function byTitle(...parts: Parameters<typeof line>): Requirement {
-  return { ...line(...parts), isByTitle: true }
+export function byTitle(...declared: Parameters<typeof line>): Requirement {
+  return { ...line(...declared), isByTitle: true }
 }

@@ -22,6 +22,7 @@ describe('the requirements of countersign evidence', () => {
   const lines = STANDARDS.flatMap(({ requirements }) => requirements)
 
   it('each have an id of their own, a clause, a text and something that holds them or a reason why not', () => {
+    expect(lines.length).toBeGreaterThan(80)
     expect(new Set(lines.map(({ id }) => id)).size).toBe(lines.length)
     for (const { id, clause, asks, judge } of lines) {
       const { why } = judge(defaultInstallation())

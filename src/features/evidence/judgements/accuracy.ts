@@ -37,7 +37,7 @@ const ofPack =
 
 /** The rate that verdicts are signed with, for everybody together. */
 export const falseMatchRate: Evidence = {
-  answer: ofPack((pack, installation) => {
+  judge: ofPack((pack, installation) => {
     const { fmr, by, of, basis } = weakestRate(installation, pack)
     if (fmr > MOST_FMR)
       return notMet(`${of} are signed at a false match rate of ${rate(fmr)}, weaker than 1e-4.`, by)
@@ -53,7 +53,7 @@ export const falseMatchRate: Evidence = {
 
 /** Whether the rate was shown for each group of people. */
 export const groupRates: Evidence = {
-  answer: ofPack((pack, { config }) => {
+  judge: ofPack((pack, { config }) => {
     if (gradeOf(pack, config.fmr).grade === 'evaluation')
       return notMet(`${pack.modelId} is ${summarizeGrade(pack, config.fmr)}.`, 'pack')
     const measured = pack.calibration?.groups.filter((group) => group.carried_from === undefined)
@@ -73,7 +73,7 @@ export const groupRates: Evidence = {
 
 /** False non-match rate, one photo compared with one. */
 export const falseNonMatchRate: Evidence = {
-  answer: ofPack((pack, { config }) => {
+  judge: ofPack((pack, { config }) => {
     const reached = pack.calibration?.points.filter(({ fmr }) => fmr <= config.fmr) ?? []
     const point = reached.toSorted((a, b) => b.fmr - a.fmr)[0]
     if (point === undefined || point.fnmr === null || point.fnmr_ci95 === null)
@@ -93,7 +93,7 @@ export const falseNonMatchRate: Evidence = {
 
 /** How the rates were measured. */
 export const measurement: Evidence = {
-  answer: ofPack(({ modelId, calibration }) => {
+  judge: ofPack(({ modelId, calibration }) => {
     if (!calibration) return notMet(`${modelId} has no calibration.json.`, 'pack')
     const { photos, people, genuine_pairs, impostor_pairs } = calibration.data
     return partly(
@@ -107,7 +107,7 @@ export const measurement: Evidence = {
 
 /** Whether the people of the measurement are those who will use the service. */
 export const targetPopulation: Evidence = {
-  answer: ofPack(({ modelId, calibration }) => {
+  judge: ofPack(({ modelId, calibration }) => {
     if (!calibration) return notMet(`${modelId} has no calibration.json.`, 'pack')
     const { origin, data, date } = calibration
     return origin === 'shipped'
@@ -126,7 +126,7 @@ export const targetPopulation: Evidence = {
 
 /** On what the networks were trained, and whether that was allowed. */
 export const trainingData: Evidence = {
-  answer: ofPack(({ modelId, manifest: { embedder } }) =>
+  judge: ofPack(({ modelId, manifest: { embedder } }) =>
     embedder.trainingData === undefined
       ? notMet(`${modelId} does not say on what its embedder was trained.`)
       : notMet(`The embedder of ${modelId} was trained by others. ${embedder.trainingData}`),

@@ -21,7 +21,7 @@ function requiredOfAll({ config, tenants }: Installation) {
 
 /** Checks that a living person is in front of the camera. */
 export const attackDetection: Evidence = {
-  answer: (installation) => {
+  judge: (installation) => {
     const { passive, active } = requiredOfAll(installation)
     if (passive)
       return hasNetwork(installation)
@@ -50,7 +50,7 @@ export const attackDetection: Evidence = {
 
 /** Whether a capture may be one that was sent before. */
 export const replays: Evidence = {
-  answer: (installation) => {
+  judge: (installation) => {
     if (installation.config.replayPolicy === 'report')
       return notMet('A capture that was sent before is approved again and only marked.', 'replayPolicy')
     if (requiredOfAll(installation).active)
@@ -69,7 +69,7 @@ export const replays: Evidence = {
 /** Evidence of the lockout. @param judge answers from the rejections in a row before the first delay, 1 or more */
 function ofLockout(judge: (attempts: number, installation: Installation) => Judgement) {
   return {
-    answer: (installation: Installation) => {
+    judge: (installation: Installation) => {
       const attempts = installation.config.lockoutAttempts ?? defaultAttempts(hasNetwork(installation))
       return attempts === 0
         ? notMet('Lockout is off: anyone may try as often as the rate limit allows.', 'lockoutAttempts')

@@ -14,7 +14,7 @@ function isKeyBesideDatabase(config: Config): boolean {
 
 /** Templates, secrets and kept responses in the database. */
 export const sealing: Evidence = {
-  answer: ({ config }) =>
+  judge: ({ config }) =>
     isKeyBesideDatabase(config)
       ? partly(
           'Templates are sealed by AES-256-GCM under a key of each user; the master key lies in the data folder, so one disk gives both.',
@@ -30,7 +30,7 @@ export const sealing: Evidence = {
 
 /** Erasure of a user, in every copy. */
 export const erasure: Evidence = {
-  answer: ({ config }) => {
+  judge: ({ config }) => {
     if (!isPostgres(config))
       return met(
         "Erasure destroys the user's data key; backups hold none, so the next one completes it in all copies.",
@@ -56,7 +56,7 @@ export const erasure: Evidence = {
 }
 
 export const backups: Evidence = {
-  answer: ({ config, backups }) => {
+  judge: ({ config, backups }) => {
     if (isPostgres(config))
       return partly("PostgreSQL's own tools make the backups, which are not looked at here.")
     if (backups === 'overdue')
@@ -72,7 +72,7 @@ export const backups: Evidence = {
 
 /** Whether an answer that was given survives a loss of power. */
 export const durability: Evidence = {
-  answer: ({ config, durability }) => {
+  judge: ({ config, durability }) => {
     if (!isPostgres(config)) return met('Every commit is synced before the answer (synchronous=FULL).')
     if (durability === 'unsynced')
       return notMet(
@@ -94,7 +94,7 @@ export const durability: Evidence = {
 }
 
 export const redundancy: Evidence = {
-  answer: ({ config }) =>
+  judge: ({ config }) =>
     isPostgres(config)
       ? partly(
           'Several nodes can serve from this PostgreSQL and stand in for each other. How many do is yours.',

@@ -6,7 +6,7 @@ const MOST_SECONDS = 300
 
 /** The identity of an operator. */
 export const namedOperators: Evidence = {
-  answer: ({ config }) =>
+  judge: ({ config }) =>
     config.oidcIssuer === undefined
       ? partly(
           'Operators and people have names and roles, but the shared password of the operator signs in too: no provider is configured.',
@@ -25,7 +25,7 @@ export const namedOperators: Evidence = {
 
 /** The strength of an operator's sign-in. */
 export const secondFactor: Evidence = {
-  answer: ({ config }) => {
+  judge: ({ config }) => {
     if (config.operatorSecondFactor === 'required')
       return met('A sign-in by password needs a second factor; a provider brings its own.')
     return config.oidcIssuer !== undefined && !config.operatorPasswordSignIn
@@ -39,7 +39,7 @@ export const secondFactor: Evidence = {
 
 /** Whether one stolen key of the API makes another face the user's. */
 export const replacement: Evidence = {
-  answer: ({ tenants }) => {
+  judge: ({ tenants }) => {
     const open = tenants.filter(({ replaceVerdictMinutes }) => replaceVerdictMinutes === null)
     if (tenants.length === 0)
       return partly(
@@ -59,7 +59,7 @@ export const replacement: Evidence = {
 
 /** How long a verdict is good. */
 export const verdictLifetime: Evidence = {
-  answer: ({ config: { jwtTtlSeconds } }) =>
+  judge: ({ config: { jwtTtlSeconds } }) =>
     jwtTtlSeconds <= MOST_SECONDS
       ? partly(`The payer's session is your application's. A verdict itself lasts ${jwtTtlSeconds} s.`)
       : notMet(`A verdict lasts ${jwtTtlSeconds} s, over five minutes.`, 'jwtTtlSeconds'),
@@ -69,7 +69,7 @@ export const verdictLifetime: Evidence = {
 }
 
 export const logging: Evidence = {
-  answer: ({ config }) =>
+  judge: ({ config }) =>
     ['silent', 'fatal', 'error', 'warn'].includes(config.logLevel)
       ? notMet(
           `The log's level is ${config.logLevel}: refused keys and single requests are not in it.`,
@@ -84,7 +84,7 @@ export const logging: Evidence = {
 }
 
 export const dependencies: Evidence = {
-  answer: ({ config }) =>
+  judge: ({ config }) =>
     config.http === 'node'
       ? met(
           'Every package is pinned by version and SHA-512, advisories are asked for, and a bill of materials is made.',

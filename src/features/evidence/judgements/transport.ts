@@ -29,7 +29,7 @@ function judgeListener(
 
 /** Photos, frames, keys and verdicts between caller and API. */
 export const apiTransport: Evidence = {
-  answer: ({ config }) => judgeListener(config, 'production API', 'productionListen', 'tlsCert'),
+  judge: ({ config }) => judgeListener(config, 'production API', 'productionListen', 'tlsCert'),
   settings: ['tlsCert', 'tlsTerminatedUpstream', 'productionListen'],
   tests: 'http/listeners/tls http/listeners/tls-suites',
   documents: 'operations/tls.md internals/http-edge.md',
@@ -39,7 +39,7 @@ export const apiTransport: Evidence = {
 export const callerTransport: readonly Evidence[] = [
   apiTransport,
   {
-    answer: ({ config }) => {
+    judge: ({ config }) => {
       const { captureListen, captureUrl } = config
       const origin = originOf(config, 'capture')
       if (!captureListen || origin === null) return met('The hosted capture page is not served.')
@@ -56,7 +56,7 @@ export const callerTransport: readonly Evidence[] = [
 
 /** Passwords and sessions of operators, and metrics. */
 export const adminTransport: Evidence = {
-  answer: ({ config }) => {
+  judge: ({ config }) => {
     const { host, port } = config.adminListen
     if (isLoopbackHost(host)) return met('Only this machine reaches the admin listener.')
     const judgement = judgeListener(config, 'admin listener', 'adminListen', 'adminTlsCert')
