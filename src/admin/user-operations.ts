@@ -8,13 +8,13 @@ import type {
 } from '../audit/audited-unit-of-work.js'
 import type { Environment } from '../config/config.js'
 import { prefixedId } from '../crypto/identifiers.js'
-import type { Events } from '../events/events.js'
+import { type Events, eventAbout } from '../events/events.js'
 import { type Clock, DAY_MS } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import { CodedError } from '../lib/errors.js'
 import type { ErasureRecord, TenantRecord } from '../storage/records.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
-import { ownerOf, type TemplateVault } from '../users/template-vault.js'
+import type { TemplateVault } from '../users/template-vault.js'
 import { CLEAR, lockoutReason } from '../verification/lockout/lockout.js'
 import { erasureFacts, erasureView, userView } from './user-views.js'
 
@@ -126,13 +126,7 @@ export class UserOperations {
           'The reference is disabled after too many rejections. Enroll the user again with `"replace": true`.',
         )
       await tx.setLockout(subjectId, CLEAR)
-      await this.events.put(tx, {
-        tenantId: id,
-        environment: 'production',
-        type: 'user.unlocked',
-        data: { user_id: userId },
-        subject: ownerOf(subject),
-      })
+      await this.events.put(tx, eventAbout(subject, 'user.unlocked', { user_id: userId }))
       return {
         result: failures,
         facts: { event: 'user_unlocked', subject: subject.pseudonym, rejections: failures },

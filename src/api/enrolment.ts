@@ -1,10 +1,10 @@
 /** Writes a user's reference inside the transaction: the first one, one that replaces another, or one with photos added to it. */
 
-import type { Audience } from '../events/events.js'
+import { type Audience, eventAbout } from '../events/events.js'
 import { isoTime } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
-import { type Consent, ownerOf, type Subject } from '../users/template-vault.js'
+import type { Consent, Subject } from '../users/template-vault.js'
 import { type TemplateRecord, templateOf } from '../users/templates.js'
 import {
   type Enrolled,
@@ -222,21 +222,15 @@ export class Enrolment {
       faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
       model,
     })
-    const occurrence = {
-      tenantId: call.tenant.id,
-      environment: call.environment,
-      type: 'user.enrolled' as const,
-      data: {
-        user_id: call.input.user_id,
-        reference_id: record.id,
-        model,
-        views: reference.photoCount,
-        replaced: audit.replaced ?? false,
-        added: audit.added ?? 0,
-      },
-      subject: ownerOf(subject),
-    }
-    await audience.tell(tx, occurrence)
+    const enrolment = eventAbout(subject, 'user.enrolled', {
+      user_id: call.input.user_id,
+      reference_id: record.id,
+      model,
+      views: reference.photoCount,
+      replaced: audit.replaced ?? false,
+      added: audit.added ?? 0,
+    })
+    await audience.tell(tx, enrolment)
     const outcome = {
       status: 201,
       body: {

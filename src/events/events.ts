@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../config/config.js'
 import type { StoreReader, StoreTransaction } from '../storage/store.js'
+import type { Subject } from '../users/template-vault.js'
 import type { EventType } from './event-types.js'
 
 export interface EventKind {
@@ -17,6 +18,12 @@ export interface DomainEvent extends EventKind {
   data: Record<string, unknown>
   /** The enrolled user whom the event is about; what is kept of the event is erased with that user. */
   subject?: { blindIndex: Buffer; id: string; dataKey: Buffer }
+}
+
+/** An event about an enrolled user. @param data with `user_id` */
+export function eventAbout(subject: Subject, type: EventType, data: DomainEvent['data']): DomainEvent {
+  const { id, tenantId, environment, blindIndex } = subject.record
+  return { tenantId, environment, type, data, subject: { blindIndex, id, dataKey: subject.dataKey } }
 }
 
 /** The receivers of one tenant's events, as a transaction has read them. */

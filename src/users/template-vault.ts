@@ -370,11 +370,6 @@ export class TemplateVault {
   }
 }
 
-/** Keys of everything else that is sealed for a user and erased with the user. */
-export function ownerOf({ record, dataKey }: Subject): { blindIndex: Buffer; id: string; dataKey: Buffer } {
-  return { blindIndex: record.blindIndex, id: record.id, dataKey }
-}
-
 function consentContext(sha256: Buffer): string {
   return `consent ${sha256.toString('hex')}`
 }

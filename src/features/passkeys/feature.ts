@@ -12,10 +12,12 @@ import {
 import {
   cancelPasskeyRecovery,
   cancelPasskeyRecoveryDescription,
-} from './endpoints/cancel-passkey-recovery.js'
-import { listPasskeys, listPasskeysDescription } from './endpoints/list-passkeys.js'
+  listPasskeys,
+  listPasskeysDescription,
+  revokePasskey,
+  revokePasskeyDescription,
+} from './endpoints/kept-passkeys.js'
 import { registerPasskey, registerPasskeyDescription } from './endpoints/register-passkey.js'
-import { revokePasskey, revokePasskeyDescription } from './endpoints/revoke-passkey.js'
 import { challengePart, enrollPart, userPart, verifyPart } from './parts.js'
 import { passkeyServices } from './passkey-services.js'
 import { SETTINGS_ERRORS } from './passkey-settings.js'

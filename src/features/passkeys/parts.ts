@@ -4,7 +4,7 @@ import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { answerIn, type ChallengePart } from '../challenges/exports.js'
-import { type PasskeyUse, passkeyOptions } from './passkey-options.js'
+import { type PasskeyUse, passkeyField, passkeyOptions } from './passkey-options.js'
 import {
   openAssertion,
   type ProvenPasskey,
@@ -134,7 +134,7 @@ export const enrollPart: EnrollPart = {
         const content = await registeredContent(own, settings, given, answerIn(input)!.nonce)
         return async (tx, subject) => {
           await assertFirstPasskey(tx, own.passkeys, settings, subject)
-          const { passkey, audit } = await storePasskey(tx, own, call, subject, content)
+          const { passkey, audit } = await storePasskey(tx, own, call.user.id, subject, content)
           return { body: { passkey: passkeyView(passkey) }, audit }
         }
       },
@@ -145,15 +145,6 @@ export const enrollPart: EnrollPart = {
 function registrationIn(input: object): RegistrationInput | undefined {
   return (input as { passkey_registration?: RegistrationInput }).passkey_registration
 }
-
-/** How a capture uses a passkey. */
-export const passkeyField = Type.Union(
-  [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
-  {
-    description:
-      'How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
-  },
-)
 
 /** Options of a passkey, for the frames of a challenge. */
 export const challengePart: ChallengePart = {

@@ -6,11 +6,14 @@
 import type { Core } from '../../admin/core.js'
 import type { Operations } from '../../admin/operations.js'
 import type { UserAddress } from '../../admin/user-operations.js'
+import type { AuditFacts } from '../../audit/audit-log.js'
 import type { Actor, AuditedUnitOfWork, OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
+import { eventAbout } from '../../events/events.js'
 import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
-import { ownerOf } from '../../users/template-vault.js'
+import type { StoreTransaction } from '../../storage/store.js'
+import type { Subject } from '../../users/template-vault.js'
 import { strongestOf } from './checks/passkey-check.js'
 import { cancelRecovery } from './passkey-recovery.js'
 import {
@@ -52,67 +55,47 @@ export class PasskeyOperations {
   revoke(
     tenant: TenantRecord,
     by: Actor | OpenUnitOfWork,
-    { environment, userId }: UserAddress,
+    user: UserAddress,
     passkeyId: string,
   ): Promise<void> {
-    const { id } = tenant
-    const blindIndex = this.parts.vault.blindIndex(id, environment, userId)
-    return this.parts.operations.audited.run(
-      id,
-      by,
-      async (tx) => {
-        const subject = await this.parts.vault.find(tx, blindIndex, userId)
-        if (!subject) throw new DomainError('reference_not_found')
-        const { record } = subject
-        const passkeys = tx.statements(passkeyWriter)
-        const passkey = (await this.passkeys.of(tx, subject)).find(({ record: { id } }) => id === passkeyId)
-        if (!passkey || !(await passkeys.delete(record.id, passkeyId)))
-          throw new DomainError('passkey_not_found')
-        // Otherwise a revocation would make way for a weaker factor.
-        const settings = passkeySettings(tenant) ?? PASSKEY_DEFAULTS
-        const revokedPasskey = strongestOf(settings, record, [passkey])
-        await passkeys.setState(record.id, { ...record, revokedPasskey })
-        await this.parts.events.put(tx, {
-          tenantId: id,
-          environment,
-          type: 'user.passkey_revoked',
-          data: { user_id: userId, passkey_id: passkeyId },
-          subject: ownerOf(subject),
-        })
-        return {
-          result: undefined,
-          facts: { event: 'passkey_revoked', subject: subject.pseudonym, passkey_id: passkeyId },
-        }
-      },
-      { isAudited: environment === 'production' },
-    )
+    return this.change(tenant, by, user, async (tx, subject) => {
+      const { record } = subject
+      const passkeys = tx.statements(passkeyWriter)
+      const passkey = (await this.passkeys.of(tx, subject)).find(({ record: { id } }) => id === passkeyId)
+      if (!passkey || !(await passkeys.delete(record.id, passkeyId)))
+        throw new DomainError('passkey_not_found')
+      // Otherwise a revocation would make way for a weaker factor.
+      const settings = passkeySettings(tenant) ?? PASSKEY_DEFAULTS
+      await passkeys.setState({ ...record, revokedPasskey: strongestOf(settings, record, [passkey]) })
+      const data = { user_id: user.userId, passkey_id: passkeyId }
+      await this.parts.events.put(tx, eventAbout(subject, 'user.passkey_revoked', data))
+      return { event: 'passkey_revoked', subject: subject.pseudonym, passkey_id: passkeyId }
+    })
   }
 
   /** Cancels a recovery that waits. @throws DomainError reference_not_found, passkey_recovery_not_found */
-  cancelRecovery(
-    { id: tenantId }: TenantRecord,
+  cancelRecovery(tenant: TenantRecord, by: Actor | OpenUnitOfWork, user: UserAddress): Promise<void> {
+    return this.change(tenant, by, user, async (tx, subject) => ({
+      event: 'passkey_recovery_cancelled',
+      subject: subject.pseudonym,
+      passkey_recovery_cancelled: await cancelRecovery(tx, this.parts, { userId: user.userId, subject }),
+    }))
+  }
+
+  private change(
+    { id }: TenantRecord,
     by: Actor | OpenUnitOfWork,
     { environment, userId }: UserAddress,
+    work: (tx: StoreTransaction, subject: Subject) => Promise<AuditFacts>,
   ): Promise<void> {
-    const blindIndex = this.parts.vault.blindIndex(tenantId, environment, userId)
-    return this.parts.operations.audited.run(
-      tenantId,
-      by,
-      async (tx) => {
-        const subject = await this.parts.vault.find(tx, blindIndex, userId)
-        if (!subject) throw new DomainError('reference_not_found')
-        const cancelled = await cancelRecovery(tx, this.parts, { tenantId, environment, userId, subject })
-        return {
-          result: undefined,
-          facts: {
-            event: 'passkey_recovery_cancelled',
-            subject: subject.pseudonym,
-            passkey_recovery_cancelled: cancelled,
-          },
-        }
-      },
-      { isAudited: environment === 'production' },
-    )
+    const { vault, operations } = this.parts
+    const blindIndex = vault.blindIndex(id, environment, userId)
+    const found = async (tx: StoreTransaction) => {
+      const subject = await vault.find(tx, blindIndex, userId)
+      if (!subject) throw new DomainError('reference_not_found')
+      return { result: undefined, facts: await work(tx, subject) }
+    }
+    return operations.audited.run(id, by, found, { isAudited: environment === 'production' })
   }
 }
 
@@ -131,7 +114,7 @@ export async function changeSettings(
   const json = settings && checkedPasskeys(settings)
   return audited.run(id, actor, async (tx) => {
     const previous = settingsFacts((await tx.tenantById(id))!)
-    await tx.statements(passkeyWriter).setSettings(id, json)
+    await tx.statements(passkeyWriter).setSettings(json, id)
     const tenant = (await tx.tenantById(id))!
     const facts = { event: 'passkey_settings_changed' as const, ...settingsFacts(tenant), previous }
     return { result: tenant, facts }

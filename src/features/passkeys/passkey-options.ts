@@ -1,4 +1,5 @@
 /** The options of a passkey in a challenge: to sign with the frames of a verify, or to be made with those of an enrollment. */
+import Type, { type Static } from 'typebox'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { companyOf } from '../../tenants/company.js'
@@ -9,10 +10,16 @@ import { requiredSettings } from './passkey-proof.js'
 import { assertFirstPasskey } from './passkey-registration.js'
 import type { PasskeyServices } from './passkey-services.js'
 
-/** How a capture uses a passkey, as a request names it. */
-export type PasskeyUse = 'required' | 'preferred' | 'register'
+/** How a capture uses a passkey. */
+export const passkeyField = Type.Union(
+  [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
+  {
+    description:
+      'How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
+  },
+)
 
-type Parts = Pick<PasskeyServices, 'vault' | 'store' | 'passkeys' | 'config'>
+export type PasskeyUse = Static<typeof passkeyField>
 
 /** Makes the options for the nonce and the canonical action of a challenge. */
 type OptionsFor = (nonce: string, action: string | null) => Record<string, unknown> | null
@@ -23,7 +30,7 @@ type OptionsFor = (nonce: string, action: string | null) => Record<string, unkno
  * @throws DomainError invalid_request, passkeys_unavailable, passkey_not_found, passkey_proof_required
  */
 export async function passkeyOptions(
-  { vault, store, passkeys, config }: Parts,
+  { vault, store, passkeys, config }: PasskeyServices,
   { tenant, user }: Pick<UserCall<unknown>, 'tenant' | 'user'>,
   purpose: Purpose,
   use: PasskeyUse | undefined,

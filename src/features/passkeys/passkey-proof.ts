@@ -1,9 +1,10 @@
 /** Proves that the person holds a passkey of the user: opens the assertion of a verify, checks it, and uses it up with the verdict or reports it. */
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Possession } from '../../contract/acr.js'
+import { eventAbout } from '../../events/events.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import { ownerOf, type Subject } from '../../users/template-vault.js'
+import type { Subject } from '../../users/template-vault.js'
 import type { CaptureInput, UserCall } from '../../verification/call.js'
 import { answerIn, type OpenedChallenge } from '../challenges/exports.js'
 import { assertCounted, type CheckedAssertion } from './checks/passkey-check.js'
@@ -91,7 +92,8 @@ export async function provePossession(
   { settings, credential, expected }: OpenedAssertion,
 ): Promise<ProvenPasskey> {
   const found =
-    subject && (await passkeys.of(store.read, subject)).find(({ content }) => isOf(content, credential))
+    subject &&
+    (await passkeys.of(store.read, subject)).find(({ content }) => content.credentialId === credential.id)
   if (!subject || !found) throw new DomainError('passkey_not_found')
   const handle = userHandle(subject.record.blindIndex)
   const { id } = found.record
@@ -132,7 +134,7 @@ async function noteUse(
 export async function reportReversedCounter(
   { vault, passkeys, events }: Pick<PasskeyServices, 'vault' | 'passkeys' | 'events'>,
   tx: StoreTransaction,
-  { tenant, environment, user }: Pick<UserCall<unknown>, 'tenant' | 'environment' | 'user'>,
+  { user }: Pick<UserCall<unknown>, 'user'>,
   error: DomainError,
 ): Promise<{ passkey_id?: string }> {
   if (!(error instanceof CounterReversedError)) return {}
@@ -142,18 +144,9 @@ export async function reportReversedCounter(
   // The passkey was revoked, or the user erased, since the assertion was checked.
   if (!subject || !passkey) return {}
   await passkeys.noteReversedCounter(tx, subject, passkey)
-  await events.put(tx, {
-    tenantId: tenant.id,
-    environment,
-    type: 'user.passkey_counter_reversed',
-    data: { user_id: user.id, passkey_id: passkeyId },
-    subject: ownerOf(subject),
-  })
+  const data = { user_id: user.id, passkey_id: passkeyId }
+  await events.put(tx, eventAbout(subject, 'user.passkey_counter_reversed', data))
   return { passkey_id: passkeyId }
-}
-
-function isOf({ credentialId }: Passkey['content'], { id }: AuthenticationResponseJSON): boolean {
-  return credentialId === id
 }
 
 function refusedField(issue: string): DomainError {

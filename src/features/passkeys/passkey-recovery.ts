@@ -3,34 +3,30 @@
  * the tenant's waiting time its verification id allows one registration. An approved verify with a passkey that is strong enough cancels it,
  * and so does the backend.
  */
-import type { Environment } from '../../config/config.js'
 import type { Possession } from '../../contract/acr.js'
-import type { Events } from '../../events/events.js'
+import { eventAbout } from '../../events/events.js'
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import { ownerOf, type Subject } from '../../users/template-vault.js'
+import type { Subject } from '../../users/template-vault.js'
 import { strongerOf, strongestOf } from './checks/passkey-check.js'
+import type { PasskeyServices } from './passkey-services.js'
 import type { PasskeySettings } from './passkey-settings.js'
 import { passkeyWriter } from './passkey-table.js'
-import type { PasskeyVault } from './passkey-vault.js'
 
 /** How long a registration can follow once the waiting time is over. */
 const USABLE_MS = 7 * DAY_MS
 
-/** The user whose passkey is recovered, as a call or an operator names the user. */
+export const NOTHING_WAITS = { passkeyRecovery: null, passkeyRecoveryAt: null }
+
+/** The user whose passkey is recovered. */
 interface RecoveringUser {
-  tenantId: string
-  environment: Environment
   userId: string
   subject: Subject
 }
 
-interface Parts {
-  passkeys: PasskeyVault
-  events: Events
-}
+type Parts = Pick<PasskeyServices, 'passkeys' | 'events'>
 
 /**
  * Begins the recovery in the transaction of the verdict. An earlier recovery of the user ends, and its wait does not count.
@@ -40,30 +36,21 @@ export async function beginRecovery(
   tx: StoreTransaction,
   { passkeys, events }: Parts,
   settings: PasskeySettings,
-  user: RecoveringUser,
+  { userId, subject }: RecoveringUser,
   { verificationId, at }: { verificationId: string; at: number },
 ): Promise<{ passkey_recovery_ready_at?: string }> {
-  const { tenantId, environment, userId, subject } = user
-  if (strongestOf(settings, subject.record, await passkeys.of(tx, subject)) === null) return {}
-  const readyAt = at + (environment === 'sandbox' ? MINUTE_MS : settings.recoveryHours * HOUR_MS)
-  const { revokedPasskey } = subject.record
-  await tx.statements(passkeyWriter).setState(subject.record.id, {
-    passkeyRecovery: verificationId,
-    passkeyRecoveryAt: readyAt,
-    revokedPasskey,
+  const { record } = subject
+  if (strongestOf(settings, record, await passkeys.of(tx, subject)) === null) return {}
+  const readyAt = at + (record.environment === 'sandbox' ? MINUTE_MS : settings.recoveryHours * HOUR_MS)
+  const waiting = { passkeyRecovery: verificationId, passkeyRecoveryAt: readyAt }
+  await tx.statements(passkeyWriter).setState({ ...record, ...waiting })
+  const event = eventAbout(subject, 'user.passkey_recovery_begun', {
+    user_id: userId,
+    verification_id: verificationId,
+    ready_at: isoTime(readyAt),
+    expires_at: isoTime(readyAt + USABLE_MS),
   })
-  await events.put(tx, {
-    tenantId,
-    environment,
-    type: 'user.passkey_recovery_begun',
-    data: {
-      user_id: userId,
-      verification_id: verificationId,
-      ready_at: isoTime(readyAt),
-      expires_at: isoTime(readyAt + USABLE_MS),
-    },
-    subject: ownerOf(subject),
-  })
+  await events.put(tx, event)
   return { passkey_recovery_ready_at: isoTime(readyAt) }
 }
 
@@ -89,20 +76,13 @@ export async function cancelByPasskey(
 export async function cancelRecovery(
   tx: StoreTransaction,
   { events }: Pick<Parts, 'events'>,
-  { tenantId, environment, userId, subject }: RecoveringUser,
+  { userId, subject }: RecoveringUser,
 ): Promise<string> {
-  const { id, passkeyRecovery, revokedPasskey } = subject.record
+  const { passkeyRecovery } = subject.record
   if (passkeyRecovery === null) throw new DomainError('passkey_recovery_not_found')
-  await tx
-    .statements(passkeyWriter)
-    .setState(id, { passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey })
-  await events.put(tx, {
-    tenantId,
-    environment,
-    type: 'user.passkey_recovery_cancelled',
-    data: { user_id: userId, verification_id: passkeyRecovery },
-    subject: ownerOf(subject),
-  })
+  await tx.statements(passkeyWriter).setState({ ...subject.record, ...NOTHING_WAITS })
+  const data = { user_id: userId, verification_id: passkeyRecovery }
+  await events.put(tx, eventAbout(subject, 'user.passkey_recovery_cancelled', data))
   return passkeyRecovery
 }
 

@@ -1,14 +1,13 @@
 /** Registers a passkey in the transaction of a call: the credential, its audit facts and its webhook. */
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { AuditFacts } from '../../audit/audit-log.js'
-import type { Events } from '../../events/events.js'
+import { eventAbout } from '../../events/events.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
-import { ownerOf, type Subject } from '../../users/template-vault.js'
-import type { Call } from '../../verification/call.js'
+import type { Subject } from '../../users/template-vault.js'
 import { strongestOf } from './checks/passkey-check.js'
-import type { PasskeyChecks } from './checks/passkey-checks.js'
 import { passkeyChallenge } from './passkey-challenge.js'
+import type { PasskeyServices } from './passkey-services.js'
 import type { PasskeySettings } from './passkey-settings.js'
 import { passkeyReader } from './passkey-table.js'
 import type { Passkey, PasskeyContent, PasskeyVault } from './passkey-vault.js'
@@ -27,7 +26,7 @@ export interface RegistrationInput {
  * @throws DomainError those of `checkRegistration`
  */
 export async function registeredContent(
-  { passkeyChecks }: { passkeyChecks: PasskeyChecks },
+  { passkeyChecks }: Pick<PasskeyServices, 'passkeyChecks'>,
   settings: PasskeySettings,
   { credential, name }: RegistrationInput,
   nonce: string,
@@ -42,8 +41,8 @@ export async function registeredContent(
  */
 export async function storePasskey(
   tx: StoreTransaction,
-  { passkeys, events }: { passkeys: PasskeyVault; events: Events },
-  { tenant, environment, user }: Pick<Call<unknown>, 'tenant' | 'environment' | 'user'>,
+  { passkeys, events }: Pick<PasskeyServices, 'passkeys' | 'events'>,
+  userId: string,
   subject: Subject,
   content: PasskeyContent,
   isRecovery = false,
@@ -54,13 +53,8 @@ export async function storePasskey(
   if (!passkey) throw new DomainError('passkey_already_registered')
   const { id } = passkey.record
   const { name, isSynced, aaguid, attestedBy } = content
-  await events.put(tx, {
-    tenantId: tenant.id,
-    environment,
-    type: 'user.passkey_registered',
-    data: { user_id: user!.id, passkey_id: id, name, synced: isSynced, recovered: isRecovery },
-    subject: ownerOf(subject),
-  })
+  const data = { user_id: userId, passkey_id: id, name, synced: isSynced, recovered: isRecovery }
+  await events.put(tx, eventAbout(subject, 'user.passkey_registered', data))
   return {
     passkey,
     audit: {

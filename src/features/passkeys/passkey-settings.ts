@@ -6,22 +6,20 @@ import { safeOrigin } from '../../tenants/safe-origin.js'
 
 /** Treatment of a passkey that its provider copies to other devices: it counts as `swk` (a key in software), or is `refused`. */
 export const SYNCED_POLICIES = ['swk', 'refused'] as const
-export type SyncedPolicy = (typeof SYNCED_POLICIES)[number]
 
 /**
  * The condition of a registration next to the API key: `verified` asks for a fresh approved verify with a check of liveness, `backend` for
  * nothing.
  */
 export const REGISTRATION_POLICIES = ['verified', 'backend'] as const
-export type RegistrationPolicy = (typeof REGISTRATION_POLICIES)[number]
 
 export interface PasskeySettings {
   /** The relying party's id (WebAuthn): the domain to which the credentials belong. */
   rpId: string
   /** Origins of the pages that may register and use passkeys, each of the domain `rpId` or below it. */
   origins: string[]
-  synced: SyncedPolicy
-  registration: RegistrationPolicy
+  synced: (typeof SYNCED_POLICIES)[number]
+  registration: (typeof REGISTRATION_POLICIES)[number]
   /** Hours between the beginning of a recovery and the registration that it allows. The sandbox waits a minute. */
   recoveryHours: number
   /**
@@ -45,9 +43,7 @@ export const SETTINGS_ERRORS = {
 
 export class PasskeySettingsError extends CodedError<keyof typeof SETTINGS_ERRORS> {}
 
-export const PASSKEY_DEFAULTS: Readonly<
-  Pick<PasskeySettings, 'synced' | 'registration' | 'recoveryHours' | 'roots' | 'aaguids'>
-> = {
+export const PASSKEY_DEFAULTS: Readonly<Omit<PasskeySettings, 'rpId' | 'origins'>> = {
   synced: 'swk',
   registration: 'verified',
   recoveryHours: 24,

@@ -49,16 +49,10 @@ export function passkeyReader(database: ReadConnection) {
   }
 }
 
-type PasskeyState = Pick<SubjectRecord, 'passkeyRecovery' | 'passkeyRecoveryAt' | 'revokedPasskey'>
+type PasskeyState = Pick<SubjectRecord, 'id' | 'passkeyRecovery' | 'passkeyRecoveryAt' | 'revokedPasskey'>
 
 export function passkeyWriter(database: Connection) {
   const { hits, run } = writing(database)
-  const setSettings = run<[json: string | null, tenantId: string]>(
-    'UPDATE tenant SET passkeys = ? WHERE id = ?',
-  )
-  const setState = run<[state: PasskeyState & { subjectId: string }]>(
-    'UPDATE subject SET passkey_recovery = @passkeyRecovery, passkey_recovery_at = @passkeyRecoveryAt, revoked_passkey = @revokedPasskey WHERE id = @subjectId',
-  )
   return {
     ...passkeyReader(database),
     /** Inserts the passkey unless its credential is registered already. @returns whether it was inserted */
@@ -69,8 +63,12 @@ export function passkeyWriter(database: Connection) {
     /** @returns false when the subject had no such passkey */
     delete: hits<[subjectId: string, id: string]>('DELETE FROM passkey WHERE subject_id = ? AND id = ?'),
     /** Sets the recovery that waits, and the strongest passkey that was revoked. */
-    setState: (subjectId: string, state: PasskeyState) => setState({ ...state, subjectId }),
+    setState: run<[subject: PasskeyState]>(
+      'UPDATE subject SET passkey_recovery = @passkeyRecovery, passkey_recovery_at = @passkeyRecoveryAt, revoked_passkey = @revokedPasskey WHERE id = @id',
+    ),
     /** @param settings JSON; null to use no passkeys */
-    setSettings: (tenantId: string, settings: string | null) => setSettings(settings, tenantId),
+    setSettings: run<[settings: string | null, tenantId: string]>(
+      'UPDATE tenant SET passkeys = ? WHERE id = ?',
+    ),
   }
 }

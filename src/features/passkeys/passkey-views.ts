@@ -29,20 +29,17 @@ export function inspectedPasskeyView(passkey: Passkey) {
   }
 }
 
-/** How a tenant uses passkeys; fields are null and lists empty where it uses none. */
+/** No settings: fields are null, and lists empty. */
+const NONE = {
+  ...{ rpId: null, synced: null, registration: null, recoveryHours: null },
+  ...{ origins: [] as string[], roots: [] as string[], aaguids: [] as string[] },
+}
+
+/** How a tenant uses passkeys. */
 export function passkeySettingsView(tenant: TenantRecord) {
-  const settings = passkeySettings(tenant)
+  const settings = passkeySettings(tenant) ?? NONE
   return {
-    /** Domain to which the passkeys belong. */
-    rp_id: settings?.rpId ?? null,
-    /** Origins of the pages that register and use passkeys. */
-    origins: settings?.origins ?? [],
-    synced: settings?.synced ?? null,
-    registration: settings?.registration ?? null,
-    recovery_hours: settings?.recoveryHours ?? null,
-    /** Certificates in PEM of the authorities whose attestations are believed. */
-    roots: settings?.roots ?? [],
-    /** Authenticators that are accepted; empty for all. */
-    aaguids: settings?.aaguids ?? [],
+    ...wire(settings, 'rpId', 'origins', 'synced', 'registration'),
+    ...wire(settings, 'recoveryHours', 'roots', 'aaguids'),
   }
 }

@@ -13,7 +13,7 @@ import { grantRegistration } from './registration-permit.js'
 export async function permitPasskeys(
   services: Pick<PasskeyServices, 'vault' | 'passkeys' | 'events'>,
   tx: StoreTransaction,
-  { input, tenant, environment, user }: VerifyCall,
+  { input, tenant, user }: VerifyCall,
   verdict: Verdict,
   passkey: ProvenPasskey | null,
   { verificationId, at }: { verificationId: string; at: number },
@@ -26,15 +26,12 @@ export async function permitPasskeys(
   const settings = isAsked || mayCancel ? passkeySettings(tenant) : null
   if (!settings) return {}
   const isLive = verdict.comparison?.sample.liveness.passed === true
-  const { blindIndex } = user
-  if (isRegistration && (isLive || settings.registration === 'backend')) {
-    const permitted = { tenantId: tenant.id, environment, blindIndex }
-    await grantRegistration(tx, permitted, verificationId, possession, at)
-  }
+  if (isRegistration && (isLive || settings.registration === 'backend'))
+    await grantRegistration(tx, verdict.subject.record, verificationId, possession, at)
   const isRecovery = isLive && isOfType(input.action, RECOVER_ACTION)
   if (!isRecovery && !mayCancel) return {}
-  const subject = (await services.vault.find(tx, blindIndex, user.id))!
-  const recovering = { tenantId: tenant.id, environment, userId: user.id, subject }
+  const subject = (await services.vault.find(tx, user.blindIndex, user.id))!
+  const recovering = { userId: user.id, subject }
   return isRecovery
     ? beginRecovery(tx, services, settings, recovering, { verificationId, at })
     : cancelByPasskey(tx, services, settings, recovering, possession!)

@@ -4,16 +4,16 @@
  * is over. A user who has a passkey, or had one, needs one at least as strong in that verdict.
  */
 import { randomBytes } from 'node:crypto'
-import type { Environment } from '../../config/config.js'
 import type { Possession } from '../../contract/acr.js'
 import { REGISTER_ACTION } from '../../contract/own-actions.js'
 import { MINUTE_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
+import type { SubjectRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
 import { challengeReader, challengeWriter } from '../challenges/table/exports.js'
 import { strongerOf, strongestOf } from './checks/passkey-check.js'
-import { assertRecovered } from './passkey-recovery.js'
+import { assertRecovered, NOTHING_WAITS } from './passkey-recovery.js'
 import type { PasskeySettings } from './passkey-settings.js'
 import { passkeyWriter } from './passkey-table.js'
 import type { PasskeyVault } from './passkey-vault.js'
@@ -21,16 +21,12 @@ import type { PasskeyVault } from './passkey-vault.js'
 /** How long after the verdict a registration can begin and end. */
 const PERMIT_MS = 10 * MINUTE_MS
 
-interface PermittedUser {
-  tenantId: string
-  environment: Environment
-  blindIndex: Buffer
-}
+/** The user who is permitted. */
+type PermittedUser = Pick<SubjectRecord, 'tenantId' | 'environment' | 'blindIndex'>
 
 /** A registration that is about to happen. */
 export interface Registration {
   settings: PasskeySettings
-  user: PermittedUser
   subject: Subject
   verificationId: string | undefined
   /** Milliseconds since the Unix epoch. */
@@ -43,14 +39,14 @@ export interface Registration {
  */
 export async function grantRegistration(
   tx: StoreTransaction,
-  user: PermittedUser,
+  { tenantId, environment, blindIndex }: PermittedUser,
   verificationId: string,
   possession: Possession | null,
   at: number,
 ): Promise<void> {
   await tx.statements(challengeWriter).insert({
     id: verificationId,
-    ...user,
+    ...{ tenantId, environment, blindIndex },
     // No nonce opens it, so that it can never serve as a challenge.
     binding: randomBytes(32),
     steps: stepsOf(possession),
@@ -74,11 +70,7 @@ export async function useRegistrationGrant(
   const { subject, verificationId, now } = registration
   const grant = await assertRegistrable(tx, passkeys, registration)
   if (grant === 'recovery')
-    await tx.statements(passkeyWriter).setState(subject.record.id, {
-      passkeyRecovery: null,
-      passkeyRecoveryAt: null,
-      revokedPasskey: null,
-    })
+    await tx.statements(passkeyWriter).setState({ ...subject.record, ...NOTHING_WAITS, revokedPasskey: null })
   if (grant === 'verdict' && !(await tx.statements(challengeWriter).use(verificationId!, now)))
     throw new DomainError('passkey_verdict_required')
   return { isRecovery: grant === 'recovery' }
@@ -93,14 +85,14 @@ export async function useRegistrationGrant(
 export async function assertRegistrable(
   store: StoreReader,
   passkeys: PasskeyVault,
-  { settings, user, subject, verificationId, now }: Registration,
+  { settings, subject, verificationId, now }: Registration,
 ): Promise<'verdict' | 'recovery' | null> {
   const { record } = subject
   if (verificationId !== undefined && verificationId === record.passkeyRecovery) {
     assertRecovered(record, now)
     return 'recovery'
   }
-  const given = verificationId === undefined ? null : await grantOf(store, user, verificationId, now)
+  const given = verificationId === undefined ? null : await grantOf(store, record, verificationId, now)
   if (settings.registration === 'verified' && !given) throw new DomainError('passkey_verdict_required')
   const needed = strongestOf(settings, record, await passkeys.of(store, subject))
   const proven = given?.possession ?? null

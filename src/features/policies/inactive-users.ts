@@ -8,10 +8,10 @@ import type { Operations } from '../../admin/operations.js'
 import { erasureFacts } from '../../admin/user-views.js'
 import type { AuditFacts } from '../../audit/audit-log.js'
 import type { Actor } from '../../audit/audited-unit-of-work.js'
+import { eventAbout } from '../../events/events.js'
 import { type Clock, DAY_MS, isoTime } from '../../lib/clock.js'
 import type { ActivityRecord } from '../../storage/records.js'
 import type { Store, StoreTransaction } from '../../storage/store.js'
-import { ownerOf } from '../../users/template-vault.js'
 import { policyBook } from './policy-book.js'
 import { policyReader } from './policy-table.js'
 import { retentionReader, retentionWriter } from './retention-statements.js'
@@ -85,13 +85,8 @@ export class InactiveUsers {
       await tx.statements(retentionWriter).setNotice(blindIndex, now)
       const subject = await this.parts.vault.find(tx, blindIndex, user.userId)
       if (!subject) return null
-      await this.parts.events.put(tx, {
-        tenantId,
-        environment: 'production',
-        type: 'user.erasure_scheduled',
-        data: { user_id: user.userId, erase_at: eraseAt },
-        subject: ownerOf(subject),
-      })
+      const data = { user_id: user.userId, erase_at: eraseAt }
+      await this.parts.events.put(tx, eventAbout(subject, 'user.erasure_scheduled', data))
       return { event: 'erasure_scheduled', subject: subject.pseudonym, erase_at: eraseAt }
     })
   }

@@ -1,8 +1,8 @@
 /** Announces a lockout in the transaction in which it begins. */
-import type { Events } from '../../events/events.js'
+import { type Events, eventAbout } from '../../events/events.js'
 import { isoTime } from '../../lib/clock.js'
 import type { StoreTransaction } from '../../storage/store.js'
-import { ownerOf, type Subject } from '../../users/template-vault.js'
+import type { Subject } from '../../users/template-vault.js'
 import type { Call } from '../call.js'
 import type { LockoutReason } from './lockout.js'
 
@@ -10,21 +10,15 @@ import type { LockoutReason } from './lockout.js'
 export async function announceLockout(
   tx: StoreTransaction,
   events: Events,
-  { tenant, environment, input }: Pick<Call<{ user_id: string }>, 'tenant' | 'environment' | 'input'>,
+  { input }: Pick<Call<{ user_id: string }>, 'input'>,
   { subject, begun }: { subject: Subject; begun: LockoutReason | undefined },
 ): Promise<void> {
   if (begun === undefined) return
   const { failures, lockedUntil } = (await tx.subjectWithoutReference(subject.record.blindIndex))!
   const isDisabled = begun === 'reference_disabled'
-  await events.put(tx, {
-    tenantId: tenant.id,
-    environment,
-    type: isDisabled ? 'user.disabled' : 'user.locked_out',
-    data: {
-      user_id: input.user_id,
-      rejections: failures,
-      ...(isDisabled ? {} : { ends_at: isoTime(lockedUntil!) }),
-    },
-    subject: ownerOf(subject),
-  })
+  const data = { user_id: input.user_id, rejections: failures }
+  const event = isDisabled
+    ? eventAbout(subject, 'user.disabled', data)
+    : eventAbout(subject, 'user.locked_out', { ...data, ends_at: isoTime(lockedUntil!) })
+  await events.put(tx, event)
 }

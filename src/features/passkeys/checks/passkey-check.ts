@@ -24,8 +24,6 @@ export interface CheckedAssertion {
 /** The library is imported by the first passkey, because it brings 350 modules, which most installations never use. */
 type Helpers = typeof import('@simplewebauthn/server/helpers')
 
-const UNREADABLE = 'The answer of the authenticator cannot be read.'
-
 /**
  * Checks the answer to a registration.
  * @param challenge of `passkeyChallenge`
@@ -48,16 +46,14 @@ export async function checkRegistration(
     type: 'webauthn.create',
     challenge,
   })
-  const { verified, registrationInfo } = await whole(() =>
-    verifyRegistrationResponse({
-      response,
-      expectedChallenge: challenge,
-      expectedOrigin: settings.origins,
-      expectedRPID: settings.rpId,
-      requireUserVerification: true,
-      supportedAlgorithmIDs: ALGORITHMS,
-    }),
-  )
+  const { verified, registrationInfo } = await verifyRegistrationResponse({
+    response,
+    expectedChallenge: challenge,
+    expectedOrigin: settings.origins,
+    expectedRPID: settings.rpId,
+    requireUserVerification: true,
+    supportedAlgorithmIDs: ALGORITHMS,
+  }).catch(refuse)
   if (!verified) throw new DomainError('passkey_invalid')
   const { credential, aaguid, credentialDeviceType, credentialBackedUp } = registrationInfo
   const attestedBy = readable(() => attestingRoot(attestation, aaguid, settings.roots))
@@ -103,22 +99,20 @@ export async function checkAssertion(
   })
   if (userHandle !== undefined && userHandle !== null && userHandle !== '' && userHandle !== handle)
     throw new DomainError('passkey_not_found')
-  const { verified } = await whole(() =>
-    verifyAuthenticationResponse({
-      response,
-      expectedChallenge: challenge,
-      expectedOrigin: settings.origins,
-      expectedTopOrigin: settings.origins,
-      expectedRPID: settings.rpId,
-      requireUserVerification: true,
-      credential: {
-        id: passkey.credentialId,
-        publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
-        // The counter is compared below, once the signature is known to be the passkey's.
-        counter: 0,
-      },
-    }),
-  )
+  const { verified } = await verifyAuthenticationResponse({
+    response,
+    expectedChallenge: challenge,
+    expectedOrigin: settings.origins,
+    expectedTopOrigin: settings.origins,
+    expectedRPID: settings.rpId,
+    requireUserVerification: true,
+    credential: {
+      id: passkey.credentialId,
+      publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
+      // The counter is compared below, once the signature is known to be the passkey's.
+      counter: 0,
+    },
+  }).catch(refuse)
   // A credential of several devices never becomes one of a single device.
   if (!verified || (passkey.isSynced && !flags.be)) throw new DomainError('passkey_invalid')
   assertCounted(passkey, counter)
@@ -212,14 +206,13 @@ function readable<T>(read: () => T): T {
   try {
     return read()
   } catch (cause) {
-    throw new DomainError('passkey_invalid', { message: UNREADABLE, cause })
+    throw new DomainError('passkey_invalid', {
+      message: 'The answer of the authenticator cannot be read.',
+      cause,
+    })
   }
 }
 
-async function whole<T>(check: () => Promise<T>): Promise<T> {
-  try {
-    return await check()
-  } catch (cause) {
-    throw new DomainError('passkey_invalid', { cause })
-  }
+function refuse(cause: unknown): never {
+  throw new DomainError('passkey_invalid', { cause })
 }

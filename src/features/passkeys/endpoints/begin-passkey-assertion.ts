@@ -52,9 +52,9 @@ export const beginPasskeyAssertionDescription: EndpointDescription = {
 }
 
 type Input = Static<typeof body> & { user_id: string }
-type Parts = Pick<PasskeyServices, 'vault' | 'store' | 'challenges' | 'passkeys'>
 
-export function beginPasskeyAssertion({ vault, store, challenges, passkeys }: Parts): UserEndpoint<Input> {
+export function beginPasskeyAssertion(services: PasskeyServices): UserEndpoint<Input> {
+  const { vault, store, challenges, passkeys } = services
   return {
     ...beginPasskeyAssertionDescription,
     aboutUser: true,

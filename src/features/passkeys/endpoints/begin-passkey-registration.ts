@@ -79,9 +79,8 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
 }
 
 type Input = Static<typeof body> & { user_id: string }
-type Parts = Pick<PasskeyServices, 'vault' | 'store' | 'clock' | 'challenges' | 'passkeys'>
 
-export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
+export function beginPasskeyRegistration(services: PasskeyServices): UserEndpoint<Input> {
   const { vault, store, clock, challenges, passkeys } = services
   return {
     ...beginPasskeyRegistrationDescription,
@@ -93,7 +92,6 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
       if (!subject?.reference) throw new DomainError('reference_not_found')
       await assertRegistrable(store.read, passkeys, {
         settings,
-        user: registrationSubject(call, undefined),
         subject,
         verificationId: input.verification_id,
         now: clock.now(),
@@ -105,12 +103,8 @@ export function beginPasskeyRegistration(services: Parts): UserEndpoint<Input> {
         const asked = registrationSubject(call, input.verification_id)
         const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(tx, asked, CEREMONY_MS)
         const challenge = passkeyChallenge(nonce, null)
-        const options = creationOptions(settings, user, {
-          challenge,
-          passkeys: known,
-          names,
-          timeoutMs: CEREMONY_MS,
-        })
+        const parts = { challenge, passkeys: known, names, timeoutMs: CEREMONY_MS }
+        const options = creationOptions(settings, user, parts)
         return {
           status: 201,
           body: { challenge_id: id, nonce, options, expires_at: isoTime(expiresAt) },

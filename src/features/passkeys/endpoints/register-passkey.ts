@@ -67,12 +67,8 @@ export const registerPasskeyDescription: EndpointDescription = {
 }
 
 type Input = Omit<Static<typeof body>, 'credential'> & RegistrationInput & { user_id: string }
-type Parts = Pick<
-  PasskeyServices,
-  'vault' | 'store' | 'clock' | 'challenges' | 'passkeys' | 'passkeyChecks' | 'events'
->
 
-export function registerPasskey(services: Parts): UserEndpoint<Input> {
+export function registerPasskey(services: PasskeyServices): UserEndpoint<Input> {
   const { vault, store, clock, challenges, passkeys } = services
   return {
     ...registerPasskeyDescription,
@@ -90,12 +86,11 @@ export function registerPasskey(services: Parts): UserEndpoint<Input> {
           if (!subject?.reference) throw new DomainError('reference_not_found')
           const { isRecovery } = await useRegistrationGrant(tx, passkeys, {
             settings,
-            user: registrationSubject(call, undefined),
             subject,
             verificationId,
             now: clock.now(),
           })
-          const { passkey, audit } = await storePasskey(tx, services, call, subject, content, isRecovery)
+          const { passkey, audit } = await storePasskey(tx, services, user.id, subject, content, isRecovery)
           return {
             status: 201,
             body: { user_id: user.id, ...passkeyView(passkey) },
