@@ -199,14 +199,13 @@ async function work(database: Connection, many: number): Promise<void> {
   await tx.statements(challengeWriter).insert(challenge('new', { tenantId: 'ten_7' }))
   await tx.statements(challengeWriter).use('cha_7', AT)
   expect(await tx.statements(approvalReader).one('ver_7')).toBeDefined()
-  await tx.statements(approvalWriter).use('ver_7', AT)
+  await tx.statements(approvalWriter).use(AT, 'ver_7')
   await tx.statements(policyReader).hashInForce('ten_7', 'production')
   expect(await tx.statements(retentionReader).unused('ten_7', AT + many / 2, 50)).toHaveLength(50)
-  await tx.statements(retentionWriter).setNotice(bytes('lookup 9'), AT)
+  await tx.statements(retentionWriter).setNotice(AT, bytes('lookup 9'))
   expect(await tx.statements(retentionReader).noticed('ten_7', AT, 50)).toHaveLength(1)
-  await tx
-    .statements(retentionWriter)
-    .noteUse({ blindIndex, tenantId: 'ten_7', sealed: bytes('s'), usedAt: AT }, AT)
+  const use = { blindIndex, tenantId: 'ten_7', sealed: bytes('s'), usedAt: AT, unlessSince: AT }
+  await tx.statements(retentionWriter).noteUse(use)
   await tx.activity(blindIndex)
   await tx.statements(retentionReader).since('ten_7')
   await tx.statements(policyReader).version('ten_7', 'h')

@@ -186,9 +186,9 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ binding: BYTES, policyHash: 'a'.repeat(64) },
       ...{ createdAt: LATER, expiresAt: 1_890_000_000_001, usedAt: null },
     })
-    const unused = { blindIndex: BYTES, tenantId: 'ten_a', sealed: BYTES, usedAt: LATER }
-    await retention.noteUse(unused, 0)
-    await retention.setSince('ten_a', LATER)
+    const unused = { blindIndex: BYTES, tenantId: 'ten_a', sealed: BYTES, usedAt: LATER, unlessSince: 0 }
+    await retention.noteUse(unused)
+    await retention.setSince({ tenantId: 'ten_a', since: LATER })
     await tx.putAuditVerification({ state: '{"at":null}', mac: BYTES })
     await accounts.putPerson(operator('pia', { id: 'per_pia', tenantId: 'ten_a', passwordHash: null }))
     const ofPia = session('hash of a session of pia', { personId: 'per_pia' })

@@ -2,7 +2,7 @@
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
 import type { ActionPolicy } from '../../src/contract/action-policy.js'
-import { type PolicyChange, PolicyOperations } from '../../src/features/policies/policy-operations.js'
+import { PolicyOperations } from '../../src/features/policies/policy-operations.js'
 import type { TestService } from './service.js'
 
 interface Running extends Pick<TestService, 'clock'> {
@@ -19,7 +19,7 @@ export async function setPolicy(
   tenant: string,
   policy: ActionPolicy | null,
   environments: readonly Environment[] = ['production', 'sandbox'],
-): Promise<PolicyChange> {
+) {
   const record = await running.service.core.tenancy.find(tenant)
   return policyOperations(running).set(record, COMMAND_LINE, policy, environments)
 }

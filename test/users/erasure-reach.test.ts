@@ -323,12 +323,8 @@ async function keepRareRows(
       },
       ...{ binding: Buffer.alloc(32), createdAt: now, expiresAt: now + 60_000, usedAt: null },
     })
-    await tx
-      .statements(retentionWriter)
-      .noteUse(
-        { blindIndex, tenantId: tenant.id, sealed: vault.sealUserId(subject, userId), usedAt: now },
-        now,
-      )
+    const use = { blindIndex, tenantId: tenant.id, sealed: vault.sealUserId(subject, userId), usedAt: now }
+    await tx.statements(retentionWriter).noteUse({ ...use, unlessSince: now })
   })
 }
 

@@ -50,10 +50,10 @@ export function approvalReader(database: ReadConnection) {
 }
 
 export function approvalWriter(database: Connection) {
-  const use = database.prepare('UPDATE approval SET used_at = ? WHERE id = ? AND used_at IS NULL')
+  const { insert, hits } = writing(database)
   return {
-    insert: writing(database).insert(APPROVAL),
+    insert: insert(APPROVAL),
     /** Marks the approval as used. @returns whether it was unused before */
-    use: async (id: string, at: number) => (await use.run(at, id)).changes === 1,
+    use: hits<[at: number, id: string]>('UPDATE approval SET used_at = ? WHERE id = ? AND used_at IS NULL'),
   }
 }

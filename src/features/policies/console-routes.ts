@@ -96,11 +96,7 @@ export const policyRoutes = (host: PolicyHost) => ({
 })
 
 function changeView(entry: AuditEntry): PolicyChangeView {
-  const { sequence, at, actor } = entry
-  const { production, sandbox, previous } = entry as unknown as Omit<
-    PolicyChangeView,
-    'sequence' | 'at' | 'actor'
-  >
+  const { sequence, at, actor, production, sandbox, previous } = entry as unknown as PolicyChangeView
   return { sequence, at, actor, production, sandbox, previous }
 }
 

@@ -82,7 +82,7 @@ export class InactiveUsers {
     return this.step(tenantId, blindIndex, async (tx, user, terms, now) => {
       if (user.noticeAt !== null || user.usedAt > now - (terms.inactiveMs - terms.noticeMs)) return null
       const eraseAt = isoTime(now + terms.noticeMs)
-      await tx.statements(retentionWriter).setNotice(blindIndex, now)
+      await tx.statements(retentionWriter).setNotice(now, blindIndex)
       const subject = await this.parts.vault.find(tx, blindIndex, user.userId)
       if (!subject) return null
       const data = { user_id: user.userId, erase_at: eraseAt }
@@ -97,24 +97,15 @@ export class InactiveUsers {
       if (user.noticeAt === null || user.noticeAt > now - terms.noticeMs) return null
       if (Math.max(user.usedAt, terms.since) > now - terms.inactiveMs) {
         // The policy has changed since the notice: another one comes when it is due.
-        await tx.statements(retentionWriter).setNotice(blindIndex, null)
+        await tx.statements(retentionWriter).setNotice(null, blindIndex)
         return DONE
       }
       const { userId } = user
       const subject = await this.parts.vault.find(tx, blindIndex, userId)
       if (!subject) return null
-      const receipt = await this.parts.operations.users.eraseUser(tx, {
-        id: tenantId,
-        environment: 'production',
-        userId,
-        blindIndex,
-      })
-      return {
-        event: 'delete',
-        cause: 'inactivity',
-        subject: subject.pseudonym,
-        ...erasureFacts(receipt),
-      }
+      const erased = { id: tenantId, environment: 'production', userId, blindIndex } as const
+      const receipt = await this.parts.operations.users.eraseUser(tx, erased)
+      return { event: 'delete', cause: 'inactivity', subject: subject.pseudonym, ...erasureFacts(receipt) }
     })
   }
 

@@ -3,15 +3,18 @@ import Type from 'typebox'
 import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { nullable } from '../../api/schemas.js'
 import type { Reached } from '../../api/verdict-fields.js'
-import type { StoreReader } from '../../storage/store.js'
+import { DAY_MS } from '../../lib/clock.js'
+import type { StoreReader, StoreTransaction } from '../../storage/store.js'
+import type { Subject, TemplateVault } from '../../users/template-vault.js'
+import type { UserCall } from '../../verification/call.js'
 import type { VerifyCall } from '../../verification/verdict.js'
 import type { ChallengePart } from '../challenges/exports.js'
-import { noteUse } from './note-use.js'
 import { policyHashIn } from './policy-book.js'
 import { assertCaptureMeets } from './policy-check.js'
 import { type ApprovalInput, PolicyCondition } from './policy-condition.js'
 import { policyServices } from './policy-services.js'
 import { policyReader } from './policy-table.js'
+import { retentionWriter } from './retention-statements.js'
 import { needsSecondApprover } from './second-approval.js'
 
 const EVERYWHERE = ['jwt', 'audit', 'kept', 'refused'] as const
@@ -91,6 +94,22 @@ export const verifyPart: VerifyPart<PolicyCondition> = {
 function usedApproval({ call, verdict }: Reached, condition: PolicyCondition | null): string | undefined {
   const isUsed = verdict.reason === null && condition && needsSecondApprover(condition.inForce)
   return isUsed ? (call.input as ApprovalInput).approval_id : undefined
+}
+
+/**
+ * Notes when a production user was last used, at most once a day: a note is a write, and policies that erase unused users count in days.
+ * The sandbox notes nothing here: it erases unused users by a setting of its own. @param at milliseconds since the Unix epoch
+ */
+async function noteUse(
+  vault: TemplateVault,
+  tx: StoreTransaction,
+  { user, tenant, environment }: Pick<UserCall<unknown>, 'user' | 'tenant' | 'environment'>,
+  subject: Subject,
+  at: number,
+): Promise<void> {
+  if (environment !== 'production') return
+  const use = { blindIndex: user.blindIndex, tenantId: tenant.id, sealed: vault.sealUserId(subject, user.id) }
+  await tx.statements(retentionWriter).noteUse({ ...use, usedAt: at, unlessSince: at - DAY_MS })
 }
 
 /** Notes when a user was enrolled: a policy may count the days from then, even one that is set later. */

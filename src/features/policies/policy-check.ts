@@ -1,7 +1,7 @@
 /** Compares what a verify offers with what the tenant's policy asks of an approval. */
 
 import { acrOf, type Possession } from '../../contract/acr.js'
-import { unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
+import { type PolicyFacts, unmetMovements, unmetOf } from '../../contract/policy-requirements.js'
 import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
 import type { Subject, TemplateVault } from '../../users/template-vault.js'
 import { templateOf } from '../../users/templates.js'
@@ -15,19 +15,9 @@ import { policyHashIn, type RuleInForce } from './policy-book.js'
 import type { PolicyServices } from './policy-services.js'
 
 /** The facts of a verify that requirements are compared with: as offered before the comparison, or as found by it. */
-export interface Offered {
-  /** The `acr` that an approval has, or would have. */
-  acr: string
-  /** Number of images in the request. */
-  images: number
-  /** Whether the request brings the report of the capture, without which nobody knows of signals. */
-  isReported: boolean
-  /** Binding of the hosted page's session that captured; null for any other capture. */
-  binding: CaptureBinding | null
+export interface Offered extends Omit<PolicyFacts, 'fmr' | 'reference'> {
   /** The user; null for a user who is not enrolled, whom only the sandbox verifies. */
   subject: Subject | null
-  /** Time of the verdict, in milliseconds since the Unix epoch. */
-  at: number
 }
 
 /**
@@ -51,7 +41,7 @@ export function offeredAcr(
 export function unmetRequirements(
   { rule }: RuleInForce,
   { point, model }: Pick<VerdictTerms, 'point' | 'model'>,
-  { acr, images, isReported, binding, subject, at }: Offered,
+  { subject, ...offered }: Offered,
   vault: Pick<TemplateVault, 'describeReference'>,
 ): ErrorDetail[] {
   const sealed = subject?.reference
@@ -63,8 +53,7 @@ export function unmetRequirements(
       return { photoCount, consentId: consent?.id ?? null }
     },
   }
-  const facts = { acr, images, isReported, binding, fmr: point.fmr, reference: reference ?? null, at }
-  return unmetOf(rule.require, facts)
+  return unmetOf(rule.require, { ...offered, fmr: point.fmr, reference: reference ?? null })
 }
 
 /** Whether the rule asks for a person's look at a capture with these signals. */
@@ -85,28 +74,13 @@ export async function assertCaptureMeets(
   const { tenant, input } = call
   const inForce = await policies.ruleFor(store.read, call, policyHashIn(tenant, environment))
   if (!inForce) return
-  assertMovementsMeet(inForce, decidingProvider(provider, tenant), input.modes ?? MODES)
-  if (binding) assertBindingMeets(inForce, binding)
-}
-
-/**
- * Refuses a challenge, or a session of the capture page, whose movements are fewer than the policy asks of this action: before anybody
- * moves the head for it. A passkey may still come with the verify.
- * @throws DomainError policy_not_met
- */
-export function assertMovementsMeet(
-  inForce: RuleInForce,
-  provider: Pick<BiometricProvider, 'passiveLiveness'>,
-  modes: readonly Mode[],
-): void {
-  const unmet = unmetMovements(inForce.rule.require, offeredAcr(provider, { method: activeMethodOf(modes) }))
+  const { require } = inForce.rule
+  const method = activeMethodOf(input.modes ?? MODES)
+  // Before anybody moves the head for it. A passkey may still come with the verify.
+  const unmet = unmetMovements(require, offeredAcr(decidingProvider(provider, tenant), { method }))
   if (unmet.length > 0) throw policyNotMet(inForce, unmet)
-}
-
-/** Refuses a session of the capture page that the policy would give no approval. @throws DomainError policy_not_met */
-export function assertBindingMeets(inForce: RuleInForce, binding: CaptureBinding): void {
-  const required = inForce.rule.require.capture_binding
-  if (required === undefined || required === binding) return
+  const required = require.capture_binding
+  if (!binding || required === undefined || required === binding) return
   const issue = `is "${binding}"; "${required}" is required`
   throw policyNotMet(inForce, [{ path: 'browser', issue, requirement: 'capture_binding' }])
 }

@@ -1,5 +1,6 @@
 /** Holds an approval to the rule of the tenant's policy: before the engine works for the request, and in the transaction of the verdict. */
 import { acrOf } from '../../contract/acr.js'
+import type { ErrorDetail } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
 import type { UserCall } from '../../verification/call.js'
@@ -13,14 +14,9 @@ import type {
   VerifyInput,
 } from '../../verification/verdict.js'
 import type { RuleInForce } from './policy-book.js'
-import { needsReview, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
+import { needsReview, type Offered, offeredAcr, policyNotMet, unmetRequirements } from './policy-check.js'
 import type { PolicyServices } from './policy-services.js'
 import { needsSecondApprover } from './second-approval.js'
-
-type ConditionParts = Pick<
-  PolicyServices,
-  'vault' | 'store' | 'clock' | 'provider' | 'config' | 'secondApproval'
->
 
 /** The field that the part of policies adds to the body of a verify. */
 export interface ApprovalInput {
@@ -31,26 +27,20 @@ export class PolicyCondition implements Condition {
   readonly maxFmr: number | undefined
 
   constructor(
-    private readonly parts: ConditionParts,
+    private readonly parts: PolicyServices,
     private readonly call: UserCall<VerifyInput & ApprovalInput>,
     readonly inForce: RuleInForce,
   ) {
     this.maxFmr = inForce.rule.require.max_fmr
   }
 
-  async assertOffered(
-    subject: Subject | null,
-    { images, film, possession, integrity }: VerifyEvidence,
-    terms: VerdictTerms,
-  ): Promise<void> {
-    const { vault, store, clock, secondApproval } = this.parts
+  async assertOffered(subject: Subject | null, evidence: VerifyEvidence, terms: VerdictTerms): Promise<void> {
+    const { store, clock, secondApproval } = this.parts
     const { call, inForce } = this
     const at = clock.now()
-    const acr = offeredAcr(this.provider, film, possession)
-    const isReported = integrity !== null
-    const offered = { acr, images: images.length, isReported, binding: this.binding, subject, at }
+    const acr = offeredAcr(this.provider, evidence.film, evidence.possession)
     const unmet = [
-      ...unmetRequirements(inForce, terms, offered, vault),
+      ...this.unmetBy({ acr, subject, at }, evidence, terms),
       ...(await secondApproval.faultsOf(store.read, call, inForce, at)),
     ]
     if (unmet.length > 0) throw policyNotMet(inForce, unmet)
@@ -58,14 +48,12 @@ export class PolicyCondition implements Condition {
 
   /** The approval stands, waits for a person’s look or for a second person, or may not be given. */
   async judge(tx: StoreTransaction, approval: Verdict, at: number): Promise<Judgement | null> {
-    const { vault, secondApproval, config } = this.parts
+    const { secondApproval, config } = this.parts
     const { call, inForce, provider } = this
     const { terms, subject, possession, evidence } = approval
     const comparison = approval.comparison!
     const acr = acrOf(comparison.sample.liveness.methods, evidence.film !== null, possession)
-    const isReported = evidence.integrity !== null
-    const found = { acr, images: evidence.images.length, isReported, binding: this.binding, subject, at }
-    const unmet = unmetRequirements(inForce, terms, found, vault)
+    const unmet = this.unmetBy({ acr, subject, at }, evidence, terms)
     if (unmet.length > 0) return { withheld: policyNotMet(inForce, unmet) }
     if (needsReview(inForce, evidence.integrity)) return { reason: 'review_required', attempt: 'uncounted' }
     if (!needsSecondApprover(inForce)) return null
@@ -84,8 +72,16 @@ export class PolicyCondition implements Condition {
     return decidingProvider(this.parts.provider, this.call.tenant)
   }
 
-  /** Binding of the hosted page's session that captured; null for any other capture. */
-  private get binding() {
-    return this.call.captureSession?.binding ?? null
+  private unmetBy(
+    offered: Pick<Offered, 'acr' | 'subject' | 'at'>,
+    { images, integrity }: Pick<VerifyEvidence, 'images' | 'integrity'>,
+    terms: VerdictTerms,
+  ): ErrorDetail[] {
+    const capture = {
+      images: images.length,
+      isReported: integrity !== null,
+      binding: this.call.captureSession?.binding ?? null,
+    }
+    return unmetRequirements(this.inForce, terms, { ...offered, ...capture }, this.parts.vault)
   }
 }

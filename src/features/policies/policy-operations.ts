@@ -18,11 +18,6 @@ export class PolicyOperationError extends CodedError<'policy_not_found' | 'servi
 /** The hash of the policy in force in each environment; null for none. */
 export type PoliciesInForce = Record<Environment, string | null>
 
-export interface PolicyChange {
-  previous: PoliciesInForce
-  now: PoliciesInForce
-}
-
 interface PolicyOperationParts extends Pick<Core, 'store'> {
   operations: Pick<Operations, 'audited'>
   clock: Clock
@@ -42,7 +37,7 @@ export class PolicyOperations {
     actor: Actor,
     value: unknown,
     environments: readonly Environment[],
-  ): Promise<PolicyChange> {
+  ): Promise<{ previous: PoliciesInForce; now: PoliciesInForce }> {
     const version = value === null ? null : checkedPolicy(value)
     await this.assertObeyed()
     return this.parts.operations.audited.run(tenantId, actor, async (tx) => {
@@ -65,20 +60,19 @@ export class PolicyOperations {
     tenantId: string,
     policy: ActionPolicy | undefined,
   ): Promise<void> {
-    const { setSince } = tx.statements(retentionWriter)
-    if (!policy?.retention) await setSince(tenantId, null)
+    const { setSince, deleteSince } = tx.statements(retentionWriter)
+    if (!policy?.retention) await deleteSince(tenantId)
     else if ((await tx.statements(retentionReader).since(tenantId)) === null)
-      await setSince(tenantId, this.parts.clock.now())
+      await setSince({ tenantId, since: this.parts.clock.now() })
   }
 
   /** @param hash whole, or its first 8 digits or more @throws PolicyOperationError policy_not_found */
   async version({ id, name }: TenantRecord, hash: string): Promise<PolicyVersionRecord> {
-    const found = (await this.parts.store.read.statements(policyReader).versions(id)).filter((one) =>
-      one.hash.startsWith(hash),
-    )
-    if (hash.length < MIN_HASH_DIGITS || found.length !== 1)
+    const versions = await this.parts.store.read.statements(policyReader).versions(id)
+    const [found, other] = versions.filter((one) => one.hash.startsWith(hash))
+    if (hash.length < MIN_HASH_DIGITS || !found || other)
       throw new PolicyOperationError('policy_not_found', `Tenant ${name} has no policy ${hash}.`)
-    return found[0]!
+    return found
   }
 
   /** A service of an earlier version gives verdicts without looking at a policy. @throws PolicyOperationError services_outdated */

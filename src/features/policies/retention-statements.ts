@@ -1,5 +1,5 @@
 /** The statements on when production users were last used, and since when a policy erases those that nobody uses. */
-import { type Connection, type ReadConnection, reading } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import { ACTIVITY, type ActivityRecord } from '../../storage/tables/users.js'
 import { RETENTION_START } from './policy-table.js'
 
@@ -22,25 +22,20 @@ export function retentionReader(database: ReadConnection) {
 }
 
 export function retentionWriter(database: Connection) {
-  const sql = {
-    setSince: database.prepare(RETENTION_START.replace),
-    deleteSince: database.prepare('DELETE FROM retention_start WHERE tenant_id = ?'),
-    note: database.prepare(
+  const { run, put } = writing(database)
+  return {
+    setSince: put(RETENTION_START),
+    deleteSince: run<[tenantId: string]>('DELETE FROM retention_start WHERE tenant_id = ?'),
+    /** Notes a use, unless one after `unlessSince` is stored. A use ends a notice in any case. */
+    noteUse: run<[use: Omit<ActivityRecord, 'noticeAt'> & { unlessSince: number }]>(
       `INSERT INTO user_activity (lookup, tenant_id, sealed, used_at)
        VALUES (@blindIndex, @tenantId, @sealed, @usedAt)
        ON CONFLICT (lookup) DO UPDATE SET sealed = excluded.sealed, used_at = excluded.used_at, notice_at = NULL
        WHERE user_activity.used_at <= @unlessSince OR user_activity.notice_at IS NOT NULL`,
     ),
-    setNotice: database.prepare('UPDATE user_activity SET notice_at = ? WHERE lookup = ?'),
-  }
-  return {
-    /** @param since null where the policy does not erase users */
-    setSince: async (tenantId: string, since: number | null) =>
-      void (since === null ? sql.deleteSince.run(tenantId) : sql.setSince.run({ tenantId, since })),
-    /** Notes a use, unless one after `unlessSince` is stored. A use ends a notice in any case. */
-    noteUse: async (use: Omit<ActivityRecord, 'noticeAt'>, unlessSince: number) =>
-      void sql.note.run({ ...use, unlessSince }),
     /** @param at null to take a notice back */
-    setNotice: async (blindIndex: Buffer, at: number | null) => void sql.setNotice.run(at, blindIndex),
+    setNotice: run<[at: number | null, blindIndex: Buffer]>(
+      'UPDATE user_activity SET notice_at = ? WHERE lookup = ?',
+    ),
   }
 }

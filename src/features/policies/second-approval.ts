@@ -89,7 +89,7 @@ export class SecondApproval {
         }
       if (this.shows(faces, face)) return { reason: 'same_person' }
     }
-    return { unmet: (await tx.statements(approvalWriter).use(id, at)) ? [] : fault('has been used') }
+    return { unmet: (await tx.statements(approvalWriter).use(at, id)) ? [] : fault('has been used') }
   }
 
   /** The embeddings, of the model that decides, as which the user's reference was enrolled and which it has become. */

@@ -74,9 +74,9 @@ overStores((stores) => {
       ]
       await stores.write(async (tx) => {
         for (const one of kept) await tx.statements(approvalWriter).insert(one)
-        expect(await tx.statements(approvalWriter).use('ver_1', AT + 5)).toBe(true)
-        expect(await tx.statements(approvalWriter).use('ver_1', AT + 6)).toBe(false)
-        expect(await tx.statements(approvalWriter).use('ver_0', AT + 6)).toBe(false)
+        expect(await tx.statements(approvalWriter).use(AT + 5, 'ver_1')).toBe(true)
+        expect(await tx.statements(approvalWriter).use(AT + 6, 'ver_1')).toBe(false)
+        expect(await tx.statements(approvalWriter).use(AT + 6, 'ver_0')).toBe(false)
       })
       expect(await approvals().one('ver_1')).toEqual(approval({ usedAt: AT + 5 }))
       const left = async () => {
@@ -97,7 +97,7 @@ overStores((stores) => {
       await writingApproval.insert(approval())
       const used = await stores.atOnce(
         32,
-        (tx, i) => tx.statements(approvalWriter).use('ver_1', AT + i),
+        (tx, i) => tx.statements(approvalWriter).use(AT + i, 'ver_1'),
         'rows',
       )
       expect(used.filter(Boolean)).toHaveLength(1)

@@ -30,7 +30,7 @@ const statements = {
   insert: async (record: ApprovalRecord) => {
     kept = record
   },
-  use: async (_id: string, at: number) => {
+  use: async (at: number) => {
     if (kept!.usedAt !== null) return false
     kept!.usedAt = at
     return true
