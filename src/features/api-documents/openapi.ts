@@ -144,16 +144,11 @@ function withCommand(endpoint: EndpointDescription, at: BaseUrls): string {
   const { method, description, example } = endpoint
   if (!example) return description
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(example[name])))
-  const command = [
-    `curl -s ${method === 'POST' ? '' : `-X ${method} `}${at.sandbox.replace(/\/v1$/, path)} \\`,
-    ...(endpoint.body
-      ? [
-          "  -H 'Authorization: Bearer svc-sbx-…' -H 'Content-Type: application/json' \\",
-          `  --data '${JSON.stringify(exampleBody(endpoint))}'`,
-        ]
-      : ["  -H 'Authorization: Bearer svc-sbx-…'"]),
-  ]
-  return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command.join('\n')}\n\`\`\``
+  const url = at.sandbox.replace(/\/v1$/, path)
+  const sent = ` -H 'Content-Type: application/json' \\\n  --data '${JSON.stringify(exampleBody(endpoint))}'`
+  const command = `curl -s ${method === 'POST' ? '' : `-X ${method} `}${url} \\
+  -H 'Authorization: Bearer svc-sbx-…'${endpoint.body ? sent : ''}`
+  return `${description}\n\nIn the sandbox:\n\n\`\`\`sh\n${command}\n\`\`\``
 }
 
 /** The fields of the example that stand in the body. */
@@ -217,62 +212,46 @@ function parameters(
   }))
 }
 
+/** A field that is a text. */
+const text = (description: string, more: Json = {}) => ({ type: 'string', ...more, description })
+
 function errorSchema(): Json {
   return {
     type: 'object',
     required: ['error', 'code', 'message', 'remedy', 'doc_url', 'request_id'],
     properties: {
-      error: { type: 'string', enum: ERROR_CATEGORIES, description: 'Stable category.' },
-      code: { type: 'string', enum: ERROR_CODES, description: 'Stable code.' },
-      message: {
-        type: 'string',
-        description: 'Sentence about the fault, for a developer or operator. It may change.',
-      },
-      remedy: { type: 'string', description: 'Sentence about the next step. It may change.' },
-      doc_url: {
-        type: 'string',
+      error: text('Stable category.', { enum: ERROR_CATEGORIES }),
+      code: text('Stable code.', { enum: ERROR_CODES }),
+      message: text('Sentence about the fault, for a developer or operator. It may change.'),
+      remedy: text('Sentence about the next step. It may change.'),
+      doc_url: text('Address of the page, served by this installation, that explains the code.', {
         format: 'uri',
-        description: 'Address of the page, served by this installation, that explains the code.',
-      },
-      request_id: { type: 'string', description: 'The request in which the error arose.' },
+      }),
+      request_id: text('The request in which the error arose.'),
       details: {
         type: 'array',
         items: {
           type: 'object',
           required: ['path', 'issue'],
           properties: {
-            path: { type: 'string', description: 'The field.' },
-            issue: { type: 'string', description: 'The fault of the field.' },
-            component: {
-              type: 'string',
+            path: text('The field.'),
+            issue: text('The fault of the field.'),
+            component: text('Quality component that is beyond its bound; only with `low_quality`.', {
               enum: [...QUALITY_COMPONENTS],
-              description: 'Quality component that is beyond its bound; only with `low_quality`.',
-            },
+            }),
             value: { type: 'number', description: 'Measured value of the component.' },
             bound: {
               type: 'object',
               properties: { min: { type: 'number' }, max: { type: 'number' } },
               description: 'Bound that the value had to keep to.',
             },
-            guidance: {
-              type: 'string',
-              enum: [...PHOTO_GUIDANCE],
-              description:
-                'Advice to the person about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
-            },
-            hint: {
-              type: 'string',
-              description: 'The advice as a sentence to show to the person.',
-            },
-            scope: {
-              type: 'string',
-              enum: [...SCOPES],
-              description: 'Missing scope; only with `insufficient_scope`.',
-            },
-            requirement: {
-              type: 'string',
-              description: 'Requirement of the policy that is not met; only with `policy_not_met`.',
-            },
+            guidance: text(
+              'Advice to the person about a photo. Each detail of a `biometric_rejected` has one; the capture component has a text for it in five languages.',
+              { enum: [...PHOTO_GUIDANCE] },
+            ),
+            hint: text('The advice as a sentence to show to the person.'),
+            scope: text('Missing scope; only with `insufficient_scope`.', { enum: [...SCOPES] }),
+            requirement: text('Requirement of the policy that is not met; only with `policy_not_met`.'),
           },
         },
       },

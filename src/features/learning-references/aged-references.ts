@@ -1,5 +1,5 @@
 /** The statements on aged templates. Their table is the core's, which reads an aged template together with its user. */
-import { type Connection, type ReadConnection, reading } from '../../storage/connection.js'
+import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import type { AgedReferenceRecord } from '../../storage/records.js'
 import { AGED_REFERENCE } from '../../storage/tables/ageing.js'
 
@@ -19,25 +19,24 @@ export function agedReferenceReader(database: ReadConnection) {
 export function agedReferenceWriter(database: Connection) {
   const columns = Object.values(AGED_REFERENCE.columnOf)
   const values = Object.keys(AGED_REFERENCE.columnOf).map((field) => `@${field}`)
-  const sql = {
-    // An aged template that is there, and that the caller has not seen, stays.
-    insert: database.prepare<[AgedReferenceRecord]>(
-      `INSERT INTO aged_reference (${columns.join(', ')}) SELECT ${values.join(', ')}
-       FROM reference WHERE reference.id = @referenceId AND reference.model = @model
-       ON CONFLICT (reference_id) DO NOTHING`,
-    ),
-    replace: database.prepare<[AgedReferenceRecord & { before: string }]>(
-      `UPDATE aged_reference SET id = @id, model = @model, sealed = @sealed, created_at = @createdAt
-       WHERE id = @before AND reference_id = @referenceId
-         AND EXISTS (SELECT 1 FROM reference WHERE reference.id = @referenceId AND reference.model = @model)`,
-    ),
-    deleteSome: database.prepare<[string]>(
-      `DELETE FROM aged_reference WHERE id IN (SELECT aged_reference.id ${OF_TENANT} LIMIT ${DELETED_AT_ONCE})`,
-    ),
-    deleteOf: database.prepare<[string, string]>(
-      `DELETE FROM aged_reference WHERE id IN (SELECT aged_reference.id ${OF_TENANT} AND subject.id = ?)`,
-    ),
-  }
+  const { hits, changes } = writing(database)
+  // An aged template that is there, and that the caller has not seen, stays.
+  const insert = hits<[AgedReferenceRecord]>(
+    `INSERT INTO aged_reference (${columns.join(', ')}) SELECT ${values.join(', ')}
+     FROM reference WHERE reference.id = @referenceId AND reference.model = @model
+     ON CONFLICT (reference_id) DO NOTHING`,
+  )
+  const replace = hits<[AgedReferenceRecord & { before: string }]>(
+    `UPDATE aged_reference SET id = @id, model = @model, sealed = @sealed, created_at = @createdAt
+     WHERE id = @before AND reference_id = @referenceId
+       AND EXISTS (SELECT 1 FROM reference WHERE reference.id = @referenceId AND reference.model = @model)`,
+  )
+  const deleteSome = changes<[tenantId: string]>(
+    `DELETE FROM aged_reference WHERE id IN (SELECT aged_reference.id ${OF_TENANT} LIMIT ${DELETED_AT_ONCE})`,
+  )
+  const deleteOf = changes<[tenantId: string, subjectId: string]>(
+    `DELETE FROM aged_reference WHERE id IN (SELECT aged_reference.id ${OF_TENANT} AND subject.id = ?)`,
+  )
   return {
     ...agedReferenceReader(database),
     /**
@@ -45,19 +44,14 @@ export function agedReferenceWriter(database: Connection) {
      * @param before id of the aged template from which the new one was made; null where it was made from the reference
      * @returns false where reference or aged template are not those any more, so that nothing was written
      */
-    put: async (aged: AgedReferenceRecord, before: string | null) => {
-      const { changes } = await (before === null
-        ? sql.insert.run(aged)
-        : sql.replace.run({ ...aged, before }))
-      return changes === 1
-    },
+    put: (aged: AgedReferenceRecord, before: string | null) =>
+      before === null ? insert(aged) : replace({ ...aged, before }),
     /**
      * Deletes aged templates of a tenant, so that the references count as they were enrolled.
      * @param subjectId the user; null for some of all users
      * @returns how many; 0 when none is left
      */
-    delete: async (tenantId: string, subjectId: string | null) =>
-      (await (subjectId === null ? sql.deleteSome.run(tenantId) : sql.deleteOf.run(tenantId, subjectId)))
-        .changes,
+    delete: (tenantId: string, subjectId: string | null) =>
+      subjectId === null ? deleteSome(tenantId) : deleteOf(tenantId, subjectId),
   }
 }

@@ -1,11 +1,19 @@
 /** Decides whether an approved capture matches the first template so well that a template may be made of it. */
 import { strictThreshold } from '../../../models/pack/strict-threshold.js'
 import { faultsOf } from '../../biometrics/pipeline/judge/component-finding.js'
+import type { Subject } from '../../users/template-vault.js'
 import type { BiometricProvider, Comparison } from '../../verification/biometric-provider.js'
 import type { VerdictTerms } from '../../verification/verdict.js'
 
 /** How much stricter than the rate in force a capture must match before a template is made of it. */
 const STRICTER = 10
+
+/** An approval of which a template may be made. */
+export interface Approved {
+  subject: Subject
+  comparison: Comparison
+  terms: VerdictTerms
+}
 
 /**
  * The embedding of a capture that matches at a rate ten times stricter than the one in force, was not found to be a fake, and could be

@@ -20,19 +20,12 @@ export function undoAgeing(
   actor: Actor,
   userId: string | null,
 ): Promise<number> {
-  return userId === null ? undoAll(parts, id, actor) : undoOne(parts, id, actor, userId)
-}
-
-function undoOne(
-  { operations, vault }: Parts,
-  tenantId: string,
-  actor: Actor,
-  userId: string,
-): Promise<number> {
-  return operations.audited.run(tenantId, actor, async (tx) => {
-    const subject = await vault.find(tx, vault.blindIndex(tenantId, 'production', userId), userId)
+  if (userId === null) return undoAll(parts, id, actor)
+  const { operations, vault } = parts
+  return operations.audited.run(id, actor, async (tx) => {
+    const subject = await vault.find(tx, vault.blindIndex(id, 'production', userId), userId)
     if (!subject) throw new DomainError('reference_not_found')
-    const references = await tx.statements(agedReferenceWriter).delete(tenantId, subject.record.id)
+    const references = await tx.statements(agedReferenceWriter).delete(id, subject.record.id)
     const facts = { event: 'ageing_undone', subject: subject.pseudonym, references } as const
     return { result: references, facts }
   })

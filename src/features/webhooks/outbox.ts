@@ -82,7 +82,8 @@ export class Outbox implements Subscriber {
 
   /** Deliveries that were held back get the time to be sent. */
   onResume(tx: StoreTransaction, tenantId: string): Promise<void> {
-    return tx.statements(webhookWriter).keepPending(tenantId, this.parts.clock.now() + RETENTION_MS)
+    const until = this.parts.clock.now() + RETENTION_MS
+    return tx.statements(webhookWriter).keepPending({ tenantId, until })
   }
 
   /** Stores a delivery for one endpoint, even if it did not subscribe to the type. @returns the delivery's id, or null where the endpoint's queue is full */
@@ -102,14 +103,8 @@ export class Outbox implements Subscriber {
 
   private messageOf({ tenantId, environment, type, data }: WebhookEvent): Message {
     const now = this.parts.clock.now()
-    return {
-      id: prefixedId('evt', now),
-      type,
-      created_at: isoTime(now),
-      environment,
-      tenant_id: tenantId,
-      data,
-    }
+    const id = prefixedId('evt', now)
+    return { id, type, created_at: isoTime(now), environment, tenant_id: tenantId, data }
   }
 
   private async insertDelivery(

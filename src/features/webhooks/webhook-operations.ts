@@ -49,13 +49,9 @@ export class WebhookOperations {
   constructor(private readonly parts: WebhookOperationParts) {}
 
   /** @throws WebhookUrlError invalid_webhook_url; WebhookOperationError invalid_events, too_many_webhooks */
-  async add(
-    { id: tenantId }: TenantRecord,
-    actor: Actor,
-    webhook: NewWebhook,
-  ): Promise<WebhookEndpointRecord> {
-    const { host } = assertWebhookUrl(webhook.url)
+  async add({ id: tenantId }: TenantRecord, actor: Actor, webhook: NewWebhook) {
     const { url, environment } = webhook
+    const { host } = assertWebhookUrl(url)
     const events = parseEvents(webhook.events)
     return this.parts.operations.audited.run(tenantId, actor, async (tx) => {
       const { endpointsOf, insertEndpoint } = tx.statements(webhookWriter)
@@ -79,11 +75,8 @@ export class WebhookOperations {
     return this.parts.operations.audited.run(tenant.id, actor, async (tx) => {
       const { id, url, environment, events } = await this.endpoint(tx, tenant, endpointId)
       await tx.statements(webhookWriter).deleteEndpoint(id)
-      const { host } = new URL(url)
-      return {
-        result: undefined,
-        facts: { event: 'webhook_removed', endpoint: id, host, environment, events },
-      }
+      const facts = { endpoint: id, host: new URL(url).host, environment, events }
+      return { result: undefined, facts: { event: 'webhook_removed', ...facts } }
     })
   }
 
@@ -121,18 +114,11 @@ export class WebhookOperations {
         )
       if (!delivery.sealed)
         throw new WebhookOperationError('body_gone', 'The body of this delivery is no longer kept.')
-      const nextAttemptAt = this.parts.clock.now()
-      const progress = {
-        ...delivery,
-        status: 'pending' as const,
-        attempts: 0,
-        lastOutcome: null,
-        nextAttemptAt,
-        finishedAt: null,
-      }
-      await statements.setProgress(delivery.id, progress)
+      const fresh = { status: 'pending', attempts: 0, lastOutcome: null, finishedAt: null } as const
+      const again = { ...delivery, ...fresh, nextAttemptAt: this.parts.clock.now() }
+      await statements.setProgress(delivery.id, again)
       const facts = { delivery: delivery.id, event_id: delivery.eventId }
-      return { result: { ...delivery, ...progress }, facts: { event: 'webhook_redelivered', ...facts } }
+      return { result: again, facts: { event: 'webhook_redelivered', ...facts } }
     })
   }
 

@@ -82,12 +82,8 @@ export class WebhookSender {
       this.releasedIn = term
     }
     // This read is outside the transaction because most often nothing is due.
-    if (
-      !(await store.read.statements(webhookReader).due(now, MAX_DUE_ENDPOINTS)).some((due) =>
-        this.isFree(due),
-      )
-    )
-      return
+    const waiting = await store.read.statements(webhookReader).due(now, MAX_DUE_ENDPOINTS)
+    if (!waiting.some(this.isFree)) return
     const taken = await this.asLeader(term, (tx) => this.take(tx, now, term))
     // The next leader sends what was taken.
     if (this.stopped.signal.aborted || leaderLease.current() !== term) return
@@ -101,22 +97,20 @@ export class WebhookSender {
     term: LeadershipTerm,
   ): Promise<WebhookDeliveryRecord[]> {
     const statements = tx.statements(webhookWriter)
-    const due = this.byLastTurn(await statements.due(now, MAX_DUE_ENDPOINTS)).filter((one) =>
-      this.isFree(one),
-    )
-    const taking = { nextAttemptAt: now + DELIVERY_LEASE_MS, takenBy: term.id }
+    const due = this.byLastTurn(await statements.due(now, MAX_DUE_ENDPOINTS)).filter(this.isFree)
+    const taking = { now, nextAttemptAt: now + DELIVERY_LEASE_MS, takenBy: term.id }
     const taken = await Promise.all(
       due.slice(0, MAX_IN_FLIGHT - this.inFlight.size).map(async (delivery) => {
-        const isTaken = await statements.take(delivery, now, taking)
-        return isTaken ? [{ ...delivery, attempts: delivery.attempts + 1 }] : []
+        const { id, attempts } = delivery
+        return (await statements.take({ id, attempts, ...taking }))
+          ? [{ ...delivery, attempts: attempts + 1 }]
+          : []
       }),
     )
     return taken.flat()
   }
 
-  private isFree({ endpointId }: WebhookDeliveryRecord): boolean {
-    return !this.inFlight.has(endpointId)
-  }
+  private readonly isFree = ({ endpointId }: WebhookDeliveryRecord) => !this.inFlight.has(endpointId)
 
   private startSending(delivery: WebhookDeliveryRecord, term: LeadershipTerm): void {
     const { endpointId } = delivery
@@ -226,24 +220,25 @@ export class WebhookSender {
       const present = await statements.delivery(delivery.id)
       if (present?.status !== 'pending' || present.takenBy !== term.id) return
       await statements.setProgress(delivery.id, progress)
-      await statements.noteTry(delivery.endpointId, now, isDelivered ? null : String(outcome))
+      if (isDelivered) await statements.noteSuccess(now, delivery.endpointId)
+      else await statements.noteFailure(now, String(outcome), delivery.endpointId)
       // The body may name an erased user, and no erasure has destroyed the key under which it is sealed.
       if (isDelivered && delivery.subjectId === null) await statements.forgetBody(delivery.id)
     }
     await store.transaction({ tenantId: delivery.tenantId }, record)
     observe(isDelivered ? 'delivered' : isOver ? 'given_up' : 'retried')
-    this.logOutcome(delivery, outcome, { isDelivered, isOver })
+    this.logOutcome(delivery, outcome, progress.status)
   }
 
   /** Logs an endpoint's consecutive failures: the first, tenth, hundredth and so on as a warning, the others at level debug. */
   private logOutcome(
-    { id, endpointId, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'endpointId' | 'attempts'>,
+    { id, endpointId, attempts }: WebhookDeliveryRecord,
     outcome: number | string,
-    { isDelivered, isOver }: { isDelivered: boolean; isOver: boolean },
+    status: WebhookProgress['status'],
   ): void {
     const { log } = this.parts
     const failures = this.failures.get(endpointId) ?? 0
-    if (isDelivered) {
+    if (status === 'delivered') {
       if (failures > 0)
         log.info({ endpoint: endpointId, failures }, 'webhook endpoint accepts deliveries again')
       this.failures.delete(endpointId)
@@ -253,7 +248,9 @@ export class WebhookSender {
     const level = Number.isInteger(Math.log10(failures + 1)) ? 'warn' : 'debug'
     log[level](
       { delivery: id, endpoint: endpointId, attempts, outcome, failures: failures + 1 },
-      isOver ? 'webhook delivery failed, no attempt is left' : 'webhook delivery failed, will retry',
+      status === 'failed'
+        ? 'webhook delivery failed, no attempt is left'
+        : 'webhook delivery failed, will retry',
     )
   }
 }

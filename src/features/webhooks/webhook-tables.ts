@@ -143,30 +143,11 @@ export function webhookReader(database: ReadConnection) {
 }
 
 export function webhookWriter(database: Connection) {
-  const { insert, run } = writing(database)
-  const sql = {
-    noteSuccess: database.prepare(
-      'UPDATE webhook_endpoint SET last_success_at = ?, failures = 0 WHERE id = ?',
-    ),
-    noteFailure: database.prepare(
-      'UPDATE webhook_endpoint SET last_failure_at = ?, last_failure = ?, failures = failures + 1 WHERE id = ?',
-    ),
-    setProgress: database.prepare<[WebhookProgress & { id: string }]>(
-      `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
-         last_outcome = @lastOutcome, finished_at = @finishedAt, taken_by = @takenBy WHERE id = @id`,
-    ),
-    take: database.prepare<
-      [{ id: string; attempts: number; now: number; nextAttemptAt: number; takenBy: string }]
-    >(
-      `UPDATE webhook_delivery SET attempts = attempts + 1, next_attempt_at = @nextAttemptAt, taken_by = @takenBy WHERE id =
-         (SELECT id FROM webhook_delivery WHERE id = @id AND attempts = @attempts AND next_attempt_at <= @now
-          ${database.skipLocked ?? ''})`,
-    ),
-    keepPending: database.prepare(
-      `UPDATE webhook_delivery SET expires_at = @until
-       WHERE tenant_id = @tenantId AND next_attempt_at IS NOT NULL AND expires_at < @until`,
-    ),
-  }
+  const { insert, run, hits } = writing(database)
+  const setProgress = run<[WebhookProgress & { id: string }]>(
+    `UPDATE webhook_delivery SET status = @status, attempts = @attempts, next_attempt_at = @nextAttemptAt,
+       last_outcome = @lastOutcome, finished_at = @finishedAt, taken_by = @takenBy WHERE id = @id`,
+  )
   return {
     ...webhookReader(database),
     insertEndpoint: insert(WEBHOOK_ENDPOINT),
@@ -174,23 +155,23 @@ export function webhookWriter(database: Connection) {
     deleteEndpoint: run<[id: string]>('DELETE FROM webhook_endpoint WHERE id = ?'),
     /** Counts an event that was dropped because the queue was full. */
     countDropped: run<[endpointId: string]>('UPDATE webhook_endpoint SET dropped = dropped + 1 WHERE id = ?'),
-    /** @param failure why the attempt failed; null when it was accepted */
-    noteTry: async (endpointId: string, at: number, failure: string | null) =>
-      void (failure === null
-        ? sql.noteSuccess.run(at, endpointId)
-        : sql.noteFailure.run(at, failure, endpointId)),
+    noteSuccess: run<[at: number, endpointId: string]>(
+      'UPDATE webhook_endpoint SET last_success_at = ?, failures = 0 WHERE id = ?',
+    ),
+    noteFailure: run<[at: number, failure: string, endpointId: string]>(
+      'UPDATE webhook_endpoint SET last_failure_at = ?, last_failure = ?, failures = failures + 1 WHERE id = ?',
+    ),
     insertDelivery: insert(WEBHOOK_DELIVERY),
-    setProgress: async (id: string, progress: WebhookProgress) =>
-      void sql.setProgress.run({ takenBy: null, ...progress, id }),
+    setProgress: (id: string, progress: WebhookProgress) => setProgress({ takenBy: null, ...progress, id }),
     /**
      * Takes a delivery that was due when it was read, and counts the attempt.
      * @returns false where it is no longer due, or another transaction is changing it
      */
-    take: async (
-      { id, attempts }: Pick<WebhookDeliveryRecord, 'id' | 'attempts'>,
-      now: number,
-      { nextAttemptAt, takenBy }: { nextAttemptAt: number; takenBy: string },
-    ) => (await sql.take.run({ id, attempts, now, nextAttemptAt, takenBy })).changes === 1,
+    take: hits<[{ id: string; attempts: number; now: number; nextAttemptAt: number; takenBy: string }]>(
+      `UPDATE webhook_delivery SET attempts = attempts + 1, next_attempt_at = @nextAttemptAt, taken_by = @takenBy WHERE id =
+         (SELECT id FROM webhook_delivery WHERE id = @id AND attempts = @attempts AND next_attempt_at <= @now
+          ${database.skipLocked ?? ''})`,
+    ),
     /** Makes deliveries due again that senders other than this one have taken, except those that another transaction is changing. */
     release: run<[sender: string]>(
       `UPDATE webhook_delivery SET next_attempt_at = created_at, taken_by = NULL WHERE id IN
@@ -198,7 +179,10 @@ export function webhookWriter(database: Connection) {
           ${database.skipLocked ?? ''})`,
     ),
     /** Extends the life of waiting deliveries that would be deleted before `until`. */
-    keepPending: async (tenantId: string, until: number) => void sql.keepPending.run({ tenantId, until }),
+    keepPending: run<[{ tenantId: string; until: number }]>(
+      `UPDATE webhook_delivery SET expires_at = @until
+       WHERE tenant_id = @tenantId AND next_attempt_at IS NOT NULL AND expires_at < @until`,
+    ),
     /** Deletes the body of the delivery. */
     forgetBody: run<[id: string]>('UPDATE webhook_delivery SET sealed = NULL WHERE id = ?'),
   }

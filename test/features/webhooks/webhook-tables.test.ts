@@ -166,7 +166,7 @@ overStores((stores) => {
         delivery('told', 'end_a', { ...DELIVERED, expiresAt: AT + 10 }),
         delivery('theirs', 'end_b', { tenantId: 'ten_b', expiresAt: AT + 10 }),
       )
-      await writing.keepPending('ten_a', AT + 50)
+      await writing.keepPending({ tenantId: 'ten_a', until: AT + 50 })
       const ends = ['short', 'long', 'told', 'theirs'].map(
         async (id) => (await webhooks().delivery(id))!.expiresAt - AT,
       )

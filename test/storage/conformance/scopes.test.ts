@@ -112,8 +112,9 @@ overStores((stores) => {
       const rows = { endpoints: [endpoint('end')], deliveries: [delivery('del', 'end')] }
       await stores.insert({ tenants: ['a'], ...rows })
       const [due] = await webhooks().due(AT, 1)
+      const taking = { id: due!.id, attempts: due!.attempts, now: AT, nextAttemptAt: AT + 1000 }
       const taken = await atOnce(16, (tx, i) =>
-        tx.statements(webhookWriter).take(due!, AT, { nextAttemptAt: AT + 1000, takenBy: `${i}` }),
+        tx.statements(webhookWriter).take({ ...taking, takenBy: `${i}` }),
       )
       expect(taken.filter(Boolean)).toHaveLength(1)
       const takenBy = `${taken.indexOf(true)}`
@@ -134,11 +135,11 @@ overStores((stores) => {
         await tx.statements(webhookWriter).setProgress('again', { ...delivery('again', 'end'), attempts: 0 })
       })
       await stores.execute(`DELETE FROM webhook_delivery WHERE id = 'gone'`)
-      const taking = { nextAttemptAt: AT + 1000, takenBy: 'me' }
+      const taking = { attempts: 3, now: AT, nextAttemptAt: AT + 1000, takenBy: 'me' }
       for (const id of ['erased', 'again', 'gone'])
         expect(
           await stores.store.transaction('rows', (tx) =>
-            tx.statements(webhookWriter).take({ id, attempts: 3 }, AT, taking),
+            tx.statements(webhookWriter).take({ id, ...taking }),
           ),
         ).toBe(false)
       expect(await webhooks().delivery('again')).toMatchObject({
