@@ -110,7 +110,6 @@ async function openParts(
   { clock, log, signal }: { clock: Clock; log: Logger; signal: AbortSignal },
 ): Promise<OpenedParts> {
   const offered = await loadFeatures(listed)
-  for (const feature of offered) feature.assertSettings?.(config)
   const transport = await chooseTransport(config.http)
   const open = () => openToWrite(config, clock, { serving: true, features: listed })
   const core = isPostgres(config) ? await whenDatabaseIsReachable(open, { log, signal }) : await open()

@@ -98,11 +98,6 @@ export interface Feature {
   /** The listener that it opens where an address is configured for it: its settings begin with this name. */
   readonly listener?: PublicListener
   /**
-   * Looks at its settings before the database is opened.
-   * @throws ConfigError
-   */
-  assertSettings?(config: Config): void
-  /**
    * Reads what its part of a service needs of database and files, while the engine starts.
    * @returns what it adds with it, and the parts that are built on it
    * @throws ConfigError

@@ -24,8 +24,7 @@ export function insightRoutes(host: FeatureHost, traffic: Traffic) {
     'GET /drift': consoleRoute({
       right: 'read',
       async answer({ tenant }) {
-        const parts = { read: store.read, now: clock.now(), ...servedModels(engine) }
-        return { models: await driftViews(tenant, parts) }
+        return { models: await driftViews(tenant, store.read, clock.now(), servedModels(engine)) }
       },
     }),
 

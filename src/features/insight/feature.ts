@@ -9,13 +9,12 @@ import { servedModels } from './drift/drift-view.js'
 import { DriftWatch } from './drift/drift-watch.js'
 import { RequestLog } from './requests/request-log.js'
 import { requestRoutes } from './requests/request-routes.js'
-import { assertKnownBounds, candidateOf } from './shadow/candidate.js'
-import { ShadowMetrics } from './shadow/shadow-metrics.js'
+import { candidateOf } from './shadow/candidate.js'
+import { shadowMetrics } from './shadow/shadow-metrics.js'
 import { SHADOW_SETTINGS } from './shadow/shadow-settings.js'
 import { Traffic } from './traffic/traffic.js'
 
 export const insight: Feature = {
-  assertSettings: assertKnownBounds,
   async attach(host) {
     const models = servedModels(host.engine)
     const traffic = new Traffic(host)
@@ -45,22 +44,17 @@ export const insight: Feature = {
 /** The candidate's code is loaded only where one is configured; its metrics are always there. */
 async function attachShadow(host: FeatureHost): Promise<Attached> {
   const { config, engine } = host
-  const observer = new ShadowMetrics(host.metrics)
+  const observer = shadowMetrics(host.metrics)
   const candidate = candidateOf(config, engine.packs.values())
   if (!candidate) return {}
   const { Shadow } = await import('./shadow/shadow.js')
   const { ShadowRecorder } = await import('./shadow/shadow-recorder.js')
   const recorder = new ShadowRecorder(host)
-  const hasPlace = () => engine.hasSparePlace
-  const provider = new EngineProvider(engine)
   const shadow = new Shadow({
-    ...host,
+    ...{ ...host, candidate, recorder, observer },
     settings: ownValues(SHADOW_SETTINGS, config),
-    candidate,
-    provider,
-    recorder,
-    observer,
-    hasPlace,
+    provider: new EngineProvider(engine),
+    hasPlace: () => engine.hasSparePlace,
   })
   return { watch: shadow.watch, jobs: { answered: [shadow], last: [recorder] } }
 }

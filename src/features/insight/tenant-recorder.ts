@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { Job } from '../../jobs/job.js'
+import type { Clock } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { TenantRecord } from '../../storage/records.js'
 import { type Store, type StoreTransaction, StoreUnavailableError } from '../../storage/store.js'
@@ -11,6 +12,7 @@ import { type Store, type StoreTransaction, StoreUnavailableError } from '../../
 export interface RecorderParts {
   store: Pick<Store, 'transaction'>
   log: Logger
+  clock: Clock
 }
 
 interface Saving {

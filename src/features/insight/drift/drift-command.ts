@@ -6,10 +6,9 @@ import type { CommandHost } from '../../../cli/lib/feature-command.js'
 import { type Cell, listing } from '../../../cli/lib/style.js'
 import { type Config, followingPackDirs, modelPackDir } from '../../../config/config.js'
 import { isoTime, systemClock } from '../../../lib/clock.js'
-import type { TenantRecord } from '../../../storage/records.js'
 import { tenantModels } from '../../../tenants/tenant-models.js'
 import type { DriftComparison, DriftState } from './drift-report.js'
-import { type DriftView, type DriftViewParts, driftViews } from './drift-view.js'
+import { type DriftView, driftViews, type ServedModels } from './drift-view.js'
 import { restartDrift } from './restart-drift.js'
 
 interface TenantDrift extends DriftView {
@@ -37,10 +36,16 @@ export function registerDriftCommand(drift: Command, host: CommandHost): void {
         return { tenant: name ?? null, since: isoTime(now) }
       }
       const packs = await packsOf(config)
+      const [own = ''] = packs.keys()
+      const models: ServedModels = {
+        calibrationOf: (model) => packs.get(model)?.calibration,
+        modelOf: (tenant) => tenantModels(tenant)?.deciding ?? own,
+      }
       const tenants = name === undefined ? await store.read.tenants() : [await tenancy.find(name)]
       const all: TenantDrift[] = []
       for (const tenant of tenants.filter(({ deletedAt }) => deletedAt === null))
-        all.push(...(await viewsOf(tenant, store.read, packs)))
+        for (const view of await driftViews(tenant, store.read, systemClock.now(), models))
+          all.push({ tenant: tenant.name, ...view })
       return all
     },
     text(views) {
@@ -51,21 +56,6 @@ export function registerDriftCommand(drift: Command, host: CommandHost): void {
         : views.map(textOf).join('\n\n')
     },
   })
-}
-
-async function viewsOf(
-  tenant: TenantRecord,
-  read: DriftViewParts['read'],
-  packs: ReadonlyMap<string, ModelPack>,
-): Promise<TenantDrift[]> {
-  const [own = ''] = packs.keys()
-  const views = await driftViews(tenant, {
-    read,
-    now: systemClock.now(),
-    calibrationOf: (model) => packs.get(model)?.calibration,
-    modelOf: (one) => tenantModels(one)?.deciding ?? own,
-  })
-  return views.map((view) => ({ tenant: tenant.name, ...view }))
 }
 
 /** The configured packs by model, the service's own first; fewer where they are not on this machine, as on one that only runs commands. */

@@ -1,50 +1,33 @@
 /** Counts of the verifies within a time, as histograms without users. Counts of several times, and of several services, can be added up. */
+import type { Observed } from '../../../api/endpoint.js'
 import { ERRORS } from '../../../contract/error-codes.js'
+import type { Observation } from '../../../http/observation/observation.js'
 import { addCounts, binOf, type Histogram, increase } from '../histogram.js'
 
 /** The histograms that are compared. */
 export const MEASURES = ['scores', 'quality', 'outcomes'] as const
 export type Measure = (typeof MEASURES)[number]
 
+/**
+ * `scores` of approvals and `quality` of the compared pictures, by bin; `outcomes`: verifies by `approved`, the reason of the rejection, or
+ * the code for which the pictures were refused.
+ */
 export interface DriftCounts extends Record<Measure, Histogram> {
-  /** Scores of approvals, by bin. */
-  scores: Histogram
-  /** Quality of the compared pictures, by bin. */
-  quality: Histogram
-  /** Verifies by `approved`, the reason of the rejection, or the code for which the pictures were refused. */
-  outcomes: Histogram
   /** Approvals by the bin of the threshold that they were held to. */
   thresholds: Histogram
 }
 
 /** The facts of an answered request that are counted. */
-export interface CountedRequest {
-  environment: 'sandbox' | 'production'
-  endpoint: string
-  tenantId: string | undefined
-  /** Whether the answer was kept from an earlier request. */
-  isReplay: boolean
-  code: keyof typeof ERRORS | undefined
-  verdict?: 'approved' | 'rejected'
-  reason?: string | null
-  score?: number | null
-  threshold?: number
-  quality?: number | null
-}
+export type CountedRequest = Observed &
+  Pick<Observation, 'environment' | 'endpoint' | 'tenantId' | 'isReplay' | 'code'>
 
 export function noDriftCounts(): DriftCounts {
   return { scores: {}, quality: {}, outcomes: {}, thresholds: {} }
 }
 
 /** Whether a request is a verify of production whose pictures were judged: the sandbox invents its verdicts. */
-export function isCounted({
-  environment,
-  endpoint,
-  isReplay,
-  verdict,
-  reason,
-  code,
-}: CountedRequest): boolean {
+export function isCounted(request: CountedRequest): boolean {
+  const { environment, endpoint, isReplay, verdict, reason, code } = request
   if (environment !== 'production' || endpoint !== 'verify' || isReplay) return false
   // A lockout is a verdict without a look at the pictures.
   if (verdict) return reason !== 'locked_out' && reason !== 'reference_disabled'
@@ -63,10 +46,8 @@ export function countVerify(counts: DriftCounts, request: CountedRequest): void 
   if (threshold !== undefined) increase(counts.thresholds, binOf(threshold))
 }
 
-export const addDriftCounts = addCounts<DriftCounts>
-
 export function sumOfCounts(parts: Iterable<DriftCounts>): DriftCounts {
   const sum = noDriftCounts()
-  for (const part of parts) addDriftCounts(sum, part)
+  for (const part of parts) addCounts(sum, part)
   return sum
 }

@@ -3,11 +3,7 @@ import { Gauge } from 'prom-client'
 import type { Metrics } from '../../../http/metrics/metrics.js'
 import { MEASURES } from './drift-counts.js'
 import { DRIFT_WINDOWS, type DriftComparison } from './drift-report.js'
-import type { WatchedDrift } from './drift-watch.js'
-
-interface DriftSource {
-  readonly watched: readonly WatchedDrift[]
-}
+import type { DriftWatch, WatchedDrift } from './drift-watch.js'
 
 /** Label of the tenant whose index is the largest part of its noise. No tenant can have this name: theirs begin with a letter or digit. */
 const ALL = '_all'
@@ -18,7 +14,7 @@ const COMPARED = DRIFT_WINDOWS.flatMap((window) =>
 )
 
 /** The tenants with most alarms have series of their own. */
-export function showDrift({ registry, tenantLimit }: Metrics, source: DriftSource): void {
+export function showDrift({ registry, tenantLimit }: Metrics, source: Pick<DriftWatch, 'watched'>): void {
   const registers = [registry]
   const labelNames = ['tenant', 'measure', 'window', 'against'] as const
   const gauge = (name: string, help: string, value: 'psi' | 'noise') =>

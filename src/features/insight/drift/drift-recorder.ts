@@ -1,11 +1,13 @@
 /** Counts the verifies of each tenant in production. A verify costs the increment of four numbers in memory. */
-import { type Clock, SECOND_MS } from '../../../lib/clock.js'
+import { SECOND_MS } from '../../../lib/clock.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreTransaction } from '../../../storage/store.js'
+import { addCounts } from '../histogram.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
-import { addDriftCounts, type CountedRequest, countVerify, isCounted, noDriftCounts } from './drift-counts.js'
+import { type CountedRequest, countVerify, isCounted, noDriftCounts } from './drift-counts.js'
 import { type CountedPeriod, startOfPeriod } from './drift-report.js'
 import { addToRow } from './drift-rows.js'
+import type { ServedModels } from './drift-view.js'
 
 /** Counted verifies of one model and period. */
 interface Row extends CountedPeriod {
@@ -13,18 +15,15 @@ interface Row extends CountedPeriod {
   model: string | null
 }
 
-interface DriftRecorderParts extends RecorderParts {
-  clock: Clock
-  /** Id of the model that decides for a tenant: pictures that were refused count as judged by it. */
-  modelOf: (tenant: TenantRecord) => string
-}
+/** Pictures that were refused count as judged by the model that decides for the tenant. */
+type DriftRecorderParts = RecorderParts & Pick<ServedModels, 'modelOf'>
 
 export class DriftRecorder extends TenantRecorder<Row> {
   constructor(private readonly parts: DriftRecorderParts) {
     super(parts, { everyMs: 15 * SECOND_MS, failure: 'the latest verifications could not be counted' })
   }
 
-  readonly observe = (request: CountedRequest & { model?: string }): void => {
+  readonly observe = (request: CountedRequest): void => {
     const { tenantId, model = null } = request
     if (tenantId === undefined || !isCounted(request)) return
     const at = this.parts.clock.now()
@@ -33,7 +32,7 @@ export class DriftRecorder extends TenantRecorder<Row> {
   }
 
   protected add(sum: Row, part: Row): void {
-    addDriftCounts(sum.counts, part.counts)
+    addCounts(sum.counts, part.counts)
   }
 
   protected async write(tx: StoreTransaction, tenant: TenantRecord, rows: Rows<Row>): Promise<void> {

@@ -27,9 +27,8 @@ const CHANCE_A_MONTH = 0.01
 /** `latest`: the last 200 to 300 verifies; `week`: the last seven days. */
 export const DRIFT_WINDOWS = ['latest', 'week'] as const
 export type DriftWindow = (typeof DRIFT_WINDOWS)[number]
-const DRIFT_STATES = ['too_few', 'steady', 'shifted', 'alarm'] as const
 /** `shifted`: beyond the noise, and no alarm: below its bound, or compared with the calibration. */
-export type DriftState = (typeof DRIFT_STATES)[number]
+export type DriftState = 'too_few' | 'steady' | 'shifted' | 'alarm'
 
 /** Counts of one time. */
 export interface CountedPeriod {
@@ -113,10 +112,8 @@ export class DriftBaseline {
 
   /** @param blocks the newest verifies, oldest first */
   report(blocks: readonly CountedPeriod[], now: number): DriftReport {
-    const latest = latestOf(
-      blocks.filter((block) => block.at >= this.since),
-      now,
-    )
+    const compared = blocks.filter((block) => block.at >= this.since)
+    const latest = latestOf(compared, now)
     const comparisons = [...this.compareWithMonth('latest', latest), ...this.ofWeek]
     const isAlarm = (measure: Measure) =>
       comparisons.some((one) => one.measure === measure && one.state === 'alarm')

@@ -1,9 +1,16 @@
 /** Rows of counted verifies: how they are written, added to and read. */
 import type { StoreReader, StoreTransaction } from '../../../storage/store.js'
-import { countsOf } from '../histogram.js'
-import { withVerifies } from './drift-blocks.js'
-import { addDriftCounts, noDriftCounts } from './drift-counts.js'
-import { type CountedPeriod, type DriftHistory, MONTH_MS, startOfPeriod, WEEK_MS } from './drift-report.js'
+import { addCounts, countsOf, totalOf } from '../histogram.js'
+import { noDriftCounts } from './drift-counts.js'
+import {
+  BLOCK_VERIFIES,
+  type CountedPeriod,
+  type DriftHistory,
+  LEAST_VERIFIES,
+  MONTH_MS,
+  startOfPeriod,
+  WEEK_MS,
+} from './drift-report.js'
 import { type DriftRecord, driftReader, driftWriter } from './drift-table.js'
 
 /**
@@ -19,7 +26,7 @@ export async function addToRow(
   const drift = tx.statements(driftWriter)
   const newest = await drift.newest(tenantId, model)
   const present = newest?.at === start ? newest : await drift.at(tenantId, model, start)
-  const sum = addDriftCounts(countsOf(present, noDriftCounts), counts)
+  const sum = addCounts(countsOf(present, noDriftCounts), counts)
   const blocks = JSON.stringify(withVerifies(newest ? blocksOf(newest) : [], { at, counts }))
   const isNewest = !newest || newest.at <= start
   // Only the newest row has blocks.
@@ -51,4 +58,17 @@ function historyOf(rows: readonly DriftRecord[]): DriftHistory {
 /** The newest verifies, oldest first. */
 export function blocksOf({ blocks }: DriftRecord): CountedPeriod[] {
   return blocks === null ? [] : (JSON.parse(blocks) as CountedPeriod[])
+}
+
+/** Adds to the block that is being filled, or begins one, and leaves out the oldest where the others suffice for a window. */
+export function withVerifies(blocks: readonly CountedPeriod[], added: CountedPeriod): CountedPeriod[] {
+  const last = blocks.at(-1)
+  const isOpen = last !== undefined && totalOf(last.counts.outcomes) < BLOCK_VERIFIES
+  const all = isOpen
+    ? [...blocks.slice(0, -1), { at: last.at, counts: addCounts(last.counts, added.counts) }]
+    : [...blocks, added]
+  const verifies = (some: readonly CountedPeriod[]) =>
+    some.reduce((sum, { counts }) => sum + totalOf(counts.outcomes), 0)
+  while (all.length > 1 && verifies(all.slice(1)) >= LEAST_VERIFIES) all.shift()
+  return all
 }

@@ -10,19 +10,15 @@ import { sumOfCounts } from './drift-counts.js'
 import { type CountedPeriod, DriftBaseline, type DriftReport } from './drift-report.js'
 import { readHistories } from './drift-rows.js'
 
-export interface DriftViewParts {
-  read: Pick<StoreReader, 'statements'>
-  now: number
+/** How a service decides by the packs that it has loaded. */
+export interface ServedModels {
+  /** Undefined where the model is not served or has no calibration that was measured. */
   calibrationOf: (model: string) => Calibration | undefined
   /** Id of the model that decides for the tenant. */
   modelOf: (tenant: TenantRecord) => string
 }
 
-/** How a service decides by the packs that it has loaded. */
-export function servedModels({
-  pack,
-  packs,
-}: Pick<Engine, 'pack' | 'packs'>): Omit<DriftViewParts, 'read' | 'now'> {
+export function servedModels({ pack, packs }: Pick<Engine, 'pack' | 'packs'>): ServedModels {
   return {
     calibrationOf: (model) => packs.get(model)?.calibration,
     modelOf: (tenant) => decidingModel(tenant, pack.modelId, packs),
@@ -32,7 +28,9 @@ export function servedModels({
 /** One view for each model that judged verifies of the last five weeks; the one that decides is the first. */
 export async function driftViews(
   tenant: TenantRecord,
-  { read, now, calibrationOf, modelOf }: DriftViewParts,
+  read: Pick<StoreReader, 'statements'>,
+  now: number,
+  { calibrationOf, modelOf }: ServedModels,
 ) {
   const { driftSince } = tenant
   const histories = await readHistories(read, tenant.id, now)
@@ -62,8 +60,8 @@ export type DriftView = Awaited<ReturnType<typeof driftViews>>[number]
 export type DriftSide = DriftView['month']
 export type DriftDay = DriftView['days'][number]
 
-function sideView({ from, to, periods }: DriftReport['month']) {
-  const { scores, quality, outcomes } = sumOfCounts(periods.map(({ counts }) => counts))
+function sideView({ from, to, total }: DriftReport['month']) {
+  const { scores, quality, outcomes } = total
   return { from: isoTime(from), to: isoTime(to), verifies: totalOf(outcomes), scores, quality, outcomes }
 }
 

@@ -3,35 +3,29 @@
  * which decides for the tenant. An alarm is logged when it begins and when it ends; metrics show all comparisons.
  */
 import type { Logger } from 'pino'
-import type { Calibration } from '../../../../models/pack/calibration.js'
 import type { LeaderLease } from '../../../cluster/leader-lease.js'
 import { type Clock, MINUTE_MS } from '../../../lib/clock.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import type { Store } from '../../../storage/store.js'
 import { MEASURES, type Measure } from './drift-counts.js'
-import { DriftBaseline, type DriftComparison, startOfPeriod, WEEK_MS } from './drift-report.js'
+import { DriftBaseline, type DriftReport, startOfPeriod, WEEK_MS } from './drift-report.js'
 import { blocksOf, readHistories } from './drift-rows.js'
 import { type DriftRecord, driftReader } from './drift-table.js'
+import type { ServedModels } from './drift-view.js'
 
 /** The comparisons of one tenant and model. */
-export interface WatchedDrift {
+export interface WatchedDrift extends Pick<DriftReport, 'comparisons' | 'alarms'> {
   tenantId: string
   tenantName: string
   model: string
-  comparisons: readonly DriftComparison[]
-  alarms: readonly Measure[]
 }
 
-interface DriftWatchParts {
+interface DriftWatchParts extends ServedModels {
   store: { read: Pick<Store['read'], 'statements' | 'tenants'> }
   clock: Clock
   log: Logger
   leaderLease: Pick<LeaderLease, 'current'>
-  /** The calibration of a model; undefined where the model is not served or has none that was measured. */
-  calibrationOf: (model: string) => Calibration | undefined
-  /** Id of the model that decides for a tenant. */
-  modelOf: (tenant: TenantRecord) => string
 }
 
 /** A tenant and model as the last look left them. */

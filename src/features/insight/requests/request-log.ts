@@ -9,7 +9,7 @@ import { openedBy, seal } from '../../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
 import type { Observation } from '../../../http/observation/observation.js'
 import type { Upkeep } from '../../../jobs/retention.js'
-import { type Clock, DAY_MS, SECOND_MS } from '../../../lib/clock.js'
+import { DAY_MS, SECOND_MS } from '../../../lib/clock.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreTransaction } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
@@ -37,7 +37,6 @@ interface Waiting {
 interface RequestLogParts extends RecorderParts {
   vault: Pick<TemplateVault, 'find'>
   keys: Pick<ServiceKeys, 'idempotency'>
-  clock: Clock
   config: Pick<Config, 'requestLogDays' | 'requestLogEntries'>
 }
 

@@ -1,12 +1,11 @@
 /** The routes that show the request log. */
 import type { Environment } from '../../../config/config.js'
 import { earliestRequestId } from '../../../crypto/identifiers.js'
-import type { AuditOutcome } from '../../../dashboard/lib/audit-contract.js'
 import { outcomeOf, parseOutcome, parseTime } from '../../../dashboard/lib/audit-query.js'
 import { userQuestion } from '../../../dashboard/lib/bodies.js'
+import { invalidInput } from '../../../dashboard/lib/invalid-input.js'
 import { asks, consoleRoute, READS, type Urls } from '../../../dashboard/lib/route.js'
 import { ERRORS_PATH } from '../../../http/routing/routes.js'
-import { DomainError } from '../../../lib/domain-error.js'
 import type { FeatureHost } from '../../feature.js'
 import { LAST_REQUEST_ID, type RequestListing, type RequestRecord, requestReader } from './request-table.js'
 import { explained, MAX_NAMED, requestFacts, subjectOf } from './request-view.js'
@@ -41,10 +40,7 @@ const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type LogKeys = Parameters<typeof requestFacts>[1]
 
-interface Filter {
-  endpoint: string | null
-  outcome: AuditOutcome | null
-}
+type Filter = Record<'endpoint' | 'outcome', string | null>
 
 export const requestRoutes = ({ config, store, keys, vault }: FeatureHost) => ({
   'GET /requests': consoleRoute({
@@ -58,11 +54,8 @@ export const requestRoutes = ({ config, store, keys, vault }: FeatureHost) => ({
       const id = query.get('id')
       if (id) {
         const named = await requests.named(tenant.id, id.slice(0, 128), MAX_NAMED)
-        return {
-          requests: named.map((record) => requestView(record, keys, urls())),
-          next_before: null,
-          kept,
-        }
+        const views = named.map((record) => requestView(record, keys, urls()))
+        return { requests: views, next_before: null, kept }
       }
       const [from, until] = [parseTime(query, 'from'), parseTime(query, 'until')]
       const listing = {
@@ -141,7 +134,6 @@ function requestView(record: RequestRecord, keys: LogKeys, urls: Urls) {
 /** @throws DomainError invalid_request */
 function parseBefore(text: string | null): string | null {
   if (!text) return null
-  if (!REQUEST_ID.test(text))
-    throw new DomainError('invalid_request', { details: [{ path: 'before', issue: 'must be a request id' }] })
+  if (!REQUEST_ID.test(text)) throw invalidInput('before', 'must be a request id')
   return text
 }

@@ -2,7 +2,7 @@
 import { QUALITY_COMPONENTS } from '../../../../models/pack/quality-components.js'
 import type { QualityBound, QualityBounds } from '../../../../models/pack/quality-schema.js'
 import type { OtherBounds } from '../../../biometrics/types.js'
-import { type Config, ConfigError, packDir } from '../../../config/config.js'
+import { type Config, packDir } from '../../../config/config.js'
 import { ownValues } from '../../../config/own-settings.js'
 import { type QualityEnd, SHADOW_SETTINGS } from './shadow-settings.js'
 
@@ -25,8 +25,8 @@ export function candidateOf(
 ): Candidate | null {
   const { shadowPack, shadowFmr, shadowMinFacePx, shadowQuality } = ownValues(SHADOW_SETTINGS, config)
   const bounds = {
-    ...(shadowMinFacePx === undefined ? {} : { minFacePx: shadowMinFacePx }),
-    ...(shadowQuality === undefined ? {} : { quality: boundsOf(shadowQuality) }),
+    ...(shadowMinFacePx !== undefined && { minFacePx: shadowMinFacePx }),
+    ...(shadowQuality && { quality: boundsOf(shadowQuality) }),
   }
   const hasBounds = Object.keys(bounds).length > 0
   if (shadowPack === undefined && shadowFmr === undefined && !hasBounds) return null
@@ -52,16 +52,6 @@ export function describeCandidate({ model, fmr, bounds }: Candidate): string {
       ]
     }),
   ].join(', ')
-}
-
-/** @throws ConfigError for a quality component that is unknown */
-export function assertKnownBounds(config: Config): void {
-  const { shadowQuality = [] } = ownValues(SHADOW_SETTINGS, config)
-  for (const { component } of shadowQuality)
-    if (!QUALITY_COMPONENTS.some((known) => known === component))
-      throw new ConfigError(
-        `COUNTERSIGN_SHADOW_QUALITY names ${component}; expected one of ${QUALITY_COMPONENTS.join(', ')}.`,
-      )
 }
 
 function boundsOf(ends: readonly QualityEnd[]): QualityBounds {

@@ -1,11 +1,10 @@
 /** `countersign models shadow`: prints what the candidate in shadow would have decided, by tenant and day. */
 import type { Command } from 'commander'
-import { commandsOn } from '../../../cli/lib/command.js'
+import { commandsOn, wholeNumberTo } from '../../../cli/lib/command.js'
 import type { CommandHost } from '../../../cli/lib/feature-command.js'
-import { UsageError } from '../../../cli/lib/output.js'
 import { type Cell, listing } from '../../../cli/lib/style.js'
 import { DAY_MS, systemClock } from '../../../lib/clock.js'
-import type { Histogram } from '../histogram.js'
+import { type Histogram, totalOf } from '../histogram.js'
 import { type ShadowView, shadowViews } from './shadow-view.js'
 
 interface TenantShadow extends ShadowView {
@@ -18,7 +17,11 @@ const MOST_DAYS = 100
 export function registerShadowCommand(shadow: Command, host: CommandHost): void {
   commandsOn(host).coreCommand(shadow, '[tenant]', {
     options: {
-      '--days <days>': { does: 'days to show, 1 to 100, with today', default: '30', parse: parseDays },
+      '--days <days>': {
+        does: 'days to show, 1 to 100, with today',
+        default: '30',
+        parse: wholeNumberTo(MOST_DAYS),
+      },
     },
     json: 'print JSON, with histograms of the scores',
     async answer({ store, tenancy }, { tenant: name, days }) {
@@ -35,32 +38,21 @@ export function registerShadowCommand(shadow: Command, host: CommandHost): void 
   })
 }
 
-function parseDays(text: string): number {
-  const days = Number(text)
-  if (Number.isInteger(days) && days >= 1 && days <= MOST_DAYS) return days
-  throw new UsageError('invalid_option', `--days is ${text}; expected a whole number from 1 to ${MOST_DAYS}.`)
-}
-
 function textOf(views: readonly TenantShadow[]): string {
   return listing(
     ['TENANT', 'DAY', 'CANDIDATE', 'COMPARED', 'WOULD APPROVE', 'WOULD REJECT', 'NO TEMPLATE', 'DROPPED'],
     views.map((view) => [
-      view.tenant,
-      view.day,
-      view.candidate,
-      String(view.compared),
-      changes(view.would_approve, 'yellow'),
-      changes(view.would_reject, 'yellow'),
-      String(view.no_template),
+      ...[view.tenant, view.day, view.candidate, String(view.compared)],
+      ...[changes(view.would_approve), changes(view.would_reject), String(view.no_template)],
       String(view.dropped + view.not_comparable + view.failed),
     ]),
   )
 }
 
 /** The total, and the reasons or codes behind it, the most frequent first. */
-function changes(byCode: Histogram, style: 'yellow'): Cell {
+function changes(byCode: Histogram): Cell {
   const codes = Object.entries(byCode).sort(([, a], [, b]) => b - a)
   if (codes.length === 0) return '0'
-  const total = codes.reduce((sum, [, count]) => sum + count, 0)
-  return { text: `${total} (${codes.map(([code, count]) => `${code} ${count}`).join(', ')})`, style }
+  const each = codes.map(([code, count]) => `${code} ${count}`).join(', ')
+  return { text: `${totalOf(byCode)} (${each})`, style: 'yellow' }
 }

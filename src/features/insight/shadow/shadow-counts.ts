@@ -1,5 +1,5 @@
 /** Counts of what a candidate would have decided, without users. Counts of several times, and of several services, can be added up. */
-import { addCounts, binOf, type Histogram, increase } from '../histogram.js'
+import { binOf, type Histogram, increase } from '../histogram.js'
 
 /** Why a verify that the candidate was to see was not compared. */
 export const UNCOMPARED = ['no_template', 'dropped', 'not_comparable', 'failed'] as const
@@ -38,17 +38,8 @@ export function countShadowed(counts: ShadowCounts, verify: ShadowedVerify): voi
   if (verify.candidateScore !== null) increase(counts.candidateScores, binOf(verify.candidateScore))
 }
 
-export function countUncompared(counts: ShadowCounts, why: Uncompared): void {
-  increase(counts.uncompared, why)
-}
-
-export const addShadowCounts = addCounts<ShadowCounts>
-
 /** The verdict that the candidate would give instead, or `none` for the same. A refusal of the pictures is no approval. */
-export function changeOf({
-  live,
-  candidate,
-}: Pick<ShadowedVerify, 'live' | 'candidate'>): 'none' | 'approved' | 'rejected' {
+export function changeOf({ live, candidate }: Pick<ShadowedVerify, 'live' | 'candidate'>) {
   if ((live === 'approved') === (candidate === 'approved')) return 'none'
   return candidate === 'approved' ? 'approved' : 'rejected'
 }

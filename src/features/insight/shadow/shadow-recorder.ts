@@ -1,10 +1,10 @@
 /** Keeps what was counted in shadow, by tenant, day, deciding model and candidate. */
-import { type Clock, DAY_MS, SECOND_MS } from '../../../lib/clock.js'
+import { DAY_MS, SECOND_MS } from '../../../lib/clock.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreTransaction } from '../../../storage/store.js'
-import { countsOf } from '../histogram.js'
+import { addCounts, countsOf } from '../histogram.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
-import { addShadowCounts, noShadowCounts, type ShadowCounts } from './shadow-counts.js'
+import { noShadowCounts, type ShadowCounts } from './shadow-counts.js'
 import { type ShadowRecord, shadowWriter } from './shadow-table.js'
 
 type RowKey = Omit<ShadowRecord, 'counts'>
@@ -14,12 +14,8 @@ interface Row {
   counts: ShadowCounts
 }
 
-interface ShadowRecorderParts extends RecorderParts {
-  clock: Clock
-}
-
 export class ShadowRecorder extends TenantRecorder<Row> {
-  constructor(private readonly parts: ShadowRecorderParts) {
+  constructor(private readonly parts: RecorderParts) {
     super(parts, { everyMs: 15 * SECOND_MS, failure: 'the counts of the candidate could not be saved' })
   }
 
@@ -31,13 +27,13 @@ export class ShadowRecorder extends TenantRecorder<Row> {
   }
 
   protected add(sum: Row, part: Row): void {
-    addShadowCounts(sum.counts, part.counts)
+    addCounts(sum.counts, part.counts)
   }
 
   protected async write(tx: StoreTransaction, _tenant: TenantRecord, rows: Rows<Row>): Promise<void> {
     const table = tx.statements(shadowWriter)
     for (const { key, counts } of rows.values()) {
-      const sum = addShadowCounts(countsOf(await table.at(key), noShadowCounts), counts)
+      const sum = addCounts(countsOf(await table.at(key), noShadowCounts), counts)
       await table.put({ ...key, counts: JSON.stringify(sum) })
     }
   }

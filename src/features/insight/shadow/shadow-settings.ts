@@ -1,4 +1,5 @@
 /** The settings of a candidate in shadow. */
+import { QUALITY_COMPONENTS, type QualityComponent } from '../../../../models/pack/quality-components.js'
 import { followingPackDirs, modelPackDir, packDir } from '../../../config/config.js'
 import type { OwnSettings, Values } from '../../../config/own-settings.js'
 import { fail, falseMatchRate, integer, share, text } from '../../../config/parsers.js'
@@ -6,18 +7,22 @@ import { optional, setting } from '../../../config/setting.js'
 
 /** One end of a bound of a quality component. */
 export interface QualityEnd {
-  component: string
+  component: QualityComponent
   sign: '>=' | '<='
   value: number
 }
 
-/** Ends of bounds, separated by commas, such as `sharpness>=10,head_pose_yaw<=25`. The names of components are not checked here. */
+/** Ends of bounds, separated by commas, such as `sharpness>=10,head_pose_yaw<=25`. */
 function qualityEnds(text: string, variable: string): QualityEnd[] {
   return text.split(',').map((part) => {
     const [, component, sign, value] = /^\s*([a-z_]+)\s*(>=|<=)\s*(-?\d+(?:\.\d+)?)\s*$/.exec(part) ?? []
-    if (!component)
-      fail(variable, text, 'bounds separated by commas, such as sharpness>=10,head_pose_yaw<=25')
-    return { component, sign: sign as QualityEnd['sign'], value: Number(value) }
+    if (!QUALITY_COMPONENTS.some((known) => known === component))
+      fail(
+        variable,
+        text,
+        `bounds separated by commas, such as sharpness>=10,head_pose_yaw<=25, of ${QUALITY_COMPONENTS.join(', ')}`,
+      )
+    return { component, sign, value: Number(value) } as QualityEnd
   })
 }
 

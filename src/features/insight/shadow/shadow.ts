@@ -20,15 +20,16 @@ import { decidingProvider } from '../../../verification/references/deciding-mode
 import type { Examination, WatchVerify } from '../../../verification/verdict.js'
 import { reasonAgainst } from '../../../verification/verdict-reasons.js'
 import { strictestRate } from '../../../verification/verdict-terms.js'
+import { increase } from '../histogram.js'
 import { type Candidate, describeCandidate } from './candidate.js'
 import {
   changeOf,
   countShadowed,
-  countUncompared,
   type ShadowedVerify,
   type ShadowOutcome,
   type Uncompared,
 } from './shadow-counts.js'
+import type { ShadowObserver } from './shadow-metrics.js'
 import { ShadowQueue } from './shadow-queue.js'
 import type { ShadowRecorder } from './shadow-recorder.js'
 import type { ShadowSettings } from './shadow-settings.js'
@@ -47,12 +48,6 @@ const WITHOUT_LOOK: ReadonlySet<string> = new Set(['locked_out', 'reference_disa
 /** Bounds that every value keeps: frames are not held to those of photos. */
 const NO_BOUNDS: OtherBounds = {
   quality: Object.fromEntries(QUALITY_COMPONENTS.map((name) => [name, { min: -1e9, max: 1e9 }])),
-}
-
-/** The counters of the metrics. */
-export interface ShadowObserver {
-  countVerdict(tenantName: string, change: ReturnType<typeof changeOf>): void
-  countUncompared(why: Uncompared): void
 }
 
 interface ShadowParts {
@@ -226,7 +221,7 @@ export class Shadow implements Job {
     const row = { tenantId: tenant.id, model: this.decidingFor(verify).model, candidate: this.name }
     const counts = recorder.countsOf(row)
     if (typeof result === 'string') {
-      countUncompared(counts, result)
+      increase(counts.uncompared, result)
       observer.countUncompared(result)
     } else {
       countShadowed(counts, result)

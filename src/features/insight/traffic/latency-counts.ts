@@ -1,8 +1,6 @@
 /** Counts durations in classes, whose counts can be added up. Percentiles are exact to a fortieth. */
 import type { CallKind } from '../../../contract/call-kinds.js'
-
-/** How many durations fell into each class, by the number of the class. */
-export type LatencyCounts = Record<string, number>
+import { type Histogram, increase, totalOf } from '../histogram.js'
 
 /** `[p50, p95, p99]` in milliseconds. */
 export type Percentiles = [number, number, number]
@@ -12,16 +10,16 @@ const MIN_MS = 0.001
 const RATIO = 1.05
 const PERCENTILES = [50, 95, 99] as const
 
-export function countLatency(counts: LatencyCounts, durationMs: number): void {
+export function countLatency(counts: Histogram, durationMs: number): void {
   const number = Math.round(Math.log(Math.max(durationMs, MIN_MS) / MIN_MS) / Math.log(RATIO))
-  counts[number] = (counts[number] ?? 0) + 1
+  increase(counts, String(number))
 }
 
 /** Returns the percentiles of at least one duration, in milliseconds. */
-export function percentilesOf(counts: LatencyCounts): Percentiles {
+export function percentilesOf(counts: Histogram): Percentiles {
   // JavaScript lists numeric keys in ascending order.
   const classes = Object.entries(counts)
-  const total = classes.reduce((sum, [, count]) => sum + count, 0)
+  const total = totalOf(counts)
   return PERCENTILES.map((percentile) => {
     const rank = Math.ceil((percentile / 100) * total)
     let seen = 0

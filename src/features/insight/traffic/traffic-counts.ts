@@ -3,14 +3,8 @@
 import type { Environment } from '../../../config/config.js'
 import type { Observation } from '../../../http/observation/observation.js'
 import { STAGES } from '../../../verification/stages.js'
-import { addHistogram, increase } from '../histogram.js'
-import {
-  callKindOf,
-  countLatency,
-  type LatencyCounts,
-  type Percentiles,
-  percentilesOf,
-} from './latency-counts.js'
+import { addHistogram, type Histogram, increase } from '../histogram.js'
+import { callKindOf, countLatency, type Percentiles, percentilesOf } from './latency-counts.js'
 
 /** Scores lie in -1..1 (cosine) or below 1 (Euclidean). A negative score counts as 0. */
 export const SCORE_BINS = 50
@@ -18,14 +12,12 @@ export const SCORE_BINS = 50
 const MAX_SIGNING_KEYS = 8
 /** Errors are answers with a status of 400 or more; `limited` are those with 429. */
 const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
-
-/** Latencies by kind of call (`CALL_KINDS`), then by stage; `total` is the whole request. */
-type LatencyView = Record<string, Record<string, Percentiles>>
+type Count = (typeof COUNTS)[number]
 
 /** The requests of one environment. */
-export interface EnvironmentCounts extends Record<(typeof COUNTS)[number], number> {
-  /** Latencies by kind of call, then by stage. */
-  latencies: Record<string, Record<string, LatencyCounts>>
+export interface EnvironmentCounts extends Record<Count, number> {
+  /** Latencies by kind of call (`CALL_KINDS`), then by stage, in classes; `total` is the whole request. */
+  latencies: Record<string, Record<string, Histogram>>
   /** Verdicts by score: bin i counts scores from i / `SCORE_BINS`. The dashboard shows those of production: the sandbox invents its scores. */
   scores: number[]
   /** Errors by their code. */
@@ -99,39 +91,28 @@ function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
 }
 
 /** Returns the percentiles by kind of call, then by stage. */
-export function percentilesByKind({ latencies }: EnvironmentCounts): LatencyView {
-  return Object.fromEntries(
-    Object.entries(latencies).map(([kind, stages]) => [
-      kind,
-      Object.fromEntries(
-        Object.entries(stages).map(([stage, counts]): [string, Percentiles] => [
-          stage,
-          percentilesOf(counts),
-        ]),
-      ),
-    ]),
-  )
+export function percentilesByKind({ latencies }: EnvironmentCounts) {
+  const view: Record<string, Record<string, Percentiles>> = {}
+  for (const [kind, stages] of Object.entries(latencies)) {
+    const each = Object.entries(stages).map(([stage, counts]) => [stage, percentilesOf(counts)] as const)
+    view[kind] = Object.fromEntries(each)
+  }
+  return view
 }
 
 /**
  * The JSON in the database. The version before reads only the counts without environment: it adds to them, writes the row back, and leaves
  * the others unchanged.
  */
-interface StoredTraffic {
-  production: number
-  sandbox: number
-  errors: number
-  limited: number
-  approved: number
-  rejected: number
-  latencies: Record<string, LatencyCounts>
+interface StoredTraffic extends Record<Environment | Exclude<Count, 'requests'>, number> {
+  latencies: Record<string, Histogram>
   scores: number[]
   signingKeys: Record<string, number>
   environments?: Record<Environment, EnvironmentCounts>
 }
 
 export function writeTraffic({ production, sandbox, signingKeys }: TrafficCounts): string {
-  const both = (name: (typeof COUNTS)[number]) => production[name] + sandbox[name]
+  const both = (name: Count) => production[name] + sandbox[name]
   const stored: StoredTraffic = {
     production: production.requests,
     sandbox: sandbox.requests,
@@ -165,7 +146,7 @@ function countKey({ signingKeys }: TrafficCounts, key: string, count: number): v
     increase(signingKeys, key, count)
 }
 
-function latencyOf({ latencies }: EnvironmentCounts, kind: string, stage: string): LatencyCounts {
+function latencyOf({ latencies }: EnvironmentCounts, kind: string, stage: string): Histogram {
   latencies[kind] ??= {}
   const stages = latencies[kind]
   stages[stage] ??= {}

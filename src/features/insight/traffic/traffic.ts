@@ -4,7 +4,7 @@
  * that all have saved, and its own unsaved ones.
  */
 import type { Observation } from '../../../http/observation/observation.js'
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import type { Store, StoreTransaction } from '../../../storage/store.js'
 import { type RecorderParts, type Rows, TenantRecorder } from '../tenant-recorder.js'
@@ -34,7 +34,6 @@ const MAX_UNSAVED_MINUTES = 60
 
 interface TrafficParts extends RecorderParts {
   store: Pick<Store, 'read' | 'transaction' | 'shared'>
-  clock: Clock
 }
 
 /** Its rows are the counts of a minute, by the time at which it starts in Unix milliseconds. */

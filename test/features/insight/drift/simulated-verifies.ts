@@ -1,8 +1,6 @@
 /** A stream of verifies that never happened: people with faces and cameras of their own, who try again after a failure. */
 import { readFileSync } from 'node:fs'
-import { withVerifies } from '../../../../src/features/insight/drift/drift-blocks.js'
 import {
-  addDriftCounts,
   type CountedRequest,
   countVerify,
   noDriftCounts,
@@ -12,6 +10,8 @@ import {
   type DriftHistory,
   startOfPeriod,
 } from '../../../../src/features/insight/drift/drift-report.js'
+import { withVerifies } from '../../../../src/features/insight/drift/drift-rows.js'
+import { addCounts } from '../../../../src/features/insight/histogram.js'
 import { DAY_MS, HOUR_MS } from '../../../../src/lib/clock.js'
 import { packageFile } from '../../../../src/lib/package-root.js'
 import { seededRandom } from '../../../../tools/evaluation/random.js'
@@ -94,7 +94,7 @@ export class SimulatedVerifies {
     let ofPeriod = { at: start, counts: noDriftCounts() }
     const close = () => {
       const last = this.history.periods.at(-1)
-      if (last?.at === ofPeriod.at) addDriftCounts(last.counts, ofPeriod.counts)
+      if (last?.at === ofPeriod.at) addCounts(last.counts, ofPeriod.counts)
       else this.history.periods.push(ofPeriod)
     }
     for (const verify of this.verifies(verifies)) {
@@ -158,7 +158,12 @@ export class SimulatedVerifies {
 }
 
 /** Written out, because millions of verifies are made, and an object that is spread takes twenty times as long. */
-function judged(quality: number, score: number, threshold: number, reason: string | null): CountedRequest {
+function judged(
+  quality: number,
+  score: number,
+  threshold: number,
+  reason: 'no_match' | 'liveness_failed' | null,
+): CountedRequest {
   return {
     environment: COMMON.environment,
     endpoint: COMMON.endpoint,

@@ -1,7 +1,6 @@
 /** The population stability index: its value, and what chance makes of it. */
 import { describe, expect, it } from 'vitest'
-import { chiSquareAbove } from '../../../../src/features/insight/drift/chi-square.js'
-import { StabilityReference } from '../../../../src/features/insight/drift/stability-index.js'
+import { chiSquareAbove, StabilityReference } from '../../../../src/features/insight/drift/stability-index.js'
 import type { Histogram } from '../../../../src/features/insight/histogram.js'
 import { seededRandom } from '../../../../tools/evaluation/random.js'
 
