@@ -6,7 +6,6 @@ import {
   agedReferenceWriter,
 } from '../../../src/features/learning-references/aged-references.js'
 import type { AgedReferenceRecord } from '../../../src/storage/records.js'
-import type { StoreTransaction } from '../../../src/storage/store.js'
 import {
   AT,
   agedReference,
@@ -20,8 +19,7 @@ import { overStores } from '../../support/stores.js'
 
 overStores((stores) => {
   const read = () => stores.store.read
-  const write = <T>(work: (tx: StoreTransaction) => Promise<T>) =>
-    stores.store.transaction('installation', work)
+  const { write } = stores
   const enrolled = (...names: string[]) =>
     write(async (tx) => {
       await tx.insertTenant(tenant('a'))

@@ -1,10 +1,8 @@
 /** Tests of references that take captures in after strong matches, and of the way back. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { ageingBounds, distanceOfScore } from '../../../models/pack/ageing-bounds.js'
 import { loadModelPack } from '../../../models/pack/model-pack.js'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
@@ -16,6 +14,7 @@ import type { ApiClient } from '../../support/client.js'
 import { base64, face, photoOf } from '../../support/faces.js'
 import { writeShiftedPack } from '../../support/packs.js'
 import { serviceOfFile, type TestTenant } from '../../support/service.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const OLD = 'baseline@1.0.0'
 const NEW = 'shifted@1.0.0'
@@ -26,7 +25,7 @@ let api: ApiClient
 /** Photos of one day each: the widths of their squares, in pixels. */
 let side = 400
 
-const folder = await mkdtemp(join(tmpdir(), 'countersign-shifted-'))
+const folder = temporaryFolder()
 await writeShiftedPack(folder, inject('modelsDir'))
 const pack = await loadModelPack(join(inject('modelsDir'), 'baseline'))
 const running = await serviceOfFile(
@@ -38,9 +37,6 @@ const running = await serviceOfFile(
   },
   { ownEngine: true },
 )
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-})
 beforeEach(async () => {
   tenant = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
   api = await running.production(tenant)
@@ -78,6 +74,8 @@ async function due(userId = 'ada') {
   expect(await enroll(userId)).toBe(201)
   wait(DAYS)
 }
+const undo = async (userId: string | null) =>
+  undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, userId)
 async function aged(userId = 'ada') {
   await due(userId)
   expect(await verify(userId)).toMatchObject({ verdict: 'approved' })
@@ -138,7 +136,7 @@ describe('a reference', () => {
     await aged()
     const image = await face('ada', 350)
     const { score: now } = await verify('ada', image)
-    await undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, 'ada')
+    await undo('ada')
     const { score: enrolled } = await verify('ada', image)
     // The difference depends on whether the processor runs the network in 8 bits.
     expect(now - enrolled).toBeGreaterThan(1e-4)
@@ -186,20 +184,13 @@ describe('a reference', () => {
 describe('undoing', () => {
   it('restores the reference of one user as it was enrolled, and is audited', async () => {
     for (const name of ['ada', 'eve']) await aged(name)
-    expect(await undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, 'ada')).toBe(1)
+    expect(await undo('ada')).toBe(1)
     const { pseudonym } = await subjectOf('ada')
-    expect(await lastEntry('ageing_undone')).toMatchObject({
-      subject: pseudonym,
-      references: 1,
-      actor: 'operator',
-    })
+    const facts = { subject: pseudonym, references: 1, actor: 'operator' }
+    expect(await lastEntry('ageing_undone')).toMatchObject(facts)
     expect((await templatesOf('ada')).aged).toBeNull()
     expect((await templatesOf('eve')).aged).not.toBeNull()
-    await expect(
-      undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, 'nobody'),
-    ).rejects.toMatchObject({
-      code: 'reference_not_found',
-    })
+    await expect(undo('nobody')).rejects.toMatchObject({ code: 'reference_not_found' })
   })
 
   it('restores the references of all users of a tenant, and of no other tenant', async () => {
@@ -208,7 +199,7 @@ describe('undoing', () => {
     tenant = await running.tenant({ ratePerSecond: 1000, fmr: 1e-3 })
     api = await running.production(tenant)
     for (const name of ['ada', 'eve']) await aged(name)
-    expect(await undoAgeing(running.service.core, await tenant.record(), COMMAND_LINE, null)).toBe(2)
+    expect(await undo(null)).toBe(2)
     expect(await lastEntry('ageing_undone')).toMatchObject({ references: 2 })
     for (const name of ['ada', 'eve']) expect((await templatesOf(name)).aged).toBeNull()
     ;[tenant, api] = [{ ...tenant, id: other.id }, theirs]
