@@ -40,7 +40,6 @@ export interface ErrorGroup {
   errors: Array<{ code: string; status?: number; message?: string; remedy: string }>
 }
 
-/** The codes of the API by category. */
 export function apiErrorGroups(): ErrorGroup[] {
   return Object.entries(CATEGORY_MEANINGS).map(([heading, meaning]) => ({
     heading,

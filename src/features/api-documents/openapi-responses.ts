@@ -42,7 +42,6 @@ function headersOf(endpoint: EndpointDescription, status: number): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** The responses of an operation by status. */
 export function responsesOf(endpoint: EndpointDescription, codes: readonly ErrorCode[]): Responses {
   const { success, alternative } = endpoint
   const responses: Responses = {

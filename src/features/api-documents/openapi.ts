@@ -60,7 +60,6 @@ const DEFAULT_BASE_URLS: BaseUrls = {
   sandbox: 'http://127.0.0.1:8081/v1',
 }
 
-/** @param features those of the service */
 export function buildOpenApi(features: readonly Feature[], at = DEFAULT_BASE_URLS): Json {
   const descriptions = descriptionsWith(features)
   const sent = features.flatMap(({ sends = [] }) => sends)
@@ -111,7 +110,6 @@ export function buildOpenApi(features: readonly Feature[], at = DEFAULT_BASE_URL
   }
 }
 
-/** Rules that all answers keep. */
 const CONVENTIONS = [
   '**Null or absent.** A field that may have no value is always present, as null. A field is absent only where the request did not ask for it (`quality.images` without `include`), and in an error body where the error has none (`details` and their fields). JWTs follow their own custom: a claim that does not apply is absent.',
   '**Times** are strings by RFC 3339 in UTC and their names end in `_at`; a rotation says `valid_until` of the secret that it ends. A challenge has both `expires_in` and `expires_at`: the camera page counts its seconds down in a browser whose clock may be wrong. JWT claims count in unix seconds.',
@@ -212,7 +210,6 @@ function parameters(
   }))
 }
 
-/** A field that is a text. */
 const text = (description: string, more: Json = {}) => ({ type: 'string', ...more, description })
 
 function errorSchema(): Json {

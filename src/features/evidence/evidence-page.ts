@@ -42,7 +42,6 @@ export function evidencePage({ introduction, standards, settingText, linkTo }: P
   ].join('\n\n')
 }
 
-/** Number of lines of each status, standard by standard. */
 export function countsTable(standards: readonly JudgedStandard[]): string {
   return markdownTable(
     ['Standard', 'Met', 'Partly', 'Not met'],
@@ -63,7 +62,6 @@ function causesTable(standards: readonly JudgedStandard[], settingText: PagePart
   )
 }
 
-/** Lines with their judgement and what holds them. */
 export function linesTable(
   lines: readonly JudgedLine[],
   { settingText, linkTo }: Pick<PageParts, 'settingText' | 'linkTo'>,

@@ -18,7 +18,6 @@ export const FACTS = {
 } as const
 export type Fact = keyof typeof FACTS
 
-/** Everything that a judgement may look at. */
 export interface Installation {
   config: Config
   /** Null where no pack is installed. */
@@ -34,7 +33,6 @@ export interface Installation {
 /** The settings that judgements may name: those of the core, and of features that bear on a requirement. */
 export const SETTINGS = { ...SETTINGS_OF_CORE, ...EPOCH_SETTINGS.settings }
 export type SettingName = keyof typeof SETTINGS
-/** Name of a setting or of a fact. */
 export type Cause = SettingName | Fact
 
 export interface Judgement {

@@ -33,7 +33,6 @@ export function judgeInstallation(installation: Installation): JudgedStandard[] 
   }))
 }
 
-/** Number of lines of each status. */
 export function countLines(standard: JudgedStandard): Record<Status, number> {
   const of = (wanted: Status) => standard.lines.filter(({ status }) => status === wanted).length
   return { met: of('met'), partly: of('partly'), not_met: of('not_met') }

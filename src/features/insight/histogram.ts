@@ -6,7 +6,6 @@ export const BINS = 100
 /** How often each bin or each name was seen; those without a count are left out. */
 export type Histogram = Record<string, number>
 
-/** Histograms by what they count. */
 type Counts<T> = { [Name in keyof T]: Partial<Histogram> }
 
 /** Number of the bin of a value; -1..0 counts as 0. */
@@ -18,7 +17,6 @@ export function increase(histogram: Partial<Histogram>, key: string, count = 1):
   histogram[key] = (histogram[key] ?? 0) + count
 }
 
-/** Number of entries of a histogram. */
 export function totalOf(histogram: Histogram): number {
   let total = 0
   for (const key in histogram) total += histogram[key]!
@@ -29,7 +27,6 @@ export function addHistogram(sum: Partial<Histogram>, part: Partial<Histogram>):
   for (const key in part) increase(sum, key, part[key])
 }
 
-/** Adds each histogram to the one of the same name. */
 export function addCounts<T extends Counts<T>>(sum: T, part: T): T {
   for (const name of Object.keys(sum) as Array<keyof T>) addHistogram(sum[name], part[name] ?? {})
   return sum

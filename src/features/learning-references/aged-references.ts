@@ -11,7 +11,6 @@ const OF_TENANT = `FROM aged_reference JOIN reference ON reference.id = aged_ref
 
 export function agedReferenceReader(database: ReadConnection) {
   return {
-    /** Number of the tenant's references that have taken a capture in. */
     count: reading(database).count<[tenantId: string]>(OF_TENANT),
   }
 }

@@ -121,7 +121,6 @@ export async function changeSettings(
   })
 }
 
-/** The settings as the audit log records them. */
 function settingsFacts(tenant: TenantRecord) {
   const { roots, ...view } = passkeySettingsView(tenant)
   return { ...view, roots: roots.map(fingerprintOf) }

@@ -13,7 +13,6 @@ import type { PasskeyServices } from './passkey-services.js'
 import { type PasskeySettings, passkeySettings } from './passkey-settings.js'
 import { type Passkey, type PasskeyVault, userHandle } from './passkey-vault.js'
 
-/** Fields of a verify that are about passkeys. */
 interface PasskeyInput {
   require_passkey?: boolean
   passkey_assertion?: { challenge_id?: string; nonce?: string; credential: AuthenticationResponseJSON }

@@ -20,7 +20,6 @@ const USABLE_MS = 7 * DAY_MS
 
 export const NOTHING_WAITS = { passkeyRecovery: null, passkeyRecoveryAt: null }
 
-/** The user whose passkey is recovered. */
 interface RecoveringUser {
   userId: string
   subject: Subject

@@ -179,7 +179,6 @@ export const passkeySchema = Type.Object(
   { title: 'Passkey', description: 'A passkey of a user. Its key never leaves the service.' },
 )
 
-/** The passkey of a verdict. */
 export const provenPasskey = Type.Object(
   {
     passkey_id: passkeyId,

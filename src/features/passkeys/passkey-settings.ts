@@ -150,7 +150,6 @@ function rootOf(pem: string): string {
   return certificate.toString()
 }
 
-/** Fingerprint (SHA-256) of a certificate in PEM. */
 export function fingerprintOf(pem: string): string {
   return new X509Certificate(pem).fingerprint256
 }

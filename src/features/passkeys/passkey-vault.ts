@@ -25,7 +25,6 @@ export interface PasskeyContent {
   aaguid: string
   /** Fingerprint of the root that attested the authenticator; absent where none did. */
   attestedBy?: string
-  /** Name that the backend gave the passkey; null for none. */
   name: string | null
   /** When the passkey was last refused because its counter did not grow; absent where it never was. */
   counterReversedAt?: number
@@ -42,7 +41,6 @@ export class PasskeyVault {
     private readonly clock: Clock,
   ) {}
 
-  /** The user's passkeys, oldest first. */
   async of(store: StoreReader, subject: Pick<Subject, 'record' | 'dataKey'>): Promise<Passkey[]> {
     const records = await store.statements(passkeyReader).of(subject.record.id)
     return records.map((record) => ({

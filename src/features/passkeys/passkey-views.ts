@@ -5,7 +5,6 @@ import type { TenantRecord } from '../../storage/records.js'
 import { passkeySettings } from './passkey-settings.js'
 import type { Passkey } from './passkey-vault.js'
 
-/** A passkey without its key. */
 export function passkeyView({ record, content }: Passkey) {
   return {
     passkey_id: record.id,
@@ -29,13 +28,11 @@ export function inspectedPasskeyView(passkey: Passkey) {
   }
 }
 
-/** No settings: fields are null, and lists empty. */
 const NONE = {
   ...{ rpId: null, synced: null, registration: null, recoveryHours: null },
   ...{ origins: [] as string[], roots: [] as string[], aaguids: [] as string[] },
 }
 
-/** How a tenant uses passkeys. */
 export function passkeySettingsView(tenant: TenantRecord) {
   const settings = passkeySettings(tenant) ?? NONE
   return {

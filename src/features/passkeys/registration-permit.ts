@@ -21,10 +21,8 @@ import type { PasskeyVault } from './passkey-vault.js'
 /** How long after the verdict a registration can begin and end. */
 const PERMIT_MS = 10 * MINUTE_MS
 
-/** The user who is permitted. */
 type PermittedUser = Pick<SubjectRecord, 'tenantId' | 'environment' | 'blindIndex'>
 
-/** A registration that is about to happen. */
 export interface Registration {
   settings: PasskeySettings
   subject: Subject

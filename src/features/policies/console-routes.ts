@@ -19,7 +19,6 @@ import {
   versionViews,
 } from './policy-operations.js'
 
-/** A change of the policy, with the hashes after it and before it. */
 interface PolicyChangeView extends PoliciesInForce {
   sequence: number
   at: string

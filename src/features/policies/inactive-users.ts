@@ -16,7 +16,6 @@ import { policyBook } from './policy-book.js'
 import { policyReader } from './policy-table.js'
 import { retentionReader, retentionWriter } from './retention-statements.js'
 
-/** Name of the actor in audit entries. */
 const RETENTION: Actor = { name: 'retention', requestId: null }
 /** Users that are read at once. Each of them has a transaction of its own. */
 const USERS_AT_ONCE = 50

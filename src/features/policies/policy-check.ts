@@ -85,7 +85,6 @@ export async function assertCaptureMeets(
   throw policyNotMet(inForce, [{ path: 'browser', issue, requirement: 'capture_binding' }])
 }
 
-/** @param details requirements that are not met */
 export function policyNotMet({ rule }: RuleInForce, details: ErrorDetail[]): DomainError {
   return new DomainError('policy_not_met', {
     message: `The policy of this tenant gives no approval of this action: the rule ${rule.name} is not met.`,

@@ -67,7 +67,6 @@ export class PolicyCondition implements Condition {
     return used.unmet.length > 0 ? { withheld: policyNotMet(inForce, used.unmet) } : null
   }
 
-  /** Provider of the model that decides. */
   private get provider() {
     return decidingProvider(this.parts.provider, this.call.tenant)
   }

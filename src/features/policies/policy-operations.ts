@@ -108,12 +108,10 @@ export function versionView({ hash, firstSetAt, policy }: PolicyVersionRecord, t
     hash,
     first_set_at: isoTime(firstSetAt),
     in_force: BOTH.filter((environment) => inForce[environment] === hash),
-    /** Number of rules. */
     rules: (JSON.parse(policy) as ActionPolicy).rules.length,
   }
 }
 
-/** Every version that was ever in force, the latest first. */
 export async function versionViews(read: StoreReader, tenant: TenantRecord) {
   const versions = await read.statements(policyReader).versions(tenant.id)
   return versions.map((version) => versionView(version, tenant))

@@ -60,7 +60,6 @@ export function policyWriter(database: Connection) {
     /** Puts a policy in force. @param hash null for none */
     putInForce: async (tenantId: string, environment: Environment, hash: string | null) =>
       void sql[environment].run(hash, tenantId),
-    /** Inserts the version unless it exists. */
     keep: writing(database).run<[version: PolicyVersionRecord]>(
       `${POLICY_VERSION.insert} ON CONFLICT (tenant_id, hash) DO NOTHING`,
     ),

@@ -20,7 +20,6 @@ type ApprovalCall = Pick<
   'input' | 'tenant' | 'environment' | 'user'
 >
 
-/** Whether the rule asks for a second person. */
 export function needsSecondApprover({ rule }: RuleInForce): boolean {
   return rule.require.second_approver !== undefined
 }
@@ -29,7 +28,6 @@ export function needsSecondApprover({ rule }: RuleInForce): boolean {
 export interface SecondFace {
   subject: Subject | null
   comparison: Comparison
-  /** Provider of the model that decides. */
   provider: BiometricProvider
   /** Lowest score at which two faces count as the same person, by the tenant's contract. */
   threshold: number

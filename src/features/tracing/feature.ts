@@ -12,7 +12,7 @@ export const tracing: Feature = {
       attach({ log }) {
         // OpenTelemetry reads the environment itself, where a variable wins over the configuration file.
         for (const [name, value] of Object.entries(config.libraryVariables)) process.env[name] ??= value
-        const traces = Tracing.start(otlpEndpoint, otelServiceName, log)
+        const traces = new Tracing(otlpEndpoint, otelServiceName, log)
         return {
           trace: (request, route) => traces.begin(request, route),
           jobs: { last: [{ start() {}, stop: () => traces.stop() }] },

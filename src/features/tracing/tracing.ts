@@ -47,40 +47,23 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPT
 
 export class Tracing {
   private readonly propagator = new W3CTraceContextPropagator()
+  private readonly provider: BasicTracerProvider
   private readonly tracer: Tracer
 
-  private constructor(private readonly provider: BasicTracerProvider) {
-    this.tracer = provider.getTracer('countersign', VERSION)
-  }
-
   /** @param endpoint base URL of the collector, to which `/v1/traces` is added */
-  static start(endpoint: string, serviceName: string, log: Logger): Tracing {
-    const logWarning = (message: string, ...args: unknown[]) =>
+  constructor(endpoint: string, serviceName: string, log: Logger) {
+    const warn = (message: string, ...args: unknown[]) =>
       log.warn({ details: args.map(String) }, `traces: ${message}`)
-    diag.setLogger(
-      {
-        error: logWarning,
-        warn: logWarning,
-        info: logWarning,
-        debug: logWarning,
-        verbose: logWarning,
-      },
-      { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-    )
-    const exporter = new OTLPTraceExporter({
-      url: `${endpoint}/v1/traces`,
-      timeoutMillis: EXPORT_TIMEOUT_MS,
-    })
-    return new Tracing(
-      new BasicTracerProvider({
-        resource: defaultResource()
-          .merge(detectResources({ detectors: [envDetector] }))
-          .merge(
-            resourceFromAttributes({ [ATTR_SERVICE_NAME]: serviceName, [ATTR_SERVICE_VERSION]: VERSION }),
-          ),
-        spanProcessors: [new BatchSpanProcessor(exporter)],
-      }),
-    )
+    const logger = { error: warn, warn, info: warn, debug: warn, verbose: warn }
+    diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+    const own = { [ATTR_SERVICE_NAME]: serviceName, [ATTR_SERVICE_VERSION]: VERSION }
+    const resource = defaultResource()
+      .merge(detectResources({ detectors: [envDetector] }))
+      .merge(resourceFromAttributes(own))
+    const url = `${endpoint}/v1/traces`
+    const exporter = new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS })
+    this.provider = new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] })
+    this.tracer = this.provider.getTracer('countersign', VERSION)
   }
 
   /** Continues the trace of the caller's `traceparent`, or begins a trace where that is absent or invalid. */

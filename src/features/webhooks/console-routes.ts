@@ -35,7 +35,6 @@ export function webhookRoutes(host: FeatureHost) {
         const webhooks = await webhookViews(read, tenant.id)
         return {
           webhooks: webhooks.map((view) => ({ ...view, url: withoutTokens(view.url) })),
-          /** Types of event to choose from. */
           event_types: EVENT_TYPES,
           max_webhooks: MAX_ENDPOINTS,
           /** Whether the tenant is suspended, so that deliveries wait. */

@@ -39,10 +39,8 @@ export const MAX_PENDING = 10_000
 /** The type of an event that is sent on demand, to see whether it arrives. */
 export const TEST_EVENT = 'webhook.test'
 
-/** An event that a webhook reports. */
 export type WebhookEvent = Omit<DomainEvent, 'type'> & { type: EventType | typeof TEST_EVENT }
 
-/** The body of a delivery. */
 interface Message extends Pick<WebhookEvent, 'type' | 'environment'> {
   /** Id of the event, the same at every attempt and redelivery: receivers recognize repeats by it. */
   id: string

@@ -11,7 +11,6 @@ import { WebhookOperations } from './webhook-operations.js'
 import { webhookReader } from './webhook-tables.js'
 import { webhookDeliveryView, webhookView, webhookViews } from './webhook-views.js'
 
-/** Largest number of deliveries that are printed. */
 const MAX_DELIVERIES = 200
 
 export function registerWebhookCommands(command: Command, host: CommandHost): void {

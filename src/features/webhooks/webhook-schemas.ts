@@ -150,7 +150,6 @@ const EVENTS: Record<WebhookEvent['type'], DescribedEvent> = {
   [TEST_EVENT]: { summary: 'Somebody asked for an event, to see whether it arrives.', data: {} },
 }
 
-/** The schema of the body of a type. */
 export function bodyOf(type: WebhookEvent['type']): TSchema {
   return Type.Object({
     id: Type.String({ description: 'The same at every try and every redelivery.' }),

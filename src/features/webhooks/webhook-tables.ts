@@ -2,7 +2,6 @@
 import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import { blindIndex, bytes, declareTable, environment, integer, type Row, text } from '../../storage/table.js'
 
-/** An endpoint to which the service sends a tenant's webhooks. */
 export const WEBHOOK_ENDPOINT = declareTable({
   name: 'webhook_endpoint',
   columns: {
@@ -35,7 +34,6 @@ export const WEBHOOK_ENDPOINT = declareTable({
 })
 export type WebhookEndpointRecord = Row<typeof WEBHOOK_ENDPOINT>
 
-/** The delivery of one event to one endpoint. */
 export const WEBHOOK_DELIVERY = declareTable({
   name: 'webhook_delivery',
   columns: {
@@ -153,7 +151,6 @@ export function webhookWriter(database: Connection) {
     insertEndpoint: insert(WEBHOOK_ENDPOINT),
     /** Deletes the endpoint with all its deliveries. */
     deleteEndpoint: run<[id: string]>('DELETE FROM webhook_endpoint WHERE id = ?'),
-    /** Counts an event that was dropped because the queue was full. */
     countDropped: run<[endpointId: string]>('UPDATE webhook_endpoint SET dropped = dropped + 1 WHERE id = ?'),
     noteSuccess: run<[at: number, endpointId: string]>(
       'UPDATE webhook_endpoint SET last_success_at = ?, failures = 0 WHERE id = ?',
@@ -183,7 +180,6 @@ export function webhookWriter(database: Connection) {
       `UPDATE webhook_delivery SET expires_at = @until
        WHERE tenant_id = @tenantId AND next_attempt_at IS NOT NULL AND expires_at < @until`,
     ),
-    /** Deletes the body of the delivery. */
     forgetBody: run<[id: string]>('UPDATE webhook_delivery SET sealed = NULL WHERE id = ?'),
   }
 }

@@ -6,7 +6,7 @@ import type { IncomingRequest } from '../../../src/http/listeners/listener.js'
 import { check, damaged } from '../../support/properties.js'
 
 // Port 1 of this machine: nobody listens, and nothing here asks for the spans.
-const tracing = Tracing.start('http://127.0.0.1:1', 'test', pino({ level: 'silent' }))
+const tracing = new Tracing('http://127.0.0.1:1', 'test', pino({ level: 'silent' }))
 afterAll(() => tracing.stop())
 
 const hex = (digits: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${digits}}$`))

@@ -131,24 +131,20 @@ describe('a traced request', () => {
     }
   })
 
-  const INVALID = {
-    absent: undefined,
-    'not of this form': 'x',
-    'of zeros': `00-${'0'.repeat(32)}-${PARENT_ID}-01`,
-    'without a parent': `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
-    'of a forbidden version': `ff-${TRACE_ID}-${PARENT_ID}-01`,
-    'in capitals': `00-${TRACE_ID.toUpperCase()}-${PARENT_ID}-01`,
-    'given twice': `00-${TRACE_ID}-${PARENT_ID}-01, 00-${TRACE_ID}-${PARENT_ID}-01`,
-  }
-  for (const [what, traceparent] of Object.entries(INVALID))
-    it(`begins a trace where traceparent is ${what}`, async () => {
-      const headers: Record<string, string> = traceparent ? { traceparent } : {}
-      const response = await tenant.sandbox.call('GET', '/v1/health', undefined, { headers })
-      expect(response.status).toBe(200)
-      const { server } = await traceOf(response)
-      expect(server.traceId).not.toBe(TRACE_ID)
-      expect(server.parentSpanId).toBeUndefined()
-    })
+  it.each([
+    ['absent', undefined],
+    ['not of this form', 'x'],
+    ['of zeros', `00-${'0'.repeat(32)}-${PARENT_ID}-01`],
+    ['without a parent', `00-${TRACE_ID}-${'0'.repeat(16)}-01`],
+    ['of a forbidden version', `ff-${TRACE_ID}-${PARENT_ID}-01`],
+    ['in capitals', `00-${TRACE_ID.toUpperCase()}-${PARENT_ID}-01`],
+    ['given twice', `00-${TRACE_ID}-${PARENT_ID}-01, 00-${TRACE_ID}-${PARENT_ID}-01`],
+  ])('begins a trace where traceparent is %s', async (_, traceparent) => {
+    const headers: Record<string, string> = traceparent ? { traceparent } : {}
+    const { server } = await traceOf(await tenant.sandbox.call('GET', '/v1/health', undefined, { headers }))
+    expect(server.traceId).not.toBe(TRACE_ID)
+    expect(server.parentSpanId).toBeUndefined()
+  })
 
   it('does not record a trace that the caller does not record, and says so in traceresponse', async () => {
     const headers = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-00` }

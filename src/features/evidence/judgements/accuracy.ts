@@ -71,7 +71,6 @@ export const groupRates: Evidence = {
   documents: 'accuracy.md#grades',
 }
 
-/** False non-match rate, one photo compared with one. */
 export const falseNonMatchRate: Evidence = {
   judge: ofPack((pack, { config }) => {
     const reached = pack.calibration?.points.filter(({ fmr }) => fmr <= config.fmr) ?? []
@@ -91,7 +90,6 @@ export const falseNonMatchRate: Evidence = {
   documents: DOCUMENTS,
 }
 
-/** How the rates were measured. */
 export const measurement: Evidence = {
   judge: ofPack(({ modelId, calibration }) => {
     if (!calibration) return notMet(`${modelId} has no calibration.json.`, 'pack')

@@ -28,7 +28,6 @@ export const sealing: Evidence = {
   documents: 'operations/keys-and-backups.md#the-master-key threat-model.md#assets',
 }
 
-/** Erasure of a user, in every copy. */
 export const erasure: Evidence = {
   judge: ({ config }) => {
     if (!isPostgres(config))

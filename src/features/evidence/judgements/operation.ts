@@ -4,7 +4,6 @@ import { type Evidence, met, notMet, partly } from '../evidence.js'
 /** Five minutes, which PSD2 allows. */
 const MOST_SECONDS = 300
 
-/** The identity of an operator. */
 export const namedOperators: Evidence = {
   judge: ({ config }) =>
     config.oidcIssuer === undefined
@@ -23,7 +22,6 @@ export const namedOperators: Evidence = {
   documents: 'operations/operators.md#operators-with-names operations/operators.md#people-of-tenants',
 }
 
-/** The strength of an operator's sign-in. */
 export const secondFactor: Evidence = {
   judge: ({ config }) => {
     if (config.operatorSecondFactor === 'required')
@@ -57,7 +55,6 @@ export const replacement: Evidence = {
   documents: 'guides/production.md#a-verdict-before-a-face-is-replaced',
 }
 
-/** How long a verdict is good. */
 export const verdictLifetime: Evidence = {
   judge: ({ config: { jwtTtlSeconds } }) =>
     jwtTtlSeconds <= MOST_SECONDS

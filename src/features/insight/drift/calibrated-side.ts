@@ -39,7 +39,6 @@ export function calibratedOutcomes(calibration: Calibration, threshold: number):
   return { approved: people * (1 - fnmr), no_match: people * fnmr }
 }
 
-/** Points by ascending threshold. */
 function ratePoints({ points }: Calibration): RatePoint[] {
   return points
     .flatMap(({ threshold, fnmr }) => (fnmr === null ? [] : [{ threshold, fnmr }]))

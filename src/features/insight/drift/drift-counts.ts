@@ -4,7 +4,6 @@ import { ERRORS } from '../../../contract/error-codes.js'
 import type { Observation } from '../../../http/observation/observation.js'
 import { addCounts, binOf, type Histogram, increase } from '../histogram.js'
 
-/** The histograms that are compared. */
 export const MEASURES = ['scores', 'quality', 'outcomes'] as const
 export type Measure = (typeof MEASURES)[number]
 
@@ -17,7 +16,6 @@ export interface DriftCounts extends Record<Measure, Histogram> {
   thresholds: Histogram
 }
 
-/** The facts of an answered request that are counted. */
 export type CountedRequest = Observed &
   Pick<Observation, 'environment' | 'endpoint' | 'tenantId' | 'isReplay' | 'code'>
 

@@ -8,7 +8,6 @@ import type { DriftWatch, WatchedDrift } from './drift-watch.js'
 /** Label of the tenant whose index is the largest part of its noise. No tenant can have this name: theirs begin with a letter or digit. */
 const ALL = '_all'
 
-/** The comparisons of each tenant. */
 const COMPARED = DRIFT_WINDOWS.flatMap((window) =>
   MEASURES.map((measure) => ({ measure, window, against: 'month' as const })),
 )

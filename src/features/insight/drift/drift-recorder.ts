@@ -9,7 +9,6 @@ import { type CountedPeriod, startOfPeriod } from './drift-report.js'
 import { addToRow } from './drift-rows.js'
 import type { ServedModels } from './drift-view.js'
 
-/** Counted verifies of one model and period. */
 interface Row extends CountedPeriod {
   /** Null for pictures that were refused: they have no model yet. */
   model: string | null

@@ -13,7 +13,6 @@ export const BLOCK_VERIFIES = 100
 /** Least verifies of a window, and approvals or pictures in it that a comparison needs. */
 export const LEAST_VERIFIES = 200
 const LEAST_VALUES = 100
-/** Least values of the reference. */
 const LEAST_REFERENCE = 400
 export const WEEK_MS = 7 * DAY_MS
 /** Least time of the reference: a shorter one does not show how much days, nights and weekends differ. */
@@ -72,7 +71,6 @@ export interface DriftReport {
   alarms: Measure[]
 }
 
-/** Picks the histogram that is compared. */
 type Pick = (counts: DriftCounts) => Histogram
 
 /** A tenant's verifies with one model up to the period that is under way. It serves every look within that period. */
@@ -245,7 +243,6 @@ function binsWithin(histogram: Histogram, lowest: number, highest = BINS - 1): H
   return within
 }
 
-/** Number of values of each day. */
 function perDay(periods: readonly CountedPeriod[], pick: Pick): number[] {
   const days = new Map<number, number>()
   for (const { at, counts } of periods) {

@@ -12,7 +12,6 @@ export const DRIFT = declareTable({
     model: text,
     /** Start of the quarter of a day. */
     at: integer,
-    /** JSON of the counts. */
     counts: text,
     /** JSON of the newest verifies in blocks; null in all rows but the newest of the tenant and model. */
     blocks: text.orNull,
@@ -36,7 +35,6 @@ export function driftReader(database: ReadConnection) {
     /** The rows of all models from a time on (inclusive), oldest first. */
     since: rows<[tenantId: string, since: number]>('WHERE tenant_id = ? AND at >= ? ORDER BY model, at'),
     at: row<[tenantId: string, model: string, at: number]>('WHERE tenant_id = ? AND model = ? AND at = ?'),
-    /** The newest row of a tenant and model. */
     newest: row<[tenantId: string, model: string]>(
       'WHERE tenant_id = ? AND model = ? ORDER BY at DESC LIMIT 1',
     ),
@@ -51,7 +49,6 @@ export function driftReader(database: ReadConnection) {
 export function driftWriter(database: Connection) {
   return {
     ...driftReader(database),
-    /** Inserts a row, or replaces the one of the same tenant, model and time. */
     put: writing(database).put(DRIFT),
   }
 }

@@ -14,7 +14,6 @@ import { readHistories } from './drift-rows.js'
 export interface ServedModels {
   /** Undefined where the model is not served or has no calibration that was measured. */
   calibrationOf: (model: string) => Calibration | undefined
-  /** Id of the model that decides for the tenant. */
   modelOf: (tenant: TenantRecord) => string
 }
 
@@ -56,7 +55,6 @@ export async function driftViews(
 }
 
 export type DriftView = Awaited<ReturnType<typeof driftViews>>[number]
-/** The verifies of a time. */
 export type DriftSide = DriftView['month']
 export type DriftDay = DriftView['days'][number]
 
@@ -72,7 +70,6 @@ function daysOf(periods: readonly CountedPeriod[]) {
     const { outcomes, scores, quality } = sumOfCounts(ofDay.map(({ counts }) => counts))
     const verifies = totalOf(outcomes)
     return {
-      /** Start of the day in UTC. */
       day: isoTime(day * DAY_MS).slice(0, 10),
       verifies,
       /** Share of the verifies that were not approved, 0 to 1. */

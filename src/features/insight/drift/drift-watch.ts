@@ -14,7 +14,6 @@ import { blocksOf, readHistories } from './drift-rows.js'
 import { type DriftRecord, driftReader } from './drift-table.js'
 import type { ServedModels } from './drift-view.js'
 
-/** The comparisons of one tenant and model. */
 export interface WatchedDrift extends Pick<DriftReport, 'comparisons' | 'alarms'> {
   tenantId: string
   tenantName: string
@@ -31,10 +30,8 @@ interface DriftWatchParts extends ServedModels {
 /** A tenant and model as the last look left them. */
 interface Known {
   period: number
-  /** Time from which verifies are compared. */
   since: number | null
   baseline: DriftBaseline
-  /** The blocks that were compared last. */
   blocks: string | null
   watched: WatchedDrift
 }

@@ -28,12 +28,10 @@ export interface StabilityIndex {
   noise: number
 }
 
-/** Returns the number of the group of a key. */
 type GroupOf = (key: string) => number
 
 /** A reference that windows are compared with. It is prepared once, since it takes longer than a comparison. */
 export class StabilityReference {
-  /** Number of values. */
   readonly total: number
   private readonly groupOf: GroupOf
   private readonly size: number

@@ -19,7 +19,6 @@ export const REQUEST = declareTable({
     /** 1 when the answer was kept from an earlier request, else 0. */
     isReplay: integer,
     durationMs: real,
-    /** Id of the API key. */
     keyId: text.orNull,
     /** Address of the caller; null for a request of the hosted capture page. */
     address: text.orNull,

@@ -12,7 +12,6 @@ import type { RequestRecord } from './request-table.js'
 /** Most requests that one id can name: its own, and replays of the same verification. */
 export const MAX_NAMED = 50
 
-/** The facts of a request that the log holds. */
 export function requestFacts(record: RequestRecord, keys: Pick<ServiceKeys, 'idempotency'>) {
   return {
     request_id: record.requestId,

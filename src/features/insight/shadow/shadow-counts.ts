@@ -15,11 +15,9 @@ export interface ShadowCounts {
   scores: Histogram
   /** Scores that the candidate gave to the same captures, by bins of 0.01. */
   candidateScores: Histogram
-  /** Verifies that were not compared, by why. */
   uncompared: Partial<Record<Uncompared, number>>
 }
 
-/** A verify as it was decided and as the candidate would have decided it. */
 export interface ShadowedVerify {
   live: ShadowOutcome
   candidate: ShadowOutcome

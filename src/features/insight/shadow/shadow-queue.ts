@@ -5,7 +5,6 @@
 
 /** Most items that wait: a queue that is longer holds pictures without ever catching up. */
 const MAX_ITEMS = 16
-/** Most bytes of pictures that wait. */
 const MAX_BYTES = 32 * 1024 * 1024
 /** Longest time in milliseconds that an item waits: pictures stay in memory no longer than this and one comparison. */
 const MAX_WAIT_MS = 2000
@@ -38,7 +37,6 @@ export class ShadowQueue<Item> {
 
   constructor(private readonly parts: QueueParts<Item>) {}
 
-  /** Number of items that wait. */
   get size(): number {
     return this.waiting.length
   }

@@ -5,7 +5,6 @@ import type { OwnSettings, Values } from '../../../config/own-settings.js'
 import { fail, falseMatchRate, integer, share, text } from '../../../config/parsers.js'
 import { optional, setting } from '../../../config/setting.js'
 
-/** One end of a bound of a quality component. */
 export interface QualityEnd {
   component: QualityComponent
   sign: '>=' | '<='

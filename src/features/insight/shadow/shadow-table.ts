@@ -12,13 +12,11 @@ export const SHADOW = declareTable({
   name: 'shadow',
   columns: {
     tenantId: ofTenant,
-    /** Id of the model pack that decided. */
     model: text,
     /** The candidate in words, such as `FMR 1e-05`. */
     candidate: text,
     /** Start of the day in UTC. */
     at: integer,
-    /** JSON of the counts. */
     counts: text,
   },
   key: ['tenantId', 'model', 'candidate', 'at'],
@@ -46,7 +44,6 @@ export function shadowReader(database: ReadConnection) {
 export function shadowWriter(database: Connection) {
   return {
     ...shadowReader(database),
-    /** Inserts a row, or replaces the one of the same tenant, model, candidate and day. */
     put: writing(database).put(SHADOW),
   }
 }

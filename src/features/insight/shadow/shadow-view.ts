@@ -12,9 +12,7 @@ export async function shadowViews(read: Pick<StoreReader, 'statements'>, tenantI
   return rows.map((row) => ({
     /** The day in UTC, such as `2026-11-23`. */
     day: isoTime(row.at).slice(0, 10),
-    /** Id of the model pack that decided. */
     model: row.model,
-    /** The candidate, in words. */
     candidate: row.candidate,
     ...viewOf(countsOf(row, noShadowCounts)),
   }))

@@ -14,15 +14,12 @@ const MAX_SIGNING_KEYS = 8
 const COUNTS = ['requests', 'errors', 'limited', 'approved', 'rejected'] as const
 type Count = (typeof COUNTS)[number]
 
-/** The requests of one environment. */
 export interface EnvironmentCounts extends Record<Count, number> {
   /** Latencies by kind of call (`CALL_KINDS`), then by stage, in classes; `total` is the whole request. */
   latencies: Record<string, Record<string, Histogram>>
   /** Verdicts by score: bin i counts scores from i / `SCORE_BINS`. The dashboard shows those of production: the sandbox invents its scores. */
   scores: number[]
-  /** Errors by their code. */
   codes: Record<string, number>
-  /** Rejections by their reason. */
   reasons: Record<string, number>
 }
 
@@ -90,7 +87,6 @@ function addCounts(sum: EnvironmentCounts, part: EnvironmentCounts): void {
     for (const [stage, counts] of Object.entries(stages)) addHistogram(latencyOf(sum, kind, stage), counts)
 }
 
-/** Returns the percentiles by kind of call, then by stage. */
 export function percentilesByKind({ latencies }: EnvironmentCounts) {
   const view: Record<string, Record<string, Percentiles>> = {}
   for (const [kind, stages] of Object.entries(latencies)) {

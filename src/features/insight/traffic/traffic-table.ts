@@ -11,7 +11,6 @@ export const TRAFFIC = declareTable({
     resolution: text.oneOf('minute', 'hour'),
     /** Start of the interval. */
     at: integer,
-    /** JSON of the counts. */
     counts: text,
   },
   key: ['tenantId', 'resolution', 'at'],
@@ -47,7 +46,6 @@ export function trafficReader(database: ReadConnection) {
 export function trafficWriter(database: Connection) {
   return {
     ...trafficReader(database),
-    /** Inserts the counts of an interval, or replaces them. */
     put: writing(database).put(TRAFFIC),
   }
 }

@@ -42,7 +42,6 @@ export function trafficView(
     step_ms: stepMs,
     span_ms: spanMs,
     score_bins: SCORE_BINS,
-    /** Totals of the whole window. */
     environments: { production: totalOf(total.production), sandbox: totalOf(total.sandbox) },
     /** Oldest first; steps without a request are left out. */
     slots: inOrder.map(([at, { production, sandbox, signingKeys }]) => ({

@@ -27,7 +27,6 @@ import {
 } from './traffic-view.js'
 
 const STORED_MS: Record<TrafficResolution, number> = { minute: MINUTE_MS, hour: HOUR_MS }
-/** Milliseconds between two saves. */
 export const SAVE_MS = 5 * SECOND_MS
 /** Most minutes of counts that a tenant has in memory while the database cannot be written. */
 const MAX_UNSAVED_MINUTES = 60

@@ -13,7 +13,6 @@ import { fingerprintOf, type PasskeySettings } from '../passkey-settings.js'
 import type { PasskeyContent } from '../passkey-vault.js'
 import { attestingRoot } from './passkey-attestation.js'
 
-/** An answer that keeps to every rule. */
 export interface CheckedAssertion {
   counter: number
   isSynced: boolean

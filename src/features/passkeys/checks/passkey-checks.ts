@@ -14,7 +14,6 @@ export interface PasskeyChecks {
   assertion: typeof checkAssertion
 }
 
-/** Checks of production. */
 export const WEBAUTHN_CHECKS: PasskeyChecks = { registration: checkRegistration, assertion: checkAssertion }
 
 /** Checks of the sandbox: WebAuthn, and scripted answers whose outcome the caller chooses. The tenant's settings hold for both. */

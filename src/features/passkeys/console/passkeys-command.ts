@@ -18,7 +18,6 @@ import {
 } from '../passkey-settings.js'
 import { passkeySettingsView } from '../passkey-views.js'
 
-/** Value that empties a list. */
 const NONE = 'none'
 
 const OPTIONS = {
