@@ -5,6 +5,10 @@ import { checksOf, missingChecks } from '../../../src/contract/acr.js'
 import { checkedPolicy, parsePolicy } from '../../../src/features/policies/policy.js'
 
 const LAST = { name: 'rest', require: {} }
+const LOGIN = { types: ['login'] }
+const requiring = (require: object) => ({ name: 'rest', require })
+/** A rule with a condition, and the last one. */
+const conditional = (when: object) => [{ name: 'a', when, require: {} }, LAST]
 const faultOf = (...rules: object[]) => {
   try {
     checkedPolicy({ rules })
@@ -17,52 +21,21 @@ const faultOf = (...rules: object[]) => {
 describe('a policy', () => {
   it.each<[string, string, object[]]>([
     ['no rule', 'rules', []],
-    [
-      'a last rule with a condition',
-      'the last rule must have no `when`',
-      [{ ...LAST, when: { types: ['login'] } }],
-    ],
+    ['a last rule with a condition', 'the last rule must have no `when`', conditional(LOGIN).slice(0, 1)],
     ['a rule for every action before the last', 'would never decide', [{ name: 'all', require: {} }, LAST]],
-    [
-      'an empty condition before the last rule',
-      'would never decide',
-      [{ name: 'all', when: {}, require: {} }, LAST],
-    ],
-    ['two rules of one name', 'two rules are named rest', [{ ...LAST, when: { types: ['login'] } }, LAST]],
-    [
-      'an unknown requirement',
-      'require has unknown fields: face',
-      [{ name: 'rest', require: { face: true } }],
-    ],
-    ['an unknown acr', 'is no acr of an approval', [{ name: 'rest', require: { acr: 'face-active' } }]],
-    ['an unknown type', 'rules.0.when.types.0', [{ name: 'a', when: { types: ['pay'] }, require: {} }, LAST]],
-    ['a rate of 1', 'max_fmr', [{ name: 'rest', require: { max_fmr: 1 } }]],
-    [
-      'an amount that is a number',
-      'min_amount',
-      [{ name: 'a', when: { min_amount: { EUR: 5 } }, require: {} }, LAST],
-    ],
-    [
-      'an amount with an exponent',
-      'min_amount',
-      [{ name: 'a', when: { min_amount: { EUR: '1e3' } }, require: {} }, LAST],
-    ],
-    [
-      'a currency in small letters',
-      'min_amount',
-      [{ name: 'a', when: { min_amount: { eur: '1' } }, require: {} }, LAST],
-    ],
+    ['an empty condition before the last rule', 'would never decide', conditional({})],
+    ['two rules of one name', 'two rules are named rest', [{ ...LAST, when: LOGIN }, LAST]],
+    ['an unknown requirement', 'require has unknown fields: face', [requiring({ face: true })]],
+    ['an unknown acr', 'is no acr of an approval', [requiring({ acr: 'face-active' })]],
+    ['a rate of 1', 'max_fmr', [requiring({ max_fmr: 1 })]],
+    ['an unknown type', 'rules.0.when.types.0', conditional({ types: ['pay'] })],
+    ['an amount that is a number', 'min_amount', conditional({ min_amount: { EUR: 5 } })],
+    ['an amount with an exponent', 'min_amount', conditional({ min_amount: { EUR: '1e3' } })],
+    ['a currency in small letters', 'min_amount', conditional({ min_amount: { eur: '1' } })],
     [
       'too many rules',
       'rules',
-      [
-        ...Array.from({ length: 64 }, (_, index) => ({
-          name: `r${index}`,
-          when: { types: ['login'] },
-          require: {},
-        })),
-        LAST,
-      ],
+      [...Array.from({ length: 64 }, (_, index) => ({ name: `r${index}`, when: LOGIN, require: {} })), LAST],
     ],
   ])('is refused with %s', (_, issue, rules) => {
     expect(faultOf(...rules)).toContain(issue)
@@ -76,7 +49,7 @@ describe('a policy', () => {
   })
 
   it('is taken with an acr of an approval', () => {
-    expect(faultOf({ name: 'rest', require: { acr: 'urn:countersign:acr:face-active' } })).toBe('none')
+    expect(faultOf(requiring({ acr: 'urn:countersign:acr:face-active' }))).toBe('none')
   })
 
   it('has one hash, however its text is written', () => {

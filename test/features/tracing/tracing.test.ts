@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { packageFile } from '../../../src/lib/package-root.js'
-import { type CollectedSpan, type Collector, collector } from '../../support/collector.js'
+import { type Collector, collector } from '../../support/collector.js'
 import { poll } from '../../support/command.js'
 import { base64, face } from '../../support/faces.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT_ID = '00f067aa0ba902b7'
@@ -18,7 +18,7 @@ const RESPONSE = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])$/
 let spans: Collector
 let running: TestService
 let tenant: TestTenant
-let settings: string
+const settings = join(temporaryFolder(), 'countersign.env')
 
 beforeAll(async () => {
   spans = await collector()
@@ -27,7 +27,6 @@ beforeAll(async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-collector-key=k-123')
   // The environment wins over the file, which may hold them too.
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', undefined)
-  settings = join(mkdtempSync(join(tmpdir(), 'countersign-tracing-')), 'countersign.env')
   writeFileSync(
     settings,
     `OTEL_EXPORTER_OTLP_ENDPOINT=${spans.url}
@@ -43,15 +42,10 @@ afterAll(async () => {
   vi.unstubAllEnvs()
   await running?.stop()
   await spans?.close()
-  rmSync(dirname(settings), { recursive: true, force: true })
 })
 
 /** The server span that a response names, and its children, as soon as they have arrived. */
-async function traceOf({
-  headers,
-}: {
-  headers: Headers
-}): Promise<{ server: CollectedSpan; stages: CollectedSpan[] }> {
+async function traceOf({ headers }: { headers: Headers }) {
   const [, traceId, spanId] = RESPONSE.exec(headers.get('traceresponse')!)!
   const server = await poll(
     async () => spans.spans.find((span) => span.spanId === spanId),

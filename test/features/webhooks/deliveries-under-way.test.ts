@@ -1,6 +1,6 @@
 /** A delivery that its receiver has not answered yet: what else may be sent to it, and what an erasure makes of it. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
@@ -49,46 +49,42 @@ const arrived = (path: string, count: number) =>
   )
 const enrolled = async (user_id: string) => production.enroll({ user_id, image: base64(await face('ada')) })
 
-describe('an endpoint', () => {
-  it('an endpoint that has not answered gets no second delivery, not even the same one after its lease', async () => {
-    await addEndpoint(HELD)
-    const other = await addEndpoint('/other')
-    await enrolled('ada')
-    await enrolled('grace')
-    await arrived(HELD, 1)
-    // Long after another process may take a delivery over; the one of the other endpoint shows that the sender has looked.
-    for (const round of [1, 2]) {
-      running.clock.advance(2 * MINUTE_MS)
-      await webhooksOf(running.service).test(await tenant.record(), other)
-      await arrived('/other', 2 + round)
-      expect(sentTo(HELD)).toHaveLength(1)
-    }
-    sentTo(HELD)[0]!.answer(204)
-    await arrived(HELD, 2)
-  })
+it('an endpoint that has not answered gets no second delivery, not even the same one after its lease', async () => {
+  await addEndpoint(HELD)
+  const other = await addEndpoint('/other')
+  await enrolled('ada')
+  await enrolled('grace')
+  await arrived(HELD, 1)
+  // Long after another process may take a delivery over; the one of the other endpoint shows that the sender has looked.
+  for (const round of [1, 2]) {
+    running.clock.advance(2 * MINUTE_MS)
+    await webhooksOf(running.service).test(await tenant.record(), other)
+    await arrived('/other', 2 + round)
+    expect(sentTo(HELD)).toHaveLength(1)
+  }
+  sentTo(HELD)[0]!.answer(204)
+  await arrived(HELD, 2)
 })
 
-describe('an event about a user who is erased while it is being delivered', () => {
-  it.each([204, 500])(
-    'a delivery whose user is erased while it is in flight stays erased when the receiver answers %i',
-    async (status) => {
-      const endpoint = await addEndpoint(HELD)
-      await enrolled('ada')
-      await arrived(HELD, 1)
-      expect((await production.erase('ada')).status).toBe(200)
-      const { store } = running.service.core
-      const statusOf = async (type: string) =>
-        (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 10)).find(
-          (one) => one.type === type,
-        )
-      expect((await statusOf('user.enrolled'))?.status).toBe('erased')
-      sentTo(HELD)[0]!.answer(status)
-      // The erasure is delivered next, so the outcome of the delivery before has been recorded.
-      await arrived(HELD, 2)
-      expect(sentTo(HELD)[1]!.type).toBe('user.erased')
-      expect(await statusOf('user.enrolled')).toMatchObject({ status: 'erased', nextAttemptAt: null })
-      running.clock.advance(60 * MINUTE_MS)
-      await store.transaction('installation', (tx) => tx.statements(webhookWriter).deleteEndpoint(endpoint))
-    },
-  )
-})
+it.each([204, 500])(
+  'a delivery whose user is erased while it is in flight stays erased when the receiver answers %i',
+  async (status) => {
+    const endpoint = await addEndpoint(HELD)
+    await enrolled('ada')
+    await arrived(HELD, 1)
+    expect((await production.erase('ada')).status).toBe(200)
+    const { store } = running.service.core
+    const statusOf = async (type: string) =>
+      (await store.read.statements(webhookReader).deliveriesOf(tenant.id, 10)).find(
+        (one) => one.type === type,
+      )
+    expect((await statusOf('user.enrolled'))?.status).toBe('erased')
+    sentTo(HELD)[0]!.answer(status)
+    // The erasure is delivered next, so the outcome of the delivery before has been recorded.
+    await arrived(HELD, 2)
+    expect(sentTo(HELD)[1]!.type).toBe('user.erased')
+    expect(await statusOf('user.enrolled')).toMatchObject({ status: 'erased', nextAttemptAt: null })
+    running.clock.advance(60 * MINUTE_MS)
+    await store.transaction('installation', (tx) => tx.statements(webhookWriter).deleteEndpoint(endpoint))
+  },
+)
