@@ -44,7 +44,7 @@ export interface Judgement {
 }
 
 /** An answer to a requirement, and what holds it: the sentences that every installation has under its status, or `judge`. */
-export interface Evidence extends Partial<Record<Status, string>> {
+interface Part extends Partial<Record<Status, string>> {
   judge?(installation: Installation): Judgement
   /** Settings that can lower the judgement. */
   settings?: readonly SettingName[]
@@ -56,11 +56,13 @@ export interface Evidence extends Partial<Record<Status, string>> {
   documents?: string
 }
 
+/** A part that requirements share, which has an answer. */
+export type Evidence = { [Answer in Status | 'judge']: Part & Required<Pick<Part, Answer>> }[Status | 'judge']
+
 /** A requirement as its standard declares it, whose answer is as weak as the weakest of its parts. */
-interface Asked extends Evidence {
+interface Asked extends Part {
   /** The requirement in our own words. */
   asks: string
-  /** Parts that other requirements share. */
   by?: readonly Evidence[]
 }
 
@@ -105,14 +107,14 @@ function weakest(judgements: readonly Judgement[]): Judgement {
   }
 }
 
-function judgementsOf(part: Evidence, installation: Installation): Judgement[] {
+function judgementsOf(part: Part, installation: Installation): Judgement[] {
   const same = ORDER.flatMap((status) => (part[status] ? [{ status, why: part[status], brokenBy: [] }] : []))
   return part.judge ? [part.judge(installation)] : same
 }
 
 export function line(id: string, clause: string, { asks, by = [], ...own }: Asked): Requirement {
-  const parts = [...by, own]
-  const all = <T>(of: (part: Evidence) => readonly T[] | undefined): T[] => [
+  const parts: Part[] = [...by, own]
+  const all = <T>(of: (part: Part) => readonly T[] | undefined): T[] => [
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ]
   return {
