@@ -43,11 +43,26 @@ export class KeyOperations {
     })
   }
 
-  /** Makes a new key; earlier keys stay valid for `graceMs` milliseconds. @throws TenancyError production_key_not_issued */
-  reissue(tenant: TenantRecord, actor: Actor, type: Environment, graceMs: number): Promise<string> {
+  /**
+   * Makes a new key, with the grants of the one before, which stays valid for `graceMs` milliseconds.
+   * @param name null for the first key of the environment
+   * @throws TenancyError production_key_not_issued, no_active_key
+   */
+  reissue(
+    tenant: TenantRecord,
+    actor: Actor,
+    type: Environment,
+    graceMs: number,
+    name: string | null = null,
+  ): Promise<string> {
     return this.audited.run(tenant.id, actor, async (tx) => ({
-      result: await this.tenancy.reissueKey(tx, tenant, type, graceMs),
-      facts: { event: 'key_reissued', type, grace_seconds: graceMs / SECOND_MS },
+      result: await this.tenancy.reissueKey(tx, tenant, type, graceMs, name),
+      facts: {
+        event: 'key_reissued',
+        type,
+        ...(name === null ? {} : { name }),
+        grace_seconds: graceMs / SECOND_MS,
+      },
     }))
   }
 
@@ -67,36 +82,17 @@ export class KeyOperations {
   create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<NewApiKey> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const made = await this.tenancy.createKey(tx, tenant, type, grants)
-      const { id, name, scopes, networks, certificate } = made.record
-      const bounds = { scopes, networks, certificate }
-      return { result: made, facts: { event: 'key_created', type, key: id, name, ...bounds } }
+      const { id, name } = made.record
+      return { result: made, facts: { event: 'key_created', type, key: id, name, ...grantsOf(made.record) } }
     })
   }
 
-  /** Makes a new key with the grants of the named one, which stays valid for `graceMs` milliseconds. @throws TenancyError no_active_key */
-  reissueNamed(
-    tenant: TenantRecord,
-    actor: Actor,
-    { type, name }: { type: Environment; name: string },
-    graceMs: number,
-  ): Promise<string> {
-    return this.audited.run(tenant.id, actor, async (tx) => ({
-      result: await this.tenancy.reissueNamedKey(tx, tenant, type, name, graceMs),
-      facts: { event: 'key_reissued', type, name, grace_seconds: graceMs / SECOND_MS },
-    }))
-  }
-
   /** Revokes a named key at once. @throws TenancyError no_active_key */
-  revokeNamed(
-    tenant: TenantRecord,
-    actor: Actor,
-    { type, name }: { type: Environment; name: string },
-  ): Promise<ApiKeyRecord> {
+  revokeNamed(tenant: TenantRecord, actor: Actor, type: Environment, name: string): Promise<ApiKeyRecord> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const key = await this.tenancy.revokeNamedKey(tx, tenant, type, name)
-      const { id, scopes, networks, certificate } = key
-      const previous = { scopes, networks, certificate }
-      return { result: key, facts: { event: 'key_revoked', type, name, key: id, previous } }
+      const previous = grantsOf(key)
+      return { result: key, facts: { event: 'key_revoked', type, name, key: key.id, previous } }
     })
   }
 
@@ -109,6 +105,8 @@ export class KeyOperations {
     })
   }
 }
+
+const grantsOf = ({ scopes, networks, certificate }: ApiKeyRecord) => ({ scopes, networks, certificate })
 
 /** The signing secret of a new tenant; `rotationView` adds the time at which a secret was made. */
 export function secretView({ id, secret }: RevealedSecret) {

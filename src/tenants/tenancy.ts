@@ -59,6 +59,8 @@ type KeyKind = Pick<ApiKeyRecord, 'type' | 'name' | 'scopes' | 'networks' | 'cer
 
 /** Grants of an environment's first key and of those that replace it: all scopes, any network. */
 const EVERYTHING = { name: null, scopes: null, networks: null, certificate: null }
+/** Begins the clause that names the command which issues the production key. */
+const ISSUED_BY_VERIFICATION = 'The first approved verification in the sandbox issues it, and so does'
 /** Named keys of each environment. */
 const MAX_NAMED_KEYS = 50
 
@@ -209,13 +211,9 @@ export class Tenancy {
    * @throws TenancyError production_key_not_issued, production_key_already_revealed
    */
   async revealProductionKey(tx: StoreTransaction, tenant: TenantRecord): Promise<string> {
-    const fresh = await tx.tenantById(tenant.id)
-    if (fresh?.productionIssuedAt == null)
-      throw new TenancyError(
-        'production_key_not_issued',
-        `The production key is not issued yet. The first approved verification in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
-      )
-    if (fresh.productionRevealedAt !== null)
+    const refusal = `The production key is not issued yet. ${ISSUED_BY_VERIFICATION}`
+    const { productionRevealedAt } = await assertIssued(tx, tenant, refusal)
+    if (productionRevealedAt !== null)
       throw new TenancyError(
         'production_key_already_revealed',
         'The production key was revealed before and is stored only as a hash. ' +
@@ -234,25 +232,34 @@ export class Tenancy {
   }
 
   /**
-   * Makes a new key. The key before stays valid for `graceMs` milliseconds; a key that is in its grace period already ends, so that at
-   * most two keys are valid. @throws TenancyError production_key_not_issued
+   * Makes a new key, with the grants of the one before, which stays valid for `graceMs` milliseconds. A key that is in its grace period
+   * already ends, so that at most two keys are valid.
+   * @param name null for the first key of the environment
+   * @throws TenancyError production_key_not_issued, no_active_key
    */
   async reissueKey(
     tx: StoreTransaction,
     tenant: TenantRecord,
     type: Environment,
     graceMs: number,
+    name: string | null = null,
   ): Promise<string> {
-    if (type === 'production') {
-      const fresh = await tx.tenantById(tenant.id)
-      if (fresh?.productionIssuedAt == null)
-        throw new TenancyError(
-          'production_key_not_issued',
-          `There is no production key to reissue. The first approved verification in the sandbox issues it, and so does: ${issueCommand(tenant)}`,
-        )
-      if (fresh.productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, this.clock.now())
+    const now = this.clock.now()
+    const { scopes, networks, certificate } =
+      name === null ? EVERYTHING : await this.namedKey(tx, tenant, type, name)
+    if (name === null && type === 'production') {
+      const refusal = `There is no production key to reissue. ${ISSUED_BY_VERIFICATION}`
+      const { productionRevealedAt } = await assertIssued(tx, tenant, refusal)
+      if (productionRevealedAt === null) await tx.setProductionRevealed(tenant.id, now)
     }
-    return this.succeedKey(tx, tenant.id, { type, ...EVERYTHING }, graceMs)
+    await tx.endGracePeriods(tenant.id, type, name, now)
+    await tx.endApiKeys(
+      tenant.id,
+      type,
+      name,
+      graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now },
+    )
+    return (await this.makeKey(tx, tenant.id, { type, name, scopes, networks, certificate })).key
   }
 
   /**
@@ -267,11 +274,11 @@ export class Tenancy {
     grants: KeyGrants,
   ): Promise<NewApiKey> {
     const checked = checkedGrants(grants)
-    const fresh = await tx.tenantById(tenant.id)
-    if (type === 'production' && fresh?.productionIssuedAt == null)
-      throw new TenancyError(
-        'production_key_not_issued',
-        `Production keys can be made after the first approved verification in the sandbox, or after: ${issueCommand(tenant)}`,
+    if (type === 'production')
+      await assertIssued(
+        tx,
+        tenant,
+        'Production keys can be made after the first approved verification in the sandbox, or after',
       )
     const named = (await tx.apiKeys(tenant.id)).filter(
       (key) => key.type === type && key.name !== null && this.isInForce(key),
@@ -290,7 +297,7 @@ export class Tenancy {
   }
 
   /** @returns the valid key of this name @throws TenancyError no_active_key */
-  async namedKey(
+  private async namedKey(
     tx: StoreTransaction,
     tenant: TenantRecord,
     type: Environment,
@@ -317,37 +324,6 @@ export class Tenancy {
     const key = await this.namedKey(tx, tenant, type, name)
     await tx.endApiKeys(tenant.id, type, name, { revokedAt: this.clock.now() })
     return key
-  }
-
-  /** Makes a new key with the grants of the named one, which stays valid for `graceMs` milliseconds. @throws TenancyError no_active_key */
-  async reissueNamedKey(
-    tx: StoreTransaction,
-    tenant: TenantRecord,
-    type: Environment,
-    name: string,
-    graceMs: number,
-  ): Promise<string> {
-    const { scopes, networks, certificate } = await this.namedKey(tx, tenant, type, name)
-    return this.succeedKey(tx, tenant.id, { type, name, scopes, networks, certificate }, graceMs)
-  }
-
-  /** Makes a key that replaces those of the same type and name. A key that is already in its grace period ends at once. */
-  private async succeedKey(
-    tx: StoreTransaction,
-    tenantId: string,
-    kind: KeyKind,
-    graceMs: number,
-  ): Promise<string> {
-    const now = this.clock.now()
-    const { type, name } = kind
-    await tx.endGracePeriods(tenantId, type, name, now)
-    await tx.endApiKeys(
-      tenantId,
-      type,
-      name,
-      graceMs > 0 ? { validUntil: now + graceMs } : { revokedAt: now },
-    )
-    return (await this.makeKey(tx, tenantId, kind)).key
   }
 
   private async addKey(tx: StoreTransaction, tenantId: string, type: Environment): Promise<string> {
@@ -393,7 +369,12 @@ function modelsOfNewTenant({ from, to, strictFmr, finishingAt }: ModelMigrationR
   )
 }
 
-/** The command by which an operator issues the production key without a verify in the sandbox. */
-function issueCommand({ name }: TenantRecord): string {
-  return `countersign tenant production-key ${name} --issue`
+/** @param refusal before the command that issues the production key @throws TenancyError production_key_not_issued */
+async function assertIssued(tx: StoreTransaction, { id, name }: TenantRecord, refusal: string) {
+  const tenant = await tx.tenantById(id)
+  if (tenant?.productionIssuedAt != null) return tenant
+  throw new TenancyError(
+    'production_key_not_issued',
+    `${refusal}: countersign tenant production-key ${name} --issue`,
+  )
 }

@@ -30,7 +30,7 @@ afterEach(async () => {
   const { operations, record } = await keys()
   for (const { name, type, revokedAt } of await running.service.core.store.read.apiKeys(tenant.id))
     if (name !== null && revokedAt === null)
-      await operations.revokeNamed(record, COMMAND_LINE, { type, name }).catch((error) => {
+      await operations.revokeNamed(record, COMMAND_LINE, type, name).catch((error) => {
         // Both keys of a reissued name have been revoked with the first of them.
         if (error.code !== 'no_active_key') throw error
       })
@@ -383,7 +383,7 @@ describe('a further key', () => {
     const [one, other] = [await create({}, 'production'), await create({}, 'production')]
     for (const client of [one, other, full]) expect((await client.health()).status).toBe(200)
     const { operations, record } = await keys()
-    await operations.revokeNamed(record, COMMAND_LINE, { type: 'production', name: one.name })
+    await operations.revokeNamed(record, COMMAND_LINE, 'production', one.name)
     expect((await one.health()).body.code).toBe('revoked_api_key')
     for (const client of [other, full]) expect((await client.health()).status).toBe(200)
   })
@@ -391,8 +391,7 @@ describe('a further key', () => {
   it('reissuing a named key keeps its name, scopes and networks, with a grace period', async () => {
     const old = await create({ scopes: ['audit'], networks: ['127.0.0.1'] })
     const { operations, record } = await keys()
-    const again = { type: 'sandbox' as const, name: old.name }
-    const key = await operations.reissueNamed(record, COMMAND_LINE, again, HOUR_MS)
+    const key = await operations.reissue(record, COMMAND_LINE, 'sandbox', HOUR_MS, old.name)
     const next = apiClient(running.service.url('sandbox'), key)
     for (const client of [old, next]) {
       expect((await client.call('GET', '/v1/audit')).status).toBe(200)

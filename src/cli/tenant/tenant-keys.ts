@@ -77,8 +77,8 @@ export function registerTenantKeys(tenant: Command): void {
   liveTenantCommand(keys, 'reissue <tenant>', {
     does: 'make a new key with the name, scopes and networks of another, and print it once',
     options: { ...OF_KEY, ...GRACE },
-    answer: async ({ operations, tenant, actor }, { environment: type, name, grace }) => ({
-      key: await operations.keys.reissueNamed(tenant, actor, { type, name }, grace),
+    answer: async ({ operations, tenant, actor }, { environment, name, grace }) => ({
+      key: await operations.keys.reissue(tenant, actor, environment, grace, name),
     }),
     text: ({ key }) => key,
     remark: (_view, { grace }) => remarkOnOldKey(grace),
@@ -87,8 +87,8 @@ export function registerTenantKeys(tenant: Command): void {
   liveTenantCommand(keys, 'revoke <tenant>', {
     does: 'revoke one further key at once; `countersign tenant revoke-key` revokes all keys of an environment',
     options: OF_KEY,
-    answer: async ({ operations, tenant, actor }, { environment: type, name }) => ({
-      revoked: (await operations.keys.revokeNamed(tenant, actor, { type, name })).id,
+    answer: async ({ operations, tenant, actor }, { environment, name }) => ({
+      revoked: (await operations.keys.revokeNamed(tenant, actor, environment, name)).id,
     }),
     text: (_view, { tenant, environment, name }) => `Revoked the ${environment} key ${name} of ${tenant}.`,
   })

@@ -93,7 +93,7 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: { ...namedKey, grace_seconds: graceSeconds },
     async answer({ operations, tenant, actor, input: { type, name, grace_seconds } }) {
-      const key = await operations.keys.reissueNamed(tenant, actor, { type, name }, grace_seconds * SECOND_MS)
+      const key = await operations.keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS, name)
       return { key: asSecret(key) }
     },
   }),
@@ -101,10 +101,9 @@ export const TENANT_ROUTES = {
   'POST /keys/named/revoke': tenantRoute({
     right: 'write',
     body: namedKey,
-    async answer({ operations, tenant, actor, input }) {
-      const { id } = await operations.keys.revokeNamed(tenant, actor, input)
-      return { revoked: id }
-    },
+    answer: async ({ operations, tenant, actor, input: { type, name } }) => ({
+      revoked: (await operations.keys.revokeNamed(tenant, actor, type, name)).id,
+    }),
   }),
 
   'POST /rotate-signing': tenantRoute({
