@@ -1,18 +1,51 @@
 /** The routes for the people who sign in for a tenant, and for the operators: names, roles, invitations and passwords. No address contains a name. */
 import type { PersonRecord } from '../../admin/accounts/account-tables.js'
-import type { Invitation, NewPassword, PeopleOperations } from '../../admin/people-operations.js'
+import type { Invitation, NewPassword } from '../../admin/people-operations.js'
 import { operatorView, personView } from '../../admin/views.js'
-import type { DashboardServices } from '../dashboard-services.js'
+import type { TenantRecord } from '../../storage/records.js'
 import { personNamed, personWithRole } from '../lib/bodies.js'
-import { asSecret, operatorRoute, SIGNS_OUT, tenantRoute } from './route.js'
+import type { Taken } from '../lib/route.js'
+import { asSecret, type OperatorCall, operatorRoute, SIGNS_OUT, tenantRoute } from './route.js'
 import { assertOfAnother } from './session-routes.js'
 
-export const PEOPLE_ROUTES = {
-  'GET /people': tenantRoute({
-    right: 'read',
-    answer: ({ services, operations, tenant }) =>
-      listedPeople(services, operations.peopleOf(tenant.id), personView),
+/** A call about the people of a tenant, or about the operators where it names no tenant. */
+type PeopleCall = OperatorCall & { tenant?: TenantRecord }
+type NamingCall<Fields> = PeopleCall & Pick<Taken<Fields, never>, 'input'>
+
+const peopleOf = ({ operations, tenant }: PeopleCall) =>
+  tenant ? operations.peopleOf(tenant.id) : operations.operators
+
+const changeOfRole = <View>(view: (person: PersonRecord) => View) => ({
+  body: personWithRole,
+  answer: async (call: NamingCall<typeof personWithRole>) =>
+    view(await peopleOf(call).setRole(call.input.name, call.input.role, call.actor)),
+})
+
+const removal = <View>(view: (person: PersonRecord) => View) => ({
+  body: personNamed,
+  answer: async (call: NamingCall<typeof personNamed>) =>
+    view(await peopleOf(call).remove(call.input.name, call.actor)),
+})
+
+const signOut = {
+  harmless: SIGNS_OUT,
+  body: personNamed,
+  answer: async ({ operations, tenant, actor, input }: NamingCall<typeof personNamed>) => ({
+    sessions: await operations.sessions.endOfPerson(input.name, actor, tenant?.id),
   }),
+}
+
+const removalOfFactor = {
+  body: personNamed,
+  async answer({ operations, tenant, session, actor, input }: NamingCall<typeof personNamed>) {
+    assertOfAnother(session, input.name)
+    await operations.secondFactors.reset(input.name, actor, tenant?.id)
+    return { removed: true }
+  },
+}
+
+export const PEOPLE_ROUTES = {
+  'GET /people': tenantRoute({ right: 'read', answer: (call) => listedPeople(call, personView) }),
 
   'POST /people': tenantRoute({
     right: 'write',
@@ -23,12 +56,7 @@ export const PEOPLE_ROUTES = {
       invitedView(await operations.peopleOf(tenant.id).invite(name, role, urls().admin, actor)),
   }),
 
-  'POST /people/role': tenantRoute({
-    right: 'write',
-    body: personWithRole,
-    answer: async ({ operations, tenant, actor, input: { name, role } }) =>
-      personView(await operations.peopleOf(tenant.id).setRole(name, role, actor)),
-  }),
+  'POST /people/role': tenantRoute({ right: 'write', ...changeOfRole(personView) }),
 
   /** Ends password and sessions, and makes a new link. */
   'POST /people/reset': tenantRoute({
@@ -39,42 +67,18 @@ export const PEOPLE_ROUTES = {
       invitedView(await operations.peopleOf(tenant.id).inviteAgain(name, urls().admin, actor)),
   }),
 
-  'POST /people/second-factor/remove': tenantRoute({
-    right: 'write',
-    body: personNamed,
-    async answer({ operations, tenant, session, actor, input: { name } }) {
-      assertOfAnother(session, name)
-      await operations.secondFactors.reset(name, actor, tenant.id)
-      return { removed: true }
-    },
-  }),
-
-  'POST /people/sign-out': tenantRoute({
-    right: 'write',
-    harmless: SIGNS_OUT,
-    body: personNamed,
-    answer: async ({ operations, tenant, actor, input: { name } }) => ({
-      sessions: await operations.sessions.endOfPerson(name, actor, tenant.id),
-    }),
-  }),
-
-  'POST /people/remove': tenantRoute({
-    right: 'write',
-    body: personNamed,
-    answer: async ({ operations, tenant, actor, input: { name } }) =>
-      personView(await operations.peopleOf(tenant.id).remove(name, actor)),
-  }),
+  'POST /people/second-factor/remove': tenantRoute({ right: 'write', ...removalOfFactor }),
+  'POST /people/sign-out': tenantRoute({ right: 'write', ...signOut }),
+  'POST /people/remove': tenantRoute({ right: 'write', ...removal(personView) }),
 }
 
 /** The people with names, and the OpenID provider by which they may also sign in: its claim holds the name. */
-async function listedPeople<View>(
-  { core, config: { oidcIssuer: issuer, oidcClaim: claim } }: DashboardServices,
-  people: PeopleOperations,
-  view: (person: PersonRecord) => View,
-) {
-  const enrolled = await core.operations.secondFactors.enrolled()
+async function listedPeople<View>(call: PeopleCall, view: (person: PersonRecord) => View) {
+  const { oidcIssuer: issuer, oidcClaim: claim } = call.services.config
+  const enrolled = await call.operations.secondFactors.enrolled()
+  const people = await peopleOf(call).list()
   return {
-    people: (await people.list()).map((one) => ({ ...view(one), second_factor: enrolled.has(one.id) })),
+    people: people.map((one) => ({ ...view(one), second_factor: enrolled.has(one.id) })),
     provider: issuer === undefined ? null : { issuer, claim },
   }
 }
@@ -87,8 +91,8 @@ function invitedView({ person, link }: Invitation) {
 export const OPERATOR_ROUTES = {
   'GET /operators': operatorRoute({
     right: 'read',
-    async answer({ services, operations }) {
-      const { people, provider } = await listedPeople(services, operations.operators, operatorView)
+    async answer(call) {
+      const { people, provider } = await listedPeople(call, operatorView)
       // A person who only has the operator's password is not listed.
       return { operators: people, provider }
     },
@@ -103,12 +107,7 @@ export const OPERATOR_ROUTES = {
       passwordView(await operations.operators.add(name, role, actor)),
   }),
 
-  'POST /operators/role': operatorRoute({
-    right: 'admin',
-    body: personWithRole,
-    answer: async ({ operations, actor, input: { name, role } }) =>
-      operatorView(await operations.operators.setRole(name, role, actor)),
-  }),
+  'POST /operators/role': operatorRoute({ right: 'admin', ...changeOfRole(operatorView) }),
 
   'POST /operators/password': operatorRoute({
     right: 'admin',
@@ -118,31 +117,9 @@ export const OPERATOR_ROUTES = {
       passwordView(await operations.operators.resetPassword(name, actor)),
   }),
 
-  'POST /operators/second-factor/remove': operatorRoute({
-    right: 'admin',
-    body: personNamed,
-    async answer({ operations, session, actor, input: { name } }) {
-      assertOfAnother(session, name)
-      await operations.secondFactors.reset(name, actor)
-      return { removed: true }
-    },
-  }),
-
-  'POST /operators/sign-out': operatorRoute({
-    right: 'admin',
-    harmless: SIGNS_OUT,
-    body: personNamed,
-    answer: async ({ operations, actor, input: { name } }) => ({
-      sessions: await operations.sessions.endOfPerson(name, actor),
-    }),
-  }),
-
-  'POST /operators/remove': operatorRoute({
-    right: 'admin',
-    body: personNamed,
-    answer: async ({ operations, actor, input: { name } }) =>
-      operatorView(await operations.operators.remove(name, actor)),
-  }),
+  'POST /operators/second-factor/remove': operatorRoute({ right: 'admin', ...removalOfFactor }),
+  'POST /operators/sign-out': operatorRoute({ right: 'admin', ...signOut }),
+  'POST /operators/remove': operatorRoute({ right: 'admin', ...removal(operatorView) }),
 }
 
 /** A new password, which is shown only once. */
