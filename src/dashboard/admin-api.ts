@@ -1,6 +1,5 @@
 /** The dashboard's API under /api/: session, CSRF, permission, schema, route — in this order, for every request. */
 import Type from 'typebox'
-import type { PersonRole } from '../admin/accounts/account-tables.js'
 import { MethodNotAllowedError } from '../api/error-response.js'
 import { requestId as newRequestId } from '../crypto/identifiers.js'
 import { json } from '../http/admin/replies.js'
@@ -31,6 +30,9 @@ const TENANT_PATH = /^\/api\/tenants\/(ten_[0-9a-f]{32})(\/.+)?$/
 /** Largest body of a request that carries no photo, or that comes before the sign-in. */
 const SMALL_BODY_BYTES = 16_384
 const SAFE = new Set(['GET', 'HEAD'])
+
+/** A session as the pages see it. */
+export type SessionView = Awaited<ReturnType<AdminApi['view']>>
 
 const VIEWER_LOOKS = 'Your role is to look: an admin may change things.'
 
@@ -115,19 +117,24 @@ export class AdminApi {
     }
   }
 
-  private async view(session: Session): Promise<SessionView> {
+  async view(session: Session) {
     const { person, method, expiresAt } = session
     const { name, role, tenantId } = person
     const rights = rightsOf(person)
     return {
-      role: tenantId === null ? 'operator' : 'tenant',
+      role: tenantId === null ? ('operator' as const) : ('tenant' as const),
+      /** The name is `operator` or `tenant` for a person without a name. */
       person: { name, role },
+      /** Id of the person's tenant, or null for an operator. */
       tenant_id: tenantId,
       csrf_token: csrfToken(session),
+      /** Time at which the session ends unless it is used before. */
       expires_at: isoTime(expiresAt),
+      /** How the session began, which is also how the person confirms their identity. */
       method,
       second_factor: this.secondFactor(session, await this.factorAt(session)),
       password: this.services.sessions.ownPassword(session),
+      /** Names of the routes that the person's role may call, by which the pages offer them: those of the installation, and of a tenant. */
       may: {
         operator: namesOf(this.operatorRoutes, rights.operator),
         tenant: namesOf(this.tenantRoutes, rights.tenant),
@@ -141,7 +148,11 @@ export class AdminApi {
     return this.services.core.operations.secondFactors.inForceSince(person)
   }
 
-  private secondFactor({ person, method }: Session, factorAt: number | null): SessionView['second_factor'] {
+  /**
+   * @returns `required` when the person must set up a second factor before any other request; null where the provider is responsible for it,
+   * and where nobody has a name
+   */
+  private secondFactor({ person, method }: Session, factorAt: number | null) {
     if (method === 'oidc') return null
     if (factorAt !== null) return 'enrolled'
     if (this.services.config.operatorSecondFactor === 'required') return 'required'
@@ -234,26 +245,4 @@ function compile<Call>(table: Record<string, AnyRoute<Call>>): Map<string, Compi
 
 function namesOf(routes: Map<string, RouteOptions>, rights: readonly Right[]): string[] {
   return [...routes].filter(([, { right }]) => rights.includes(right)).map(([name]) => name)
-}
-
-export interface SessionView {
-  role: 'operator' | 'tenant'
-  /** The name is `operator` or `tenant` for a person without a name. */
-  person: { name: string; role: PersonRole }
-  /** Id of the person's tenant, or null for an operator. */
-  tenant_id: string | null
-  csrf_token: string
-  /** Time at which the session ends unless it is used before. */
-  expires_at: string
-  /** How the session began, which is also how the person confirms their identity. */
-  method: Session['method']
-  /** `required` when the person must set up a second factor before any other request. Null where the provider is responsible for it, and where nobody has a name. */
-  second_factor: 'enrolled' | 'none' | 'required' | null
-  /**
-   * `required` when the person opened an invitation and must choose a password before any other request. Null for a person without a
-   * password.
-   */
-  password: 'required' | 'own' | null
-  /** Names of the routes that the person's role may call, by which the pages offer them: those of the installation, and of a tenant. */
-  may: { operator: string[]; tenant: string[] }
 }
