@@ -4,17 +4,9 @@ import { extname } from 'node:path'
 import { reply } from '../http/admin/replies.js'
 import type { Reply } from '../http/listeners/listener.js'
 import { packageFile } from '../lib/package-root.js'
-import { filesIn, IMMUTABLE, PAGE_CSP } from './static-files.js'
+import { builtFile, filesIn, PAGE_CSP } from './static-files.js'
 
 const ROOT = '/docs/'
-
-/** Other files are examples and settings, which are shown as text. */
-const TYPES: Record<string, string> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.webp': 'image/webp',
-}
 
 let files: Map<string, Reply> | undefined
 
@@ -27,23 +19,16 @@ export function documentationFiles(): ReadonlyMap<string, Reply> {
 function readFiles(): Map<string, Reply> {
   const files = new Map<string, Reply>()
   for (const [name, content] of filesIn(packageFile('dist', 'site'))) {
-    const path = ROOT + name
-    if (extname(path) === '.html') {
-      const csp = { 'Content-Security-Policy': policyOf(content.toString()) }
-      files.set(path.replace(/(index)?\.html$/, ''), reply(200, 'text/html; charset=utf-8', content, csp))
-    } else files.set(path, asset(path, content))
+    const isPage = extname(name) === '.html'
+    files.set(
+      ROOT + (isPage ? name.replace(/(index)?\.html$/, '') : name),
+      builtFile(name, content, isPage ? policyOf(content.toString()) : PAGE_CSP),
+    )
   }
   // The addresses of the site's pages begin with /docs/.
   if (files.size > 0)
     files.set('/docs', reply(308, 'text/plain; charset=utf-8', `See ${ROOT}\n`, { Location: ROOT }))
   return files
-}
-
-function asset(path: string, content: Buffer): Reply {
-  return reply(200, TYPES[extname(path)] ?? 'text/plain; charset=utf-8', content, {
-    'Content-Security-Policy': PAGE_CSP,
-    ...(path.startsWith(`${ROOT}assets/`) ? { 'Cache-Control': IMMUTABLE } : {}),
-  })
 }
 
 /** The policy of the dashboard; it also allows the inline scripts of this page by their hashes, which choose its theme before it is shown. */

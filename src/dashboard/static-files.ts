@@ -25,26 +25,31 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
 }
 /** Lets browsers keep a file for a year, because its name contains a hash of its content. */
-export const IMMUTABLE = 'public, max-age=31536000, immutable'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Returns the replies by path. */
 export function staticFiles(): Map<string, Reply> {
   const files = new Map<string, Reply>()
   for (const [path, content] of filesIn(packageFile('dist', 'src', 'dashboard', 'web'))) {
-    const type = TYPES[extname(path)]
-    if (!type) continue
+    if (!Object.hasOwn(TYPES, extname(path))) continue
     const isReference = path === 'api-reference.html'
     files.set(
       path === 'index.html' ? '/' : isReference ? '/docs/api' : `/${path}`,
-      reply(200, type, content, {
-        'Content-Security-Policy': isReference ? REFERENCE_CSP : PAGE_CSP,
-        ...(path.startsWith('assets/') ? { 'Cache-Control': IMMUTABLE } : {}),
-      }),
+      builtFile(path, content, isReference ? REFERENCE_CSP : PAGE_CSP),
     )
   }
   return files
+}
+
+/** The reply with a built file; one of an unknown type is shown as text. @param path in the folder of the build */
+export function builtFile(path: string, content: Buffer, policy: string): Reply {
+  return reply(200, TYPES[extname(path)] ?? 'text/plain; charset=utf-8', content, {
+    'Content-Security-Policy': policy,
+    ...(path.startsWith('assets/') ? { 'Cache-Control': IMMUTABLE } : {}),
+  })
 }
 
 /** The files in a folder by their paths in it, with `/` on every system; none where there is no such folder. */
