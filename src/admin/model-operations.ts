@@ -24,25 +24,9 @@ export const ENOUGH_COVERAGE = 0.95
 
 export type MigrationConditions = Pick<ModelMigrationRecord, 'atCoverage' | 'atTime'>
 
+export type MigrationStatus = Awaited<ReturnType<ModelOperations['status']>>
 /** How far a tenant is. */
-export interface TenantProgress {
-  tenant: Pick<TenantRecord, 'id' | 'name'>
-  /** Model that decides; null where it is that of the pack that serves. */
-  deciding: string | null
-  /** Users who are enrolled in production. */
-  users: number
-  /** Users with a template of the new model. */
-  covered: number
-  /** Templates that verifies and enrollments have added within a day. */
-  recent: number
-  /** When enough users are covered if a day goes on as the last one; null for never, or where it is so already. */
-  expectedAt: number | null
-}
-
-export interface MigrationStatus {
-  migration: ModelMigrationRecord
-  tenants: TenantProgress[]
-}
+export type TenantProgress = MigrationStatus['tenants'][number]
 
 type Served = Pick<Store, 'read' | 'services' | 'schema'>
 
@@ -172,7 +156,7 @@ export class ModelOperations {
    * @param by the model whose templates are counted
    * @throws ModelOperationError no_model_migration
    */
-  async status(by: 'from' | 'to' = 'to'): Promise<MigrationStatus> {
+  async status(by: 'from' | 'to' = 'to') {
     const { read } = this.store
     const migration = await read.modelMigration()
     if (!migration) throw noMigration()
@@ -181,9 +165,18 @@ export class ModelOperations {
     const counts = new Map((await read.modelCoverage(migration[by], since)).map((one) => [one.tenantId, one]))
     const tenants = (await liveTenants(read)).map((tenant) => {
       const { users, covered, recent } = counts.get(tenant.id) ?? { users: 0, covered: 0, recent: 0 }
-      const expectedAt = expectedEnd({ users, covered, recent }, migration, since, now)
-      const deciding = tenantModels(tenant)?.deciding ?? null
-      return { tenant, deciding, users, covered, recent, expectedAt }
+      return {
+        tenant,
+        /** Model that decides; null where it is that of the pack that serves. */
+        deciding: tenantModels(tenant)?.deciding ?? null,
+        /** Users who are enrolled in production. */
+        users,
+        /** Users with a template of the model. */
+        covered,
+        /** Templates that verifies and enrollments have added within a day. */
+        recent,
+        expectedAt: expectedEnd({ users, covered, recent }, migration, since, now),
+      }
     })
     return { migration, tenants }
   }

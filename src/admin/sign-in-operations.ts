@@ -91,7 +91,7 @@ export class SignInOperations {
       if (tenantId !== null) assertNotSuspended((await tx.tenantById(tenantId))!)
       // The column has two values: a link replaces a password, and counts as one.
       const by = session.method === 'oidc' ? 'oidc' : 'password'
-      await accounts(tx).setLastSignIn(id, this.clock.now(), by)
+      await accounts(tx).setLastSignIn(this.clock.now(), by, id)
       await accounts(tx).insertDashboardSession({ ...session, tenantId, personId: id })
       return true
     })
@@ -109,20 +109,18 @@ export class SignInOperations {
     await this.record(who, requestId, 'identity_confirmed')
   }
 
-  /** Records a refused sign-in. @returns the error, or the failure that kept it from being recorded: no refusal must go without a trace */
-  refused(error: unknown, requestId: string): Promise<unknown> {
-    return this.failed(requestId).then(
+  /**
+   * Records a refused sign-in. The name that was typed is not recorded: it may be a password in the wrong field.
+   * @returns the error, or the failure that kept it from being recorded: no refusal must go without a trace
+   */
+  async refused(error: unknown, requestId: string): Promise<unknown> {
+    this.failures++
+    if (this.clock.now() - this.failuresRecordedAt < FAILURES_PERIOD_MS) return error
+    this.failuresRecordedAt = this.clock.now()
+    return this.recordFailures({ name: 'dashboard', requestId }).then(
       () => error,
       (failure) => failure,
     )
-  }
-
-  /** Counts a refused sign-in. The name that was typed is not recorded: it may be a password in the wrong field. */
-  private async failed(requestId: string): Promise<void> {
-    this.failures++
-    if (this.clock.now() - this.failuresRecordedAt < FAILURES_PERIOD_MS) return
-    this.failuresRecordedAt = this.clock.now()
-    await this.recordFailures({ name: 'dashboard', requestId })
   }
 
   /** Runs before the response, which carries the session's token: nobody is signed in without an entry. */

@@ -50,18 +50,8 @@ export async function openCore(
     const audit = new AuditLog(keys, clock)
     const vault = new TemplateVault(keys, clock)
     const events = await eventsOf(features, { keys, vault, clock })
-    const operations = operationsOf({ store, audit, tenancy, secrets, vault, events, clock })
-    return {
-      store,
-      keys,
-      secrets,
-      tenancy,
-      audit,
-      vault,
-      events,
-      operations,
-      masterKey,
-    }
+    const parts = { store, secrets, tenancy, audit, vault, events }
+    return { ...parts, keys, masterKey, operations: operationsOf({ ...parts, clock }) }
   } catch (error) {
     await store.close()
     throw error

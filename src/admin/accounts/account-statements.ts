@@ -98,9 +98,15 @@ export async function personNamed(
 export function accountWriter(database: Connection) {
   const { row } = reading(database)
   const { changes, hits, insert, put, run } = writing(database)
+  /** Writes to the tables of operators and of tenants' people alike. */
+  const inBoth = <Given extends unknown[]>(sql: (table: 'operator' | 'person') => string) => {
+    const writes = [run<Given>(sql('operator')), run<Given>(sql('person'))]
+    return async (...given: Given): Promise<void> => {
+      await Promise.all(writes.map((write) => write(...given)))
+    }
+  }
   const deleteSecondFactor = run<[id: string]>('DELETE FROM second_factor WHERE id = ?')
-  const expireOperatorLinks = run<[now: number]>('DELETE FROM operator_link WHERE expires_at <= ?')
-  const expirePersonLinks = run<[now: number]>('DELETE FROM person_link WHERE expires_at <= ?')
+  const expireLinks = inBoth<[now: number]>((table) => `DELETE FROM ${table}_link WHERE expires_at <= ?`)
   const insertOperatorLink = run<[link: PersonLinkRecord]>(OPERATOR_LINK.insert)
   const insertPersonLink = run<[link: PersonLinkRecord]>(PERSON_LINK.insert)
   const taken = <Link>(table: string, fields: string) =>
@@ -117,14 +123,7 @@ export function accountWriter(database: Connection) {
   const putPerson = run<[PersonRecord]>(
     `${PERSON.insert} ON CONFLICT (id) DO UPDATE SET role = excluded.role, password_hash = excluded.password_hash, origin = excluded.origin`,
   )
-  const setSignInOf = (table: 'operator' | 'person') =>
-    run<[at: number, by: SignInMethod, id: string]>(
-      `UPDATE ${table} SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?`,
-    )
-  const setOperatorSignIn = setSignInOf('operator')
-  const setPersonSignIn = setSignInOf('person')
-  const deleteOperator = run<[id: string]>('DELETE FROM operator WHERE id = ?')
-  const deletePerson = run<[id: string]>('DELETE FROM person WHERE id = ?')
+  const deleteRecord = inBoth<[id: string]>((table) => `DELETE FROM ${table} WHERE id = ?`)
   const deleteNamedSessions = changes<[operatorId: string, personId: string, but: Buffer]>(
     'DELETE FROM dashboard_session WHERE (operator_id = ? OR person_id = ?) AND hash <> ?',
   )
@@ -160,7 +159,7 @@ export function accountWriter(database: Connection) {
     /** Inserts the link, and deletes links that have expired at `now`. */
     insertPersonLink: async (link: PersonLinkRecord, now: number) => {
       const insertLink = link.tenantId === null ? insertOperatorLink : insertPersonLink
-      await Promise.all([expireOperatorLinks(now), expirePersonLinks(now), insertLink(link)])
+      await Promise.all([expireLinks(now), insertLink(link)])
     },
     /** Uses up the link. @returns undefined when it is unknown, used or expired */
     takePersonLink: async (hash: Buffer, now: number) =>
@@ -174,17 +173,16 @@ export function accountWriter(database: Connection) {
       }),
     /** Inserts the person, or replaces the one with the same id. */
     putPerson: (person: PersonRecord) => (person.tenantId === null ? putOperator : putPerson)(person),
-    setLastSignIn: async (personId: string, at: number, by: SignInMethod) => {
-      await Promise.all([setOperatorSignIn(at, by, personId), setPersonSignIn(at, by, personId)])
-    },
+    setLastSignIn: inBoth<[at: number, by: SignInMethod, personId: string]>(
+      (table) => `UPDATE ${table} SET last_sign_in_at = ?, last_sign_in_by = ? WHERE id = ?`,
+    ),
     /** Deletes the person with sessions, links and second factor. */
     deletePerson: async (id: string) => {
       await Promise.all([
         deleteNamedSessions(id, id, NO_HASH),
         deletePersonLinks(id),
         deleteSecondFactor(id),
-        deleteOperator(id),
-        deletePerson(id),
+        deleteRecord(id),
       ])
     },
     /**

@@ -10,19 +10,24 @@ import {
   text,
 } from '../../storage/table.js'
 
+/** Columns of those who sign in under a name. */
+const named = { name: text.with('UNIQUE'), role: text.oneOf('admin', 'viewer') }
+const times = {
+  createdAt: integer,
+  /** When the person last signed in; null, like the method, before the first time. */
+  lastSignInAt: integer.orNull,
+  lastSignInBy: text.oneOf('password', 'oidc').orNull,
+}
+
 /** Operators of the installation, who have names and roles. The operator's password belongs to none of them. */
 export const OPERATOR = declareTable({
   name: 'operator',
   columns: {
     id: text,
-    name: text.with('UNIQUE'),
-    role: text.oneOf('admin', 'viewer'),
-    /** Hash as `hashPassword` makes it; null for a person of a tenant who has not chosen a password. */
+    ...named,
+    /** Hash as `hashPassword` makes it. */
     passwordHash: text,
-    createdAt: integer,
-    /** When the person last signed in; null, like the method, before the first time. */
-    lastSignInAt: integer.orNull,
-    lastSignInBy: text.oneOf('password', 'oidc').orNull,
+    ...times,
   },
   key: ['id'],
   ...LASTING,
@@ -35,16 +40,12 @@ export const PERSON = declareTable({
   columns: {
     id: text,
     tenantId: ofTenant,
-    name: text.with('UNIQUE'),
-    role: text.oneOf('admin', 'viewer'),
-    /** Hash as `hashPassword` makes it; null for a person of a tenant who has not chosen a password. */
+    ...named,
+    /** Null for a person who has not chosen a password. */
     passwordHash: text.orNull,
     /** `provider` for a person of a tenant who is let in only by the provider's groups. */
     origin: text.oneOf('invited', 'provider'),
-    createdAt: integer,
-    /** When the person last signed in; null, like the method, before the first time. */
-    lastSignInAt: integer.orNull,
-    lastSignInBy: text.oneOf('password', 'oidc').orNull,
+    ...times,
   },
   key: ['id'],
   indexes: {

@@ -25,7 +25,7 @@ overStores((stores) => {
 
     it('are replaced by id and keep their last sign-in; none can take the name of another', async () => {
       await writing.putPerson(operator('anna'))
-      await writing.setLastSignIn('op_anna', AT, 'password')
+      await writing.setLastSignIn(AT, 'password', 'op_anna')
       await writing.putPerson(operator('anna', { role: 'viewer', passwordHash: 'another' }))
       expect(await accounts().people(null)).toEqual([
         operator('anna', {
@@ -125,7 +125,7 @@ overStores((stores) => {
       const ben = operator('ben', { id: 'per_ben', tenantId: 'ten_b' })
       const now = { ...pia, role: 'viewer', passwordHash: 'chosen', origin: 'invited' } as const
       await insert({ tenants: ['a', 'b'], people: [pia, ben, 'olga', now] })
-      await writing.setLastSignIn('per_pia', AT + 3, 'oidc')
+      await writing.setLastSignIn(AT + 3, 'oidc', 'per_pia')
       const signedIn = { ...now, lastSignInAt: AT + 3, lastSignInBy: 'oidc' }
       expect(await accounts().people('ten_a')).toEqual([signedIn])
       expect(await accounts().people('ten_b')).toEqual([ben])
