@@ -133,7 +133,7 @@ const CORE_COMMANDS: readonly CommandEntry[] = [
 export function commandsWith(features: readonly ListedFeature[]): CommandEntry[] {
   // Imported with the command that runs: help needs no database.
   const withCore: CommandHost['withCore'] = async (work, options) =>
-    (await import('./with-core.js')).withCore(work, features, options)
+    (await import('./with-core.js')).withCore(work, { features, ...options })
   const host: CommandHost = {
     loadConfig: async () => (await import('../app/configuration.js')).loadConfig(process.env, features),
     withCore,

@@ -7,11 +7,9 @@ import type { CoreOptions } from '../app/core.js'
 import { databaseOf } from '../app/database.js'
 import { type Config, isPostgres, sqliteFile } from '../config/config.js'
 import { isThere } from '../config/is-there.js'
-import type { ListedFeature } from '../features/feature.js'
-import { FEATURES } from '../features/index.js'
 import { systemClock } from '../lib/clock.js'
 import { commandsOn } from './lib/command.js'
-import { type CommandCore, onTenants } from './lib/feature-command.js'
+import type { CommandCore } from './lib/feature-command.js'
 import { CommandError } from './lib/output.js'
 import { assertMasterKey, closeFilesToOthers } from './lib/own-files.js'
 
@@ -22,23 +20,14 @@ const CREATION_POLL_MS = 20
 type Work<T> = (core: CommandCore, config: Config) => Promise<T>
 
 /** @throws CommandError database_missing, master_key_missing: a command that only reads or changes must not create either */
-export async function withCore<T>(
-  work: Work<T>,
-  features: readonly ListedFeature[] = FEATURES,
-  options: CoreOptions = {},
-): Promise<T> {
-  const config = loadConfig(process.env, features)
-  if (!(await databaseOf(config, features).exists())) throw databaseMissing(config)
+export async function withCore<T>(work: Work<T>, options: CoreOptions = {}): Promise<T> {
+  const config = loadConfig(process.env, options.features)
+  if (!(await databaseOf(config, options.features).exists())) throw databaseMissing(config)
   assertMasterKey(config)
-  return using(config, work, { features, ...options })
+  return using(config, work, options)
 }
 
-const host = {
-  withCore: <T>(work: Work<T>) => withCore(work),
-  ...onTenants((work, options) => withCore(work, FEATURES, options)),
-}
-export const { onTenant, onLiveTenant } = host
-export const { coreCommand, tenantCommand, liveTenantCommand } = commandsOn(host)
+export const { coreCommand, tenantCommand, liveTenantCommand } = commandsOn({ withCore })
 
 export function databaseMissing(config: Config): CommandError {
   return new CommandError(

@@ -146,7 +146,7 @@ function obstacleOf(assertAccepted: typeof assertServable, pack: ModelPack, conf
 }
 
 /** The problems for which some work throws. */
-async function problemsIn(work: () => Promise<unknown>): Promise<string[]> {
+export async function problemsIn(work: () => unknown): Promise<string[]> {
   try {
     await work()
     return []

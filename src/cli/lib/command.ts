@@ -129,20 +129,16 @@ export interface TenantCall extends CoreCall {
 }
 
 /** The ways to declare a command that works on the database: on all of it, or on the tenant that its argument `<tenant>` names. */
-export function commandsOn({
-  withCore,
-  onTenant,
-  onLiveTenant,
-}: Pick<CommandHost, 'withCore' | 'onTenant' | 'onLiveTenant'>) {
+export function commandsOn({ withCore }: Pick<CommandHost, 'withCore'>) {
+  const onTenant = (find: 'find' | 'findLive') =>
+    declaring<TenantCall>((name, work) =>
+      withCore(async (core, config) => work({ ...core, config, tenant: await core.tenancy[find](name) })),
+    )
   return {
     coreCommand: declaring<CoreCall>((_name, work) => withCore((core, config) => work({ ...core, config }))),
-    tenantCommand: declaring<TenantCall>((name, work) =>
-      onTenant(name, (core, tenant, config) => work({ ...core, config, tenant })),
-    ),
+    tenantCommand: onTenant('find'),
     /** Refuses a deleted tenant. */
-    liveTenantCommand: declaring<TenantCall>((name, work) =>
-      onLiveTenant(name, (core, tenant, config) => work({ ...core, config, tenant })),
-    ),
+    liveTenantCommand: onTenant('findLive'),
   }
 }
 

@@ -11,7 +11,7 @@ import { assertReached } from '../lib/pack-in-place.js'
 import { counted, fields, listing } from '../lib/style.js'
 import { registerTenantSessions } from '../operator/sessions.js'
 import { servedAdminUrl } from '../serve/served-urls.js'
-import { coreCommand, liveTenantCommand, onLiveTenant, tenantCommand, withNewLedger } from '../with-core.js'
+import { coreCommand, liveTenantCommand, tenantCommand, withCore, withNewLedger } from '../with-core.js'
 import { GRACE, registerTenantKeys, remarkOnOldKey } from './tenant-keys.js'
 import {
   assertServed,
@@ -207,7 +207,8 @@ function registerTenantLifecycle(tenant: Command): void {
         )
       if (fmr) await assertReached(fmr, loadConfig())
       if (requireLiveness) await assertServed(requireLiveness)
-      return onLiveTenant(tenant, async ({ operations, actor }, found, config) => {
+      return withCore(async ({ operations, tenancy, actor }, config) => {
+        const found = await tenancy.findLive(tenant)
         const changed = await operations.tenants.setContract(found, actor, {
           ratePerSecond: rateLimit ?? found.ratePerSecond,
           fmr: fmr === undefined ? found.fmr : fmr,
