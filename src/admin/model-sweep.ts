@@ -27,18 +27,18 @@ export interface Swept {
   deleted: number
 }
 
-export interface ModelSweepParts {
-  store: Pick<Store, 'read' | 'transaction'>
-  audited: AuditedUnitOfWork
-  models: ModelOperations
-  vault: TemplateVault
-  clock: Clock
-}
-
 export class ModelSweep {
   private counted: { startedAt: number; nextAt: number; status: MigrationStatus } | null = null
 
-  constructor(private readonly parts: ModelSweepParts) {}
+  constructor(
+    private readonly parts: {
+      store: Pick<Store, 'read' | 'transaction'>
+      audited: AuditedUnitOfWork
+      models: ModelOperations
+      vault: TemplateVault
+      clock: Clock
+    },
+  ) {}
 
   /** How far the change that is under way was when `advance` last counted it; null for none, and while it finishes. */
   get progress(): MigrationStatus | null {
@@ -89,12 +89,9 @@ export class ModelSweep {
   async sweep(migration: ModelMigrationRecord, isOn: () => boolean = () => true): Promise<Swept> {
     const { store, audited, clock } = this.parts
     const swept: Swept = { moved: 0, emptied: 0, deleted: 0 }
-    let after = ''
-    for (
-      let page = await this.page(migration, after);
-      page.length > 0;
-      page = await this.page(migration, after)
-    )
+    for (let after = ''; ; ) {
+      const page = await store.read.referencesMadeBy(migration.from, after, USERS_AT_ONCE)
+      if (page.length === 0) break
       for (const { blindIndex, tenantId, referenceId } of page) {
         if (!isOn()) return swept
         const done = await store.transaction(
@@ -104,6 +101,7 @@ export class ModelSweep {
         if (done) swept[done]++
         after = referenceId
       }
+    }
     for (let deleted = -1; deleted !== 0 && isOn(); swept.deleted += deleted)
       deleted = await store.transaction('rows', async (tx) =>
         (await isEnding(tx, migration)) ? tx.deleteFollowingReferences(migration.from) : 0,
@@ -120,10 +118,6 @@ export class ModelSweep {
         }
       })
     return swept
-  }
-
-  private page({ from }: ModelMigrationRecord, after: string) {
-    return this.parts.store.read.referencesMadeBy(from, after, USERS_AT_ONCE)
   }
 
   private async sweepUser(

@@ -5,7 +5,6 @@ import type { Clock } from '../lib/clock.js'
 import { CodedError } from '../lib/errors.js'
 import type { Store } from '../storage/store.js'
 import { accounts, accountsIn, personNamed } from './accounts/account-statements.js'
-import type { SessionRecord } from './accounts/account-tables.js'
 
 /** The audit log's and the command line's name for the person who has the operator's password. */
 export const UNNAMED_OPERATOR = 'operator'
@@ -15,21 +14,7 @@ const ID_CHARACTERS = 32
 export class SessionError extends CodedError<'session_not_found'> {}
 
 /** A session with the names of its tenant and person. */
-export interface NamedSession extends SessionRecord {
-  id: string
-  /** Name of the operator; null for a tenant's session. */
-  operator: string | null
-  /** Name of the tenant; null for an operator's session. */
-  tenant: string | null
-  /** Name of the tenant's person; null for an operator's session, and for one that a tenant's login link began. */
-  person: string | null
-}
-
-export interface EndedSignIns {
-  sessions: number
-  /** Number of unused login links. */
-  links: number
-}
+export type NamedSession = Awaited<ReturnType<SessionOperations['list']>>[number]
 
 export class SessionOperations {
   constructor(
@@ -39,7 +24,7 @@ export class SessionOperations {
   ) {}
 
   /** @returns every session that has not ended, newest first */
-  async list(): Promise<NamedSession[]> {
+  async list() {
     const { read } = this.store
     const [sessions, tenants, people] = await Promise.all([
       accountsIn(read).dashboardSessions(this.clock.now()),
@@ -54,15 +39,18 @@ export class SessionOperations {
       return {
         ...session,
         id: sessionId(session.hash),
+        /** Name of the tenant; null for an operator's session. */
         tenant: tenantId === null ? null : (tenantNames.get(tenantId) ?? tenantId),
+        /** Name of the operator; null for a tenant's session. */
         operator: tenantId === null ? (name ?? UNNAMED_OPERATOR) : null,
+        /** Name of the tenant's person; null for an operator's session, and for one that a tenant's login link began. */
         person: tenantId === null ? null : name,
       }
     })
   }
 
-  /** Ends every session of a tenant and of its people, and deletes unused links. */
-  endOfTenant(tenantId: string, actor: Actor): Promise<EndedSignIns> {
+  /** Ends every session of a tenant and of its people, and deletes unused links. @returns how many of each */
+  endOfTenant(tenantId: string, actor: Actor) {
     return this.audited.run(tenantId, actor, async (tx) => {
       const ended = await accounts(tx).deleteTenantSignIns(tenantId)
       return { result: ended, facts: { event: 'sessions_ended', ...ended } }

@@ -7,10 +7,8 @@ import type { Contract, CreatedTenant, GrantedContract, Tenancy } from '../tenan
 import { TenancyError } from '../tenants/tenancy-error.js'
 import { createLoginLink } from './accounts/login-link.js'
 
-export interface TenantWithLoginLink extends CreatedTenant {
-  /** Signs the tenant in to the dashboard, once. */
-  loginLink: string
-}
+/** A new tenant, with a link that signs it in to the dashboard, once. */
+export type TenantWithLoginLink = CreatedTenant & { loginLink: string }
 
 export class TenantOperations {
   constructor(
@@ -68,10 +66,9 @@ export class TenantOperations {
 
   /** Changes the rate limit, the false match rate, the liveness requirement and the replacement window. @returns the tenant as it is now */
   setContract({ id }: TenantRecord, actor: Actor, contract: GrantedContract): Promise<TenantRecord> {
-    const { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes } = contract
     return this.audited.run(id, actor, async (tx) => {
       const previous = contractFacts((await tx.tenantById(id))!)
-      await this.tenancy.setContract(tx, id, { ratePerSecond, fmr, requireLiveness, replaceVerdictMinutes })
+      await this.tenancy.setContract(tx, id, contract)
       const tenant = (await tx.tenantById(id))!
       return { result: tenant, facts: { event: 'contract_changed', ...contractFacts(tenant), previous } }
     })

@@ -5,7 +5,6 @@ import type { AdminHost, Feature, FeatureHost } from '../features/feature.js'
 import type { AdminPart } from '../http/admin/admin-server.js'
 import { reply } from '../http/admin/replies.js'
 import { ERRORS_PATH } from '../http/routing/routes.js'
-import { VERSION } from '../lib/version.js'
 import { AdminApi } from './admin-api.js'
 import { SANDBOX_PATH } from './constants.js'
 import { OPERATION_STATUS } from './dashboard-error.js'
@@ -48,7 +47,7 @@ function adminPart(host: FeatureHost, admin: AdminHost, operatorPassword: Operat
 }
 
 function createAdminApi(host: FeatureHost, admin: AdminHost, operatorPassword: OperatorPassword): AdminApi {
-  const { config, clock, log, metrics, engine, reloadKeys } = host
+  const { config, clock, log, metrics, engine } = host
   const core = administered(host, clock)
   const common = { store: core.store, clock, config, operatorPassword }
   const isSecure = admin.urls().admin.startsWith('https:')
@@ -62,9 +61,7 @@ function createAdminApi(host: FeatureHost, admin: AdminHost, operatorPassword: O
     engine,
     sessions,
     signIn: new SignIn({ ...common, ...core.operations, attempts: admin.newLimiter() }, sessions),
-    reloadKeys,
     countEffect: metrics.countEffect,
     countRefusal: metrics.countDashboardRefusal,
-    version: VERSION,
   })
 }

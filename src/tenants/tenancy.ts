@@ -2,7 +2,6 @@
 
 import type { SchedulingClass } from '../biometrics/types.js'
 import type { Config, Environment } from '../config/config.js'
-import type { LivenessRequirement } from '../config/liveness-requirement.js'
 import { prefixedId } from '../crypto/identifiers.js'
 import type { Clock } from '../lib/clock.js'
 import { DomainError } from '../lib/domain-error.js'
@@ -30,19 +29,14 @@ export interface AuthenticatedCaller extends Caller {
   secrets: ActiveSecrets
 }
 
-/** The contract of a new tenant; a field that is left out gets the configured default. */
-export interface Contract {
-  ratePerSecond?: number | undefined
-  fmr?: number | undefined
-  requireLiveness?: LivenessRequirement | undefined
-  replaceVerdictMinutes?: number | null | undefined
-}
-
 /** The contract of an existing tenant; null stands for the configured default. */
 export type GrantedContract = Pick<
   TenantRecord,
   'ratePerSecond' | 'fmr' | 'requireLiveness' | 'replaceVerdictMinutes'
 >
+
+/** The contract of a new tenant; a field that is left out gets the configured default. */
+export type Contract = { [Field in keyof GrantedContract]?: GrantedContract[Field] | undefined }
 
 export interface TenantContract extends RateContract {
   /** Key of the rate limiter's bucket: tenant and environment. All keys of a tenant share one bucket. */

@@ -22,7 +22,7 @@ import { type Finding, findingsOf } from '../lib/finding.js'
 import { counted } from '../lib/style.js'
 import { expectedPack } from '../models/expected-pack.js'
 import { assertNotEmpty, using } from '../with-core.js'
-import { followingObstacle, modelToServe, packObstacle } from './trials.js'
+import { modelToServe, packObstacle } from './trials.js'
 
 export async function checkModels(config: Config): Promise<Finding> {
   const dir = modelPackDir(config)
@@ -96,7 +96,7 @@ export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
       try {
         const pack = await loadModelPack(dir)
         await verifyModelPack(pack)
-        const obstacle = followingObstacle(pack, config)
+        const obstacle = packObstacle(pack, config, 'following')
         if (obstacle !== null) return problem(`countersign serve refuses this pack: ${obstacle}`, ONLY_DEMO)
         const graded = isProductionGrade(pack, config.fmr) ? ok : warning
         return graded(`${pack.modelId} is whole; ${summarizeGrade(pack, config.fmr)}`)

@@ -104,7 +104,7 @@ export async function tryFollowingPacks(config: Config): Promise<string[]> {
     problemsIn(async () => {
       const isBuilt = findCataloguePack(config.followingPacks[index]!)?.kind === 'built'
       if (isBuilt && !isThere(join(dir, 'pack.json'))) return
-      const obstacle = followingObstacle(await loadModelPack(dir), config)
+      const obstacle = packObstacle(await loadModelPack(dir), config, 'following')
       if (obstacle !== null) throw new Error(obstacle)
     }),
   )
@@ -124,17 +124,16 @@ export async function modelToServe(config: Config): Promise<ServedModel | null> 
   }
 }
 
-/** Sentences that say why `serve` would refuse the pack, or null where it accepts it. */
-export function packObstacle(pack: ModelPack, config: Config): string | null {
-  return obstacleOf(assertServable, pack, config)
-}
-
-/** Sentences that say why `serve` would refuse a pack that follows, or null where it accepts it. */
-export function followingObstacle(pack: ModelPack, config: Config): string | null {
-  return obstacleOf(assertMayFollow, pack, config)
-}
-
-function obstacleOf(assertAccepted: typeof assertServable, pack: ModelPack, config: Config): string | null {
+/**
+ * Sentences that say why `serve` would refuse the pack, or null where it accepts it.
+ * @param place of the pack: does it decide, or does it follow?
+ */
+export function packObstacle(
+  pack: ModelPack,
+  config: Config,
+  place: 'deciding' | 'following' = 'deciding',
+): string | null {
+  const assertAccepted = place === 'deciding' ? assertServable : assertMayFollow
   try {
     assertAccepted(pack, config.fmr, config.acceptPacks)
     assertLivenessServed(pack, config.requireLiveness, SETTINGS.requireLiveness.variable)

@@ -121,12 +121,8 @@ export function declare<Usage extends string, const Taken extends Options, Answe
 }
 
 /** The work of a command on the database gets this, in the form of a call of a route of the dashboard. */
-export interface CoreCall extends CommandCore {
-  config: Config
-}
-export interface TenantCall extends CoreCall {
-  tenant: TenantRecord
-}
+type CoreCall = CommandCore & { config: Config }
+export type TenantCall = CoreCall & { tenant: TenantRecord }
 
 /** The ways to declare a command that works on the database: on all of it, or on the tenant that its argument `<tenant>` names. */
 export function commandsOn({ withCore }: Pick<CommandHost, 'withCore'>) {
@@ -142,17 +138,14 @@ export function commandsOn({ withCore }: Pick<CommandHost, 'withCore'>) {
   }
 }
 
-export interface OpenedDeclaration<Call, Usage extends string, Taken extends Options, Answer>
-  extends Words<Usage, Taken, Answer> {
-  answer(call: Call, asked: Asked<Usage, Taken>): Promise<Answer>
-}
-
 /** @param open opens the database for the work, and gets the tenant that was named, if any */
 function declaring<Call>(open: <T>(name: string, work: (call: Call) => Promise<T>) => Promise<T>) {
   return <Usage extends string, const Taken extends Options, Answer>(
     command: Command,
     usage: Usage,
-    declaration: OpenedDeclaration<Call, Usage, Taken, Answer>,
+    declaration: Words<Usage, Taken, Answer> & {
+      answer(call: Call, asked: Asked<Usage, Taken>): Promise<Answer>
+    },
   ): void =>
     declare(command, usage, {
       ...declaration,

@@ -15,19 +15,13 @@ const DOCUMENTS: Record<string, () => ModelPack> = {
 /** Begins what is said of a pack before the first start. */
 export const NOT_BUILT = 'The model pack is not there yet, and the first start builds it. '
 
-export interface ExpectedPack {
-  pack: ModelPack
-  /** Whether the pack is in the folder; otherwise the first start builds it. */
-  isThere: boolean
-}
-
 /**
  * @param name configured name of the pack
  * @param dir folder of it
- * @returns null for a pack that is missing and cannot be built
+ * @returns whether the pack is in the folder, since otherwise the first start builds it; null for one that is missing and cannot be built
  * @throws ModelPackError for a pack that is there and cannot be read
  */
-export async function expectedPack(name: string, dir: string): Promise<ExpectedPack | null> {
+export async function expectedPack(name: string, dir: string) {
   if (isThere(join(dir, 'pack.json'))) return { pack: await loadModelPack(dir), isThere: true }
   const build = DOCUMENTS[name]
   return build ? { pack: build(), isThere: false } : null

@@ -25,17 +25,12 @@ interface RememberedAgreement {
   version: string
 }
 
-export type MeasureGraphs = (config: Config) => Promise<AgreementReport>
-
 /**
  * Checks the configured accelerators with which the calibration was not measured. Skips one that does not run on
  * this machine: the engine falls back to the CPU and logs it.
  * @throws CommandError graphs_differ
  */
-export async function assertGraphsAgree(
-  config: Config,
-  measure: MeasureGraphs = measureInChildProcess,
-): Promise<void> {
+export async function assertGraphsAgree(config: Config, measure = measureInChildProcess): Promise<void> {
   const accelerators = config.executionProviders.filter((provider) => provider !== 'cpu')
   if (accelerators.length === 0) return
   const pack = await loadModelPack(modelPackDir(config))

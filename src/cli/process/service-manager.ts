@@ -3,13 +3,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 
-export type ServiceManagerState = 'READY=1' | 'STOPPING=1'
-
 /**
  * Sends the state by the command `systemd-notify`, since Node has no datagram sockets for Unix paths. Does nothing where no service
  * manager asked for it (`NOTIFY_SOCKET` is not set).
  */
-export async function notifyServiceManager(state: ServiceManagerState, log: Logger): Promise<void> {
+export async function notifyServiceManager(state: 'READY=1' | 'STOPPING=1', log: Logger): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
   try {
     await promisify(execFile)('systemd-notify', [state])

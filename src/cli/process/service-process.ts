@@ -1,6 +1,7 @@
 /** One service process, as the supervisor sees it. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { MetricsSnapshot } from '../../http/metrics/metrics.js'
 import { packageFile } from '../../lib/package-root.js'
 import type { Order, Report, StartOrder } from './process-messages.js'
@@ -10,14 +11,9 @@ const MODULE = packageFile('dist', 'src', 'cli', 'process', 'supervised.js')
 /** A scrape waits no longer for a process that does not answer. */
 const METRICS_MS = 2000
 
-export interface ProcessEnd {
-  code: number | null
-  signal: NodeJS.Signals | null
-}
-
 export class ServiceProcess {
   /** Resolves when the process has ended for any reason. */
-  readonly exited: Promise<ProcessEnd>
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   /** Time by `performance.now()` at which the process became ready, or null before. */
   readyAtMs: number | null = null
   /** Another process has taken over its slot, so its end is expected. */
@@ -75,16 +71,11 @@ export class ServiceProcess {
   /** Metrics of the process, or null where it does not answer within `METRICS_MS`. */
   async metrics(): Promise<MetricsSnapshot | null> {
     const id = ++this.lastId
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, METRICS_MS, null)
-    })
     const answered = new Promise<MetricsSnapshot>((resolve) => this.asked.set(id, resolve))
     this.send({ kind: 'give_metrics', id })
     try {
-      return await Promise.race([answered, late])
+      return await Promise.race([answered, sleep(METRICS_MS, null, { ref: false })])
     } finally {
-      clearTimeout(timer)
       this.asked.delete(id)
     }
   }

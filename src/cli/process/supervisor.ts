@@ -34,15 +34,6 @@ interface ProcessSlot {
   retryMs: number
 }
 
-export interface SupervisorParts {
-  config: Config
-  count: number
-  options: AnnouncementOptions
-  warnings: Warnings
-  /** Makes the model pack ready for all processes. @returns a warning about it, if any */
-  prepare: (config: Config) => Promise<string | null>
-}
-
 export class Supervisor {
   private readonly slots: ProcessSlot[]
   /** All processes that run, those that start or leave included. */
@@ -54,7 +45,16 @@ export class Supervisor {
   private isReady = false
   private isRolling = false
 
-  constructor(private readonly parts: SupervisorParts) {
+  constructor(
+    private readonly parts: {
+      config: Config
+      count: number
+      options: AnnouncementOptions
+      warnings: Warnings
+      /** Makes the model pack ready for all processes. @returns a warning about it, if any */
+      prepare: (config: Config) => Promise<string | null>
+    },
+  ) {
     this.slots = Array.from({ length: parts.count }, (_, index) => ({
       name: `process-${index + 1}`,
       index,

@@ -17,9 +17,7 @@ const FORMATS = {
   jsonl: { type: 'application/jsonl; charset=utf-8', head: [], line: JSON.stringify },
 }
 
-export interface AuditExportQuery extends AuditQuery {
-  format: 'csv' | 'jsonl'
-}
+type AuditExportQuery = AuditQuery & { format: keyof typeof FORMATS }
 
 export const AUDIT_ROUTES = {
   'GET /audit': tenantRoute({

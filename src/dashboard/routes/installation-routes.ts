@@ -8,7 +8,7 @@ import { gradeOf } from '../../../models/pack/pack-grade.js'
 import { membershipView } from '../../cluster/membership.js'
 import { isoTime, optionalTime } from '../../lib/clock.js'
 import { nearestFolder } from '../../lib/nearest-folder.js'
-import { COMMIT } from '../../lib/version.js'
+import { COMMIT, VERSION } from '../../lib/version.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { assertReached } from '../lib/assert-reached.js'
 import { fmr, ratePerSecond, text } from '../lib/bodies.js'
@@ -49,12 +49,12 @@ export const INSTALLATION_ROUTES = {
   'GET /system': operatorRoute({
     right: 'read',
     async answer({ services }) {
-      const { engine, core, config, version, startedAt, urls, clock } = services
+      const { engine, core, config, startedAt, urls, clock } = services
       const { store } = core
       const { pack } = engine
       const size = store.size()
       return {
-        version,
+        version: VERSION,
         /** Commit from which the service was built, or `unknown`. */
         commit: COMMIT,
         node: process.version,
