@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type AdministeredCore, administered } from '../../src/admin/administration.js'
-import { statusOf } from '../../src/api/error-response.js'
 import { loadConfig } from '../../src/app/configuration.js'
 import { openCore } from '../../src/app/core.js'
 import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
@@ -12,7 +11,6 @@ import { COMMAND_LINE, OpenUnitOfWork } from '../../src/audit/audited-unit-of-wo
 import type { Environment } from '../../src/config/config.js'
 import { CapturePageOperations } from '../../src/features/capture-sessions/capture-page-operations.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
-import type { DomainError } from '../../src/lib/domain-error.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 
 const actor = { name: 'dashboard:operator', requestId: 'req_1' }
@@ -140,14 +138,6 @@ describe('an operation', () => {
 })
 
 describe('a new tenant', () => {
-  it('creating a tenant returns a login link, and a refused creation returns nothing', async () => {
-    const { tenants } = core.operations
-    const { loginLink } = await tenants.create('welcomed', actor, {}, 'http://admin')
-    expect(loginLink).toMatch(/^http:\/\/admin\/#\/login\/[0-9A-Za-z]+$/)
-    const refused = tenants.create('welcomed', actor, {}, 'http://admin')
-    await expect(refused).rejects.toMatchObject({ code: 'tenant_exists' })
-  })
-
   it('the first audit entry of a new tenant has the actor and the contract', async () => {
     const { tenants } = core.operations
     const contract = { ratePerSecond: 7, fmr: 1e-5 }
@@ -201,26 +191,6 @@ describe('an erasure', () => {
 
 describe('a tenant', () => {
   const authenticate = (key: string) => core.tenancy.authenticate(`Bearer ${key}`, 'sandbox')
-
-  it('a suspended tenant is refused until it is resumed, and keeps its data', async () => {
-    const { lifecycle } = core.operations
-    const created = await core.tenancy.create('paused')
-    tenant = created.tenant
-    await enrol('ada', 'production')
-    await lifecycle.suspend(tenant, actor)
-    const refusal = await authenticate(created.sandboxKey).catch((error: DomainError) => error)
-    expect(refusal).toMatchObject({ code: 'tenant_suspended' })
-    expect(statusOf(refusal as DomainError)).toBe(403)
-    await expect(lifecycle.suspend(tenant, actor)).rejects.toMatchObject({ code: 'tenant_suspended' })
-    await lifecycle.resume(tenant, actor)
-    expect((await authenticate(created.sandboxKey)).tenant.id).toBe(tenant.id)
-    await expect(lifecycle.resume(tenant, actor)).rejects.toMatchObject({ code: 'tenant_not_suspended' })
-    expect(await core.store.read.blindIndexesOf(tenant.id, 10)).toHaveLength(1)
-    expect(await log()).toMatchObject([
-      { event: 'tenant_suspended', actor: actor.name },
-      { event: 'tenant_resumed', actor: actor.name },
-    ])
-  })
 
   it('deleting a tenant erases every user, key, secret, link and session, and keeps the audit log', async () => {
     const { lifecycle, tenants } = core.operations

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { loadOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { workplaceForEach } from '../support/command.js'
+import { signInAt } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 
 const place = workplaceForEach()
@@ -18,14 +19,8 @@ describe('operator-password', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     await writeFile(place.path('operator.password'), stdout, { mode: 0o600 })
     const { admin } = await place.announce([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
-    const signIn = (password: string) =>
-      fetch(`${admin}/api/session`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Origin: admin },
-        body: JSON.stringify({ password }),
-      })
-    expect((await signIn('correct horse of tests')).status).toBe(201)
-    expect((await signIn(stdout.trim())).status).toBe(401)
+    expect((await signInAt(admin, { password: 'correct horse of tests' })).status).toBe(201)
+    expect((await signInAt(admin, { password: stdout.trim() })).status).toBe(401)
   })
 
   it('generates a password together with its hash', async () => {
@@ -40,20 +35,14 @@ describe('operator-password', () => {
     await place.run(['tenant', 'create', 'acme'])
     const { admin, stderr } = await place.announce([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const [, old] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr)!
-    const signIn = (password: string) =>
-      fetch(`${admin}/api/session`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Origin: admin },
-        body: JSON.stringify({ password }),
-      })
-    const cookie = (await signIn(old!)).headers.get('set-cookie')!.split(';')[0]!
+    const cookie = (await signInAt(admin, { password: old! })).headers.get('set-cookie')!.split(';')[0]!
     const session = () => fetch(`${admin}/api/session`, { headers: { Cookie: cookie } })
     expect((await session()).status).toBe(200)
     const { code, stdout } = await place.run(['operator-password', '--reset'])
     expect(code).toBe(0)
     expect((await session()).status).toBe(401)
-    expect((await signIn(old!)).status).toBe(401)
-    expect((await signIn(stdout.trim())).status).toBe(201)
+    expect((await signInAt(admin, { password: old! })).status).toBe(401)
+    expect((await signInAt(admin, { password: stdout.trim() })).status).toBe(201)
     const entries = withDatabase(place, (database) =>
       database.prepare<[], string>('SELECT entry FROM audit').pluck().all(),
     )

@@ -16,6 +16,7 @@ import {
   workplaceForAll,
   workplaceForEach,
 } from '../support/command.js'
+import { signInAt } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { childrenOf } from '../support/process-tree.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
@@ -33,14 +34,6 @@ function addressesOf({ production, sandbox, admin }: ServerProcess): Record<stri
     COUNTERSIGN_SANDBOX_LISTEN: new URL(sandbox).host,
     COUNTERSIGN_ADMIN_LISTEN: new URL(admin).host,
   }
-}
-
-function signIn(admin: string, password: string): Promise<Response> {
-  return fetch(`${admin}/api/session`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Origin: admin },
-    body: JSON.stringify({ password }),
-  })
 }
 
 describe('serve', () => {
@@ -128,7 +121,7 @@ describe('serve', () => {
     expect(existsSync(place.path('operator.password'))).toBe(false)
     const { admin, stderr } = await place.announce([], { COUNTERSIGN_OPERATOR_PASSWORD: '' })
     const [, password] = /shown only now:\n\n {2}(\S+)\n/.exec(stderr)!
-    expect((await signIn(admin, password!)).status).toBe(201)
+    expect((await signInAt(admin, { password: password! })).status).toBe(201)
   })
 
   it('names the HTTP server that serves, and why', async () => {
@@ -296,8 +289,8 @@ describe('serve', () => {
     expect(server.stderr).toContain(
       `warning: ${secret} contains a secret and is open to every user here (mode 644).`,
     )
-    expect((await signIn(server.admin, 'correct horse battery')).status).toBe(201)
-    expect((await signIn(server.admin, 'correct horse')).status).toBe(401)
+    expect((await signInAt(server.admin, { password: 'correct horse battery' })).status).toBe(201)
+    expect((await signInAt(server.admin, { password: 'correct horse' })).status).toBe(401)
   })
 
   const REFUSED: Array<[string, Record<string, string>, RegExp]> = [

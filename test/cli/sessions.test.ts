@@ -1,6 +1,7 @@
 /** `countersign operator sessions | sign-out`, `countersign tenant sessions | sign-out`, against a running service. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type HostedService, workplaceForAll } from '../support/command.js'
+import { signInAt } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 
 const place = workplaceForAll()
@@ -12,11 +13,7 @@ beforeAll(async () => {
 
 /** @returns the session cookie */
 async function signIn(credentials: object): Promise<string> {
-  const response = await fetch(`${server.admin}/api/session`, {
-    method: 'POST',
-    headers: { Origin: server.admin, 'Content-Type': 'application/json' },
-    body: JSON.stringify(credentials),
-  })
+  const response = await signInAt(server.admin, credentials)
   return response.headers.get('set-cookie')!.split(';')[0]!
 }
 async function asTenant(): Promise<string> {
@@ -59,13 +56,5 @@ describe('the commands on sessions', () => {
     for (const more of [[], ['sam', '--all'], ['sam'], ['--session', 'ses_none']])
       codes.push((await place.run(['operator', 'sign-out', ...more, '--json'])).error.code)
     expect(codes).toEqual(['wrong_usage', 'wrong_usage', 'session_not_found', 'session_not_found'])
-  })
-
-  it('leave nothing to end after a tenant is suspended: its sessions and links have ended', async () => {
-    const tenant = await asTenant()
-    await place.run(['tenant', 'suspend', 'acme'])
-    expect(await status(tenant)).toBe(401)
-    const refused = await place.ask('tenant login-link acme')
-    expect(refused.error.code).toBe('tenant_suspended')
   })
 })

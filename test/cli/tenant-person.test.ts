@@ -1,6 +1,7 @@
 /** `countersign tenant person`: people of a tenant are invited and removed while a service runs. */
 import { beforeAll, expect, it } from 'vitest'
 import { type HostedService, workplaceForAll } from '../support/command.js'
+import { signInAt } from '../support/dashboard.js'
 
 const NAME = 'pia@example.com'
 const place = workplaceForAll()
@@ -13,11 +14,7 @@ beforeAll(async () => {
 const person = (command: string, ...rest: string[]) =>
   place.run(['tenant', 'person', command, 'acme', ...rest])
 const open = async (link: string) => {
-  const response = await fetch(`${server.admin}/api/session`, {
-    method: 'POST',
-    headers: { Origin: server.admin, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ login_token: link.split('/').at(-1) }),
-  })
+  const response = await signInAt(server.admin, { login_token: link.split('/').at(-1) })
   return (await response.json()) as Record<string, unknown>
 }
 

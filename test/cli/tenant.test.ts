@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { MINUTE_MS } from '../../src/lib/clock.js'
 import { adviceText } from '../support/advice.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { type HostedService, poll, workplace, workplaceForAll } from '../support/command.js'
+import { type HostedService, workplace, workplaceForAll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { validSignatures } from '../support/trust.js'
 
@@ -81,26 +82,11 @@ describe('tenant create', () => {
     expect(validSignatures(response, { [id]: secret })).toEqual([id])
   })
 
-  it('refuses a name that is taken, without changing the first tenant', async () => {
-    const first = await create('taken')
-    const second = await place.ask('tenant create taken')
-    expect(second).toMatchObject({ code: 1, stdout: '', error: { code: 'tenant_exists' } })
-    expect((await sandbox(first.sandbox_key).health()).status).toBe(200)
-  })
-
   it('makes one tenant when two commands create the same name at once', async () => {
     const results = await Promise.all([1, 2].map(() => place.spawn(['tenant', 'create', 'race', '--json'])))
     expect(results.map(({ code }) => code).sort()).toEqual([0, 1])
     expect(results.find(({ code }) => code === 1)!.error.code).toBe('tenant_exists')
   })
-
-  for (const name of ['', '../up', '<b>bold</b>', 'x'.repeat(65)])
-    it(`refuses the name ${JSON.stringify(name.length > 20 ? `${name.length} letters` : name)}`, async () => {
-      const { code, stdout, error } = await place.run(['tenant', 'create', name, '--json'])
-      expect(code).toBe(1)
-      expect(stdout).toBe('')
-      expect(error.code).toBe('invalid_tenant_name')
-    })
 
   it('accepts a contract, which the list shows', async () => {
     const created = await place.ask('tenant create contract --rate-limit 7/s --fmr 5e-5')
@@ -263,14 +249,6 @@ describe('tenant revoke-key', () => {
     await expectRevoked(client)
   })
 
-  it('keeps the key of the other type', async () => {
-    const tenant = await createIssued('half-revoked')
-    const key = await reveal('half-revoked')
-    await place.run(['tenant', 'revoke-key', 'half-revoked', '--type', 'production'])
-    await expectRevoked(production(key))
-    expect((await sandbox(tenant.sandbox_key).health()).status).toBe(200)
-  })
-
   it('is refused when no key is active', async () => {
     await create('nothing-active')
     const production = await place.ask('tenant revoke-key nothing-active --type production')
@@ -294,51 +272,16 @@ describe('tenant reissue-key', () => {
   it('keeps the old key valid next to the new one with --grace', async () => {
     await createIssued('graceful')
     const old = await reveal('graceful')
-    const { code, stdout, stderr } = await place.run([
-      'tenant',
-      'reissue-key',
-      'graceful',
-      '--type',
-      'production',
-      '--grace',
-      '1h',
-    ])
+    const line = 'tenant reissue-key graceful --type production --grace 1h'
+    const { code, stdout, stderr } = await place.run(line.split(' '))
     expect(code).toBe(0)
     expect(stderr).toMatch(/old key stays valid until \d{4}-/)
     expect((await production(old).health()).status).toBe(200)
     expect((await production(stdout.trim()).health()).status).toBe(200)
     const { json } = await place.ask('tenant list')
     const listed = json.find(({ name }: { name: string }) => name === 'graceful')
-    expect(listed.keys.map((key: { valid_until: string | null }) => key.valid_until !== null)).toContain(true)
-  })
-
-  it('ends the old key when the grace period is over', async () => {
-    const tenant = await create('short-grace')
-    const { json } = await place.ask('tenant reissue-key short-grace --type sandbox --grace 1s')
-    const client = sandbox(tenant.sandbox_key)
-    await poll(
-      () => client.health(),
-      ({ status }) => status !== 200,
-    )
-    await expectRevoked(client)
-    expect((await sandbox(json.sandbox_key).health()).status).toBe(200)
-  })
-
-  it('no longer counts a key as active after its grace period', async () => {
-    const tenant = await create('grace-over')
-    await place.run(['tenant', 'reissue-key', 'grace-over', '--type', 'sandbox', '--grace', '1s'])
-    await poll(
-      () => sandbox(tenant.sandbox_key).health(),
-      ({ status }) => status !== 200,
-    )
-    const { json } = await place.ask('tenant revoke-key grace-over --type sandbox')
-    expect(json).toEqual({ revoked: 1 })
-  })
-
-  it('makes no production key before the first one is issued', async () => {
-    await create('impatient')
-    const result = await place.ask('tenant reissue-key impatient --type production')
-    expect(result).toMatchObject({ code: 1, error: { code: 'production_key_not_issued' } })
+    const ends = listed.keys.flatMap(({ valid_until }: { valid_until: string | null }) => valid_until ?? [])
+    expect(ends.map((end: string) => Math.ceil((Date.parse(end) - Date.now()) / MINUTE_MS))).toEqual([60])
   })
 
   it('reveals a production key only once, also when the reissue comes first', async () => {
@@ -352,15 +295,7 @@ describe('tenant reissue-key', () => {
     it(`refuses --grace ${grace} as wrong usage, and keeps the key`, async () => {
       const name = `grace-${grace.replace(/[^0-9a-z]/g, '_')}`
       const tenant = await create(name)
-      const { code, stderr } = await place.run([
-        'tenant',
-        'reissue-key',
-        name,
-        '--type',
-        'sandbox',
-        `--grace=${grace}`,
-        '--json',
-      ])
+      const { code, stderr } = await place.ask(`tenant reissue-key ${name} --type sandbox --grace=${grace}`)
       expect(code).toBe(2)
       expect(stderr).not.toContain('    at ')
       expect((await sandbox(tenant.sandbox_key).health()).status).toBe(200)
@@ -368,19 +303,6 @@ describe('tenant reissue-key', () => {
 })
 
 describe('tenant rotate-signing', () => {
-  it('makes a new secret, and signs every response under it and the old one', async () => {
-    const tenant = await create('rotated')
-    const { code, json } = await place.ask('tenant rotate-signing rotated')
-    expect(code).toBe(0)
-    expect(json.previous).toMatchObject({ id: tenant.signing_secret.id })
-    const response = await sandbox(tenant.sandbox_key).health()
-    const secrets = {
-      [tenant.signing_secret.id]: tenant.signing_secret.secret,
-      [json.signing_secret.id]: json.signing_secret.secret,
-    }
-    expect(validSignatures(response, secrets).sort()).toEqual(Object.keys(secrets).sort())
-  })
-
   it('is refused while two secrets are valid, unless --force ends the older one at once', async () => {
     const tenant = await create('forced')
     const first = await place.ask('tenant rotate-signing forced')

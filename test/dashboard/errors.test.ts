@@ -4,6 +4,7 @@ import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
 import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
+import { signInAt } from '../support/dashboard.js'
 import { SHOWN_STATUSES } from '../support/descriptions.js'
 import { exchange } from '../support/raw-socket.js'
 import { startService, type TestService } from '../support/service.js'
@@ -41,11 +42,7 @@ describe('an error of the dashboard', () => {
   })
 
   it('says after too many sign-ins when to try again', async () => {
-    const guess = () =>
-      fetch(`${running.service.adminUrl}/api/session`, {
-        ...{ method: 'POST', body: JSON.stringify({ login_token: 'x' }) },
-        headers: { 'Content-Type': 'application/json', Origin: running.service.adminUrl },
-      })
+    const guess = () => signInAt(running.service.adminUrl, { login_token: 'x' })
     let last = await guess()
     for (let tries = 0; tries < 11 && last.status !== 429; tries++) last = await guess()
     expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)

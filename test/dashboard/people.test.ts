@@ -202,18 +202,6 @@ describe('the rights', () => {
       expect([path, (await viewer.call('GET', below(path))).status]).toEqual([path, 200])
   })
 
-  it('refuse the operator’s routes to an admin of a tenant', async () => {
-    const admin = await person('admin')
-    const [all, own] = [await allRoutes(), await routesOf(admin)]
-    const refused = all.tenant.filter((route) => !own.tenant.includes(route))
-    expect(own.operator.toSorted()).toEqual(OWN)
-    expect(refused.toSorted()).toEqual([
-      ...['DELETE /', 'PATCH /', 'POST /drift/restart', 'POST /login-link', 'POST /resume', 'POST /suspend'],
-      ...['POST /users/unlock', 'POST /webhooks', 'POST /webhooks/remove'],
-    ])
-    await expectRefused(admin, refused, below())
-  })
-
   it.each(['admin', 'viewer'] as const)(
     'give a tenant %s no access to other tenants and to the installation',
     async (role) => {

@@ -32,6 +32,15 @@ export async function loginToken(running: TestService, tenantId: string): Promis
   return link.split('/').at(-1)!
 }
 
+/** The sign-in of a page at this address of the dashboard. */
+export function signInAt(adminUrl: string, credentials: object): Promise<Response> {
+  return fetch(`${adminUrl}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: adminUrl },
+    body: JSON.stringify(credentials),
+  })
+}
+
 /** Any request, with nothing that was not asked for. */
 export async function request(
   running: TestService,

@@ -223,6 +223,8 @@ overStores((stores) => {
           apiKey('first'),
           apiKey('payments', bounds),
           apiKey('audit', { name: 'audit' }),
+          // Its grace period is over, so that nothing is left to end.
+          apiKey('over', { validUntil: AT + 5 }),
           apiKey('production', { type: 'production' }),
         ],
       })
