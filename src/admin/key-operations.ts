@@ -43,11 +43,7 @@ export class KeyOperations {
     })
   }
 
-  /**
-   * Makes a new key, with the grants of the one before, which stays valid for `graceMs` milliseconds.
-   * @param name null for the first key of the environment
-   * @throws TenancyError production_key_not_issued, no_active_key
-   */
+  /** Makes a new key, as `Tenancy.reissueKey` does. @throws TenancyError production_key_not_issued, no_active_key */
   reissue(
     tenant: TenantRecord,
     actor: Actor,
@@ -74,11 +70,7 @@ export class KeyOperations {
     })
   }
 
-  /**
-   * Makes a named key with its own scopes, networks and client certificate.
-   * @throws TenancyError production_key_not_issued, key_exists, too_many_keys
-   * @throws KeyGrantError invalid_key_name, invalid_scope, invalid_network
-   */
+  /** Makes a named key with its own scopes, networks and client certificate, as `Tenancy.createKey` does. */
   create(tenant: TenantRecord, actor: Actor, type: Environment, grants: KeyGrants): Promise<NewApiKey> {
     return this.audited.run(tenant.id, actor, async (tx) => {
       const made = await this.tenancy.createKey(tx, tenant, type, grants)

@@ -66,6 +66,16 @@ export function keyView(key: ApiKeyRecord) {
   }
 }
 
+/** @param now milliseconds since the Unix epoch */
+export function keyState(
+  { revoked_at, valid_until }: ReturnType<typeof keyView>,
+  now: number,
+): 'active' | 'grace' | 'expired' | 'revoked' {
+  if (revoked_at !== null) return 'revoked'
+  if (valid_until === null) return 'active'
+  return Date.parse(valid_until) > now ? 'grace' : 'expired'
+}
+
 /** The last sign-in is null before the first. */
 export function operatorView(person: PersonRecord) {
   return wire(person, 'name', 'role', 'createdAt', 'lastSignInAt', 'lastSignInBy')

@@ -109,18 +109,13 @@ const UNITS = [
   ['s', 1],
 ] as const
 
-/** The two largest units of a duration, such as `3 h 2 min`. */
+/** The largest unit of a duration and the one below it, such as `3 h 2 min`. */
 function describeSeconds(seconds: number): string {
-  const first = Math.max(
-    0,
-    UNITS.findIndex(([, size]) => seconds >= size),
-  )
-  const parts: string[] = []
-  let rest = seconds
-  for (const [unit, size] of seconds > 0 ? UNITS.slice(first, first + 2) : UNITS.slice(-1)) {
-    const count = Math.floor(rest / size)
-    rest -= count * size
-    if (count > 0 || parts.length === 0) parts.push(`${count} ${unit}`)
-  }
-  return parts.join(' ')
+  const counts = UNITS.map(([unit, size], index) => {
+    const rest = seconds % (UNITS[index - 1]?.[1] ?? Number.POSITIVE_INFINITY)
+    return { unit, count: Math.floor(rest / size) }
+  })
+  const first = counts.findIndex(({ count }) => count > 0)
+  const parts = counts.slice(first, first + 2).filter(({ count }) => count > 0)
+  return parts.map(({ unit, count }) => `${count} ${unit}`).join(' ') || '0 s'
 }

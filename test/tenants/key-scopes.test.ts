@@ -47,11 +47,9 @@ async function create(
   grants: Partial<KeyGrants>,
   environment: Environment = 'sandbox',
 ): Promise<ApiClient & { key: string; id: string; name: string }> {
-  const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
+  const { operations, record } = await keys()
   const name = grants.name ?? `key-${++made}`
-  const record = await tenancy.find(tenant.id)
-  const { key, record: row } = await operations.keys.create(record, COMMAND_LINE, environment, {
+  const { key, record: row } = await operations.create(record, COMMAND_LINE, environment, {
     scopes: null,
     networks: null,
     ...grants,
@@ -60,11 +58,10 @@ async function create(
   return { ...apiClient(running.service.url(environment), key), key, id: row.id, name }
 }
 
-const keys = async () => {
-  const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
-  return { operations: operations.keys, record: await tenancy.find(tenant.id) }
-}
+const keys = async (id = tenant.id) => ({
+  operations: operationsOf(running.service).keys,
+  record: await running.service.core.tenancy.find(id),
+})
 
 let users = 0
 const newUser = () => `scoped-${++users}`
@@ -73,181 +70,113 @@ const action = 'x'
 interface ScopedCall {
   what: string
   endpoint: string
-  needs: Scope[]
+  needs: readonly Scope[]
   call: (client: ApiClient) => Promise<unknown>
 }
+const scoped = (
+  ...[what, endpoint, needs, call]: [string, string, Scope[], ScopedCall['call']]
+): ScopedCall => ({
+  what,
+  endpoint,
+  needs,
+  call,
+})
 
 /** Calls of the API, with the scopes that each needs: all of them. */
 const NAMED: ScopedCall[] = [
-  {
-    what: 'enrolling a new user',
-    endpoint: 'enroll',
-    needs: ['enroll'],
-    call: (client) => client.enroll({ user_id: newUser(), image }),
-  },
-  {
-    what: 'assessing photos',
-    endpoint: 'enroll',
-    needs: ['enroll'],
-    call: (client) => client.enroll({ user_id: newUser(), image, dry_run: true }),
-  },
-  {
-    what: 'replacing a reference',
-    endpoint: 'enroll',
-    needs: ['enroll', 'replace'],
-    call: (client) => client.enroll({ user_id: 'enrolled', image, replace: true }),
-  },
-  {
-    what: 'adding photos to a reference',
-    endpoint: 'enroll',
-    needs: ['enroll', 'replace'],
-    call: (client) => client.enroll({ user_id: 'enrolled', image, add: true }),
-  },
-  {
-    what: 'verifying a user',
-    endpoint: 'verify',
-    needs: ['verify'],
-    call: (client) => client.verify({ user_id: 'enrolled', image, action }),
-  },
-  {
-    what: 'a challenge for a verify',
-    endpoint: 'create_challenge',
-    needs: ['verify'],
-    call: (client) => client.call('POST', '/v1/challenges', { user_id: 'enrolled', action }),
-  },
-  {
-    what: 'a challenge for an enrolment',
-    endpoint: 'create_challenge',
-    needs: ['enroll'],
-    call: (client) => client.call('POST', '/v1/challenges', { user_id: newUser(), purpose: 'enroll' }),
-  },
-  {
-    what: 'a capture session for a verify',
-    endpoint: 'create_capture_session',
-    needs: ['verify'],
-    call: (client) => askForSession(client, { user_id: 'enrolled' }),
-  },
-  {
-    what: 'a capture session for an enrolment',
-    endpoint: 'create_capture_session',
-    needs: ['enroll'],
-    call: (client) => askForSession(client, { user_id: newUser(), purpose: 'enroll', action: undefined }),
-  },
-  {
-    what: 'a capture session that replaces a reference',
-    endpoint: 'create_capture_session',
-    needs: ['enroll', 'replace'],
-    call: (client) =>
+  scoped('enrolling a new user', 'enroll', ['enroll'], (client) =>
+    client.enroll({ user_id: newUser(), image }),
+  ),
+  scoped('assessing photos', 'enroll', ['enroll'], (client) =>
+    client.enroll({ user_id: newUser(), image, dry_run: true }),
+  ),
+  scoped('replacing a reference', 'enroll', ['enroll', 'replace'], (client) =>
+    client.enroll({ user_id: 'enrolled', image, replace: true }),
+  ),
+  scoped('adding photos to a reference', 'enroll', ['enroll', 'replace'], (client) =>
+    client.enroll({ user_id: 'enrolled', image, add: true }),
+  ),
+  scoped('verifying a user', 'verify', ['verify'], (client) =>
+    client.verify({ user_id: 'enrolled', image, action }),
+  ),
+  scoped('a challenge for a verify', 'create_challenge', ['verify'], (client) =>
+    client.call('POST', '/v1/challenges', { user_id: 'enrolled', action }),
+  ),
+  scoped('a challenge for an enrolment', 'create_challenge', ['enroll'], (client) =>
+    client.call('POST', '/v1/challenges', { user_id: newUser(), purpose: 'enroll' }),
+  ),
+  scoped('a capture session for a verify', 'create_capture_session', ['verify'], (client) =>
+    askForSession(client, { user_id: 'enrolled' }),
+  ),
+  scoped('a capture session for an enrolment', 'create_capture_session', ['enroll'], (client) =>
+    askForSession(client, { user_id: newUser(), purpose: 'enroll', action: undefined }),
+  ),
+  scoped(
+    'a capture session that replaces a reference',
+    'create_capture_session',
+    ['enroll', 'replace'],
+    (client) =>
       askForSession(client, { user_id: 'enrolled', purpose: 'enroll', action: undefined, replace: true }),
-  },
-  {
-    what: 'what came of a capture session for an enrolment',
-    endpoint: 'get_capture_session',
-    needs: ['enroll'],
-    call: async (client) => {
+  ),
+  scoped(
+    'what came of a capture session for an enrolment',
+    'get_capture_session',
+    ['enroll'],
+    async (client) => {
       const asked = await askForSession(tenant.sandbox, {
         ...{ user_id: newUser(), purpose: 'enroll', action: undefined },
       })
       return client.call('GET', `/v1/capture-sessions/${asked.body.session_id}`)
     },
-  },
-  {
-    what: 'looking a user up',
-    endpoint: 'get_user',
-    needs: ['read'],
-    call: (client) => client.call('GET', '/v1/users/enrolled'),
-  },
-  {
-    what: 'the audit log',
-    endpoint: 'list_audit',
-    needs: ['audit'],
-    call: (client) => client.call('GET', '/v1/audit'),
-  },
-  {
-    what: 'erasing a user',
-    endpoint: 'delete',
-    needs: ['erase'],
-    call: async (client) => {
-      const user = newUser()
-      await tenant.sandbox.enroll({ user_id: user, image })
-      return client.erase(user)
-    },
-  },
-  {
-    what: 'rotating the signing secret',
-    endpoint: 'rotate_signing',
-    needs: ['rotate'],
-    call: (client) => client.rotate({ force: true }),
-  },
-  {
-    what: 'the beginning of the registration of a passkey',
-    endpoint: 'begin_passkey_registration',
-    needs: ['enroll'],
-    call: async (client) => client.call('POST', passkeysPath(await another(), '/registration'), {}),
-  },
-  {
-    what: 'registering a passkey',
-    endpoint: 'register_passkey',
-    needs: ['enroll'],
-    call: async (client) => {
-      const user_id = await another()
-      const { body } = await tenant.sandbox.call('POST', passkeysPath(user_id, '/registration'), {})
-      const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(body.options)
-      const { challenge_id, nonce } = body
-      return client.call('POST', passkeysPath(user_id), { challenge_id, nonce, credential })
-    },
-  },
-  {
-    what: 'listing passkeys',
-    endpoint: 'list_passkeys',
-    needs: ['read'],
-    call: (client) => client.call('GET', passkeysPath('enrolled')),
-  },
-  {
-    what: 'revoking a passkey',
-    endpoint: 'revoke_passkey',
-    needs: ['enroll'],
-    call: async (client) => {
-      const user_id = await another()
-      const { answer } = await registered(tenant.sandbox, user_id)
-      return client.call('DELETE', passkeysPath(user_id, `/${answer.body.passkey_id}`))
-    },
-  },
-  {
-    what: 'beginning the recovery of a passkey',
-    endpoint: 'verify',
-    needs: ['verify', 'recover'],
-    call: (client) => client.verify({ user_id: 'enrolled', image, action: { type: 'recover_passkey' } }),
-  },
-  {
-    what: 'cancelling the recovery of a passkey',
-    endpoint: 'cancel_passkey_recovery',
-    needs: ['recover'],
-    call: async (client) => {
-      const user_id = await another()
-      await registered(tenant.sandbox, user_id)
-      const action = { type: 'recover_passkey' }
-      const { body } = await tenant.sandbox.call('POST', '/v1/challenges', { user_id, action })
-      await tenant.sandbox.verify({ user_id, action, challenge: answerTo(body, image) })
-      return client.call('DELETE', passkeysPath(user_id, '/recovery'))
-    },
-  },
-  {
-    what: 'options for a passkey to sign',
-    endpoint: 'begin_passkey_assertion',
-    needs: ['verify'],
-    call: async (client) => {
-      const user_id = await another()
-      await registered(tenant.sandbox, user_id)
-      return client.call('POST', passkeysPath(user_id, '/assertion'), { action })
-    },
-  },
-  {
-    what: 'a report of health',
-    endpoint: 'health',
-    needs: [],
-    call: (client) => client.health(),
-  },
+  ),
+  scoped('looking a user up', 'get_user', ['read'], (client) => client.call('GET', '/v1/users/enrolled')),
+  scoped('the audit log', 'list_audit', ['audit'], (client) => client.call('GET', '/v1/audit')),
+  scoped('erasing a user', 'delete', ['erase'], async (client) => {
+    const user = newUser()
+    await tenant.sandbox.enroll({ user_id: user, image })
+    return client.erase(user)
+  }),
+  scoped('rotating the signing secret', 'rotate_signing', ['rotate'], (client) =>
+    client.rotate({ force: true }),
+  ),
+  scoped(
+    'the beginning of the registration of a passkey',
+    'begin_passkey_registration',
+    ['enroll'],
+    async (client) => client.call('POST', passkeysPath(await another(), '/registration'), {}),
+  ),
+  scoped('registering a passkey', 'register_passkey', ['enroll'], async (client) => {
+    const user_id = await another()
+    const { body } = await tenant.sandbox.call('POST', passkeysPath(user_id, '/registration'), {})
+    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(body.options)
+    const { challenge_id, nonce } = body
+    return client.call('POST', passkeysPath(user_id), { challenge_id, nonce, credential })
+  }),
+  scoped('listing passkeys', 'list_passkeys', ['read'], (client) =>
+    client.call('GET', passkeysPath('enrolled')),
+  ),
+  scoped('revoking a passkey', 'revoke_passkey', ['enroll'], async (client) => {
+    const user_id = await another()
+    const { answer } = await registered(tenant.sandbox, user_id)
+    return client.call('DELETE', passkeysPath(user_id, `/${answer.body.passkey_id}`))
+  }),
+  scoped('beginning the recovery of a passkey', 'verify', ['verify', 'recover'], (client) =>
+    client.verify({ user_id: 'enrolled', image, action: { type: 'recover_passkey' } }),
+  ),
+  scoped('cancelling the recovery of a passkey', 'cancel_passkey_recovery', ['recover'], async (client) => {
+    const user_id = await another()
+    await registered(tenant.sandbox, user_id)
+    const action = { type: 'recover_passkey' }
+    const { body } = await tenant.sandbox.call('POST', '/v1/challenges', { user_id, action })
+    await tenant.sandbox.verify({ user_id, action, challenge: answerTo(body, image) })
+    return client.call('DELETE', passkeysPath(user_id, '/recovery'))
+  }),
+  scoped('options for a passkey to sign', 'begin_passkey_assertion', ['verify'], async (client) => {
+    const user_id = await another()
+    await registered(tenant.sandbox, user_id)
+    return client.call('POST', passkeysPath(user_id, '/assertion'), { action })
+  }),
+  scoped('a report of health', 'health', [], (client) => client.health()),
 ]
 
 /** Endpoints whose key needs one of several scopes, each with a test of its own. */
@@ -263,7 +192,7 @@ const CALLS = [
       (one): ScopedCall => ({
         what: `the example of ${one.id}`,
         endpoint: one.id,
-        needs: [...one.scopes],
+        needs: one.scopes,
         call: (client) => client.call(one.method, examplePath(one), one.body && exampleBody(one)),
       }),
     ),
@@ -299,25 +228,26 @@ describe('a key with scopes', () => {
       })
   }
 
-  it('guidance needs the scope verify or enroll', async () => {
-    const ask = async (scopes: Scope[]) =>
-      (await create({ scopes })).call('POST', '/v1/guidance', { image, step: 'turn_left' })
-    expect((await ask(['verify'])).status).toBe(200)
-    expect((await ask(['enroll'])).status).toBe(200)
-    const { body } = await ask(['read', 'audit', 'erase', 'rotate'])
+  it.each<[string, Scope[], (client: ApiClient) => ReturnType<ApiClient['call']>]>([
+    [
+      'guidance',
+      ['verify', 'enroll'],
+      (client) => client.call('POST', '/v1/guidance', { image, step: 'turn_left' }),
+    ],
+    [
+      'looking a verification up',
+      ['verify', 'read'],
+      async (client) => {
+        const { body } = await tenant.sandbox.verify({ user_id: 'enrolled', image, action })
+        return client.call('GET', `/v1/verifications/${body.verification_id}`)
+      },
+    ],
+  ])('%s needs one of the scopes %j', async (_, needed, call) => {
+    for (const scope of needed) expect((await call(await create({ scopes: [scope] }))).status).toBe(200)
+    const others = SCOPES.filter((scope) => ![...needed, 'replace', 'recover'].includes(scope))
+    const { body } = await call(await create({ scopes: others }))
     expect(body.code).toBe('insufficient_scope')
-    expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(['verify', 'enroll'])
-  })
-
-  it('looking a verification up needs the scope verify or read', async () => {
-    const { body: made } = await tenant.sandbox.verify({ user_id: 'enrolled', image, action })
-    const ask = async (scopes: Scope[]) =>
-      (await create({ scopes })).call('GET', `/v1/verifications/${made.verification_id}`)
-    expect((await ask(['verify'])).status).toBe(200)
-    expect((await ask(['read'])).status).toBe(200)
-    const { body } = await ask(['enroll', 'replace', 'audit', 'erase', 'rotate'])
-    expect(body.code).toBe('insufficient_scope')
-    expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(['verify', 'read'])
+    expect(body.details.map(({ scope }: { scope: string }) => scope)).toEqual(needed)
   })
 
   it('the table of scopes covers every endpoint', () => {
@@ -406,17 +336,13 @@ describe('a further key', () => {
   })
 
   it('a named key survives a reissue of the first key, and is revoked with all keys', async () => {
-    const other = await running.tenant()
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    const record = await tenancy.find(other.id)
-    const { key } = await operations.keys.create(record, COMMAND_LINE, 'sandbox', {
-      ...{ name: 'ci', scopes: ['verify'], networks: null },
-    })
+    const { operations, record } = await keys((await running.tenant()).id)
+    const grants = { name: 'ci', scopes: ['verify'], networks: null }
+    const { key } = await operations.create(record, COMMAND_LINE, 'sandbox', grants)
     const client = apiClient(running.service.url('sandbox'), key)
-    await operations.keys.reissue(record, COMMAND_LINE, 'sandbox', 0)
+    await operations.reissue(record, COMMAND_LINE, 'sandbox', 0)
     expect((await client.health()).status).toBe(200)
-    expect(await operations.keys.revoke(record, COMMAND_LINE, 'sandbox')).toBe(2)
+    expect(await operations.revoke(record, COMMAND_LINE, 'sandbox')).toBe(2)
     expect((await client.health()).status).toBe(401)
   })
 
@@ -440,11 +366,9 @@ describe('a further key', () => {
   })
 
   it('refuses a named production key before the production key was issued', async () => {
-    const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
-    const record = await tenancy.find((await running.tenant()).id)
+    const { operations, record } = await keys((await running.tenant()).id)
     const grants = { name: 'early', scopes: ['verify'], networks: null }
-    await expect(operations.keys.create(record, COMMAND_LINE, 'production', grants)).rejects.toMatchObject({
+    await expect(operations.create(record, COMMAND_LINE, 'production', grants)).rejects.toMatchObject({
       code: 'production_key_not_issued',
     })
   })
@@ -452,16 +376,9 @@ describe('a further key', () => {
   it('the audit log records the grants of a named key, never its text', async () => {
     const key = await create({ scopes: ['verify'], networks: ['10.0.0.0/8'] }, 'production')
     const { body } = await full.call('GET', '/v1/audit?event=key_created&limit=200')
-    expect(body.data.at(-1).facts).toEqual({
-      ...{
-        type: 'production',
-        key: key.id,
-        name: key.name,
-        scopes: 'verify',
-        networks: '10.0.0.0/8',
-        certificate: null,
-      },
-    })
+    const bounds = { scopes: 'verify', networks: '10.0.0.0/8', certificate: null }
+    const { id, name } = key
+    expect(body.data.at(-1).facts).toEqual({ type: 'production', key: id, name, ...bounds })
     expect(JSON.stringify(body)).not.toContain(key.key)
   })
 })

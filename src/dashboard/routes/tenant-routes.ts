@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { assertLivenessServed } from '../../../models/pack/pack-grade.js'
 import { rotationView, secretView } from '../../admin/key-operations.js'
-import { keyView, tenantErasureView, tenantParts, tenantView } from '../../admin/views.js'
+import { keyState, keyView, tenantErasureView, tenantParts, tenantView } from '../../admin/views.js'
 import { nullable } from '../../api/schemas.js'
 import { LIVENESS_REQUIREMENTS } from '../../config/liveness-requirement.js'
 import { DAY_MS, isoTime, SECOND_MS } from '../../lib/clock.js'
@@ -132,24 +132,16 @@ export function shownTenant(tenant: TenantRecord) {
 
 function keyWithRate(key: ApiKeyRecord, tenant: TenantRecord, services: DashboardServices) {
   const contract = services.core.tenancy.rateContract(tenant, key.type)
+  const view = keyView(key)
   return {
-    ...keyView(key),
-    state: keyState(key, services.clock.now()),
+    ...view,
+    state: keyState(view, services.clock.now()),
     rate: {
       per_second: contract.ratePerSecond,
       burst: contract.burst,
       remaining: services.rateLimiter.remaining(contract.holder, contract),
     },
   }
-}
-
-function keyState(
-  { revokedAt, validUntil }: ApiKeyRecord,
-  now: number,
-): 'active' | 'grace' | 'expired' | 'revoked' {
-  if (revokedAt !== null) return 'revoked'
-  if (validUntil === null) return 'active'
-  return validUntil > now ? 'grace' : 'expired'
 }
 
 export const TENANT_ADMIN_ROUTES = {
