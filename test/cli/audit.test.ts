@@ -107,14 +107,6 @@ describe('audit verify', () => {
     expect(people.code).toBe(1)
     expect(people.stdout).toMatch(/^acme +2 +broken at entry 3$/m)
   })
-
-  it('reports an entry that was removed', async () => {
-    await createAudited('acme')
-    tamper('DELETE FROM audit WHERE sequence = 2')
-    const { code, json } = await place.ask('audit verify')
-    expect(code).toBe(1)
-    expect(json).toMatchObject([{ broken_at: 2 }])
-  })
 })
 
 describe('keys instance-secret', () => {

@@ -1,18 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiClient } from '../support/client.js'
-import { type CommandResult, type Workplace, workplace } from '../support/command.js'
+import { type CommandResult, workplaceForAll } from '../support/command.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
 import { startService, type TestService } from '../support/service.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let running: TestService
 let production: ApiClient
 const photos = {} as Record<'ada' | 'adaToday' | 'grace', Buffer>
 const file = (name: string) => place.path(name)
 
 beforeAll(async () => {
-  place = await workplace()
   for (const name of ['ada', 'adaToday', 'grace'] as const) {
     photos[name] = await face(name)
     await writeFile(file(`${name}.jpg`), photos[name])
@@ -26,10 +25,7 @@ beforeAll(async () => {
   const enrolled = await production.enroll({ user_id: 'ada', image: base64(photos.ada) })
   expect(enrolled.status).toBe(201)
 })
-afterAll(async () => {
-  await place?.dispose()
-  await running?.stop()
-})
+afterAll(() => running?.stop())
 
 /** The command's results for Ada and others, each asked for once. */
 const comparisons = new Map<string, Promise<CommandResult>>()
@@ -67,12 +63,7 @@ describe('compare', () => {
     )
     expect(json.faces).toHaveLength(2)
     for (const { box, quality, liveness } of json.faces) {
-      expect(box).toEqual({
-        x: expect.any(Number),
-        y: expect.any(Number),
-        width: expect.any(Number),
-        height: expect.any(Number),
-      })
+      expect(Object.keys(box)).toEqual(['x', 'y', 'width', 'height'])
       expect(box.width).toBeGreaterThan(80)
       expect(quality.score).toBeGreaterThan(0)
       expect(liveness).toMatchObject({ checked: false, passed: null })

@@ -1,20 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Workplace, workplace } from '../support/command.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { workplaceForAll } from '../support/command.js'
 
-let place: Workplace
+const place = workplaceForAll()
 const scripts: Record<string, string> = {}
 beforeAll(async () => {
-  place = await workplace()
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { stdout } = await place.run(['completion', shell])
     scripts[shell] = place.path(`completion.${shell}`)
     await writeFile(scripts[shell], stdout)
   }
 })
-afterAll(() => place?.dispose())
 
 const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
 

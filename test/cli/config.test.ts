@@ -2,17 +2,16 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { freePorts } from '../../src/http/free-port.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import { adviceText } from '../support/advice.js'
 import { CertificateMaker } from '../support/certificates.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { withDatabase } from '../support/database.js'
 
-let place: Workplace
 /** No setting is open by default here, and there is no pack to judge, also none that could be built. */
 const CLOSED = {
   COUNTERSIGN_REPLAY_POLICY: 'reject',
@@ -20,10 +19,7 @@ const CLOSED = {
   COUNTERSIGN_MODELS_DIR: '/dev/null/models',
   COUNTERSIGN_MODEL_PACK: 'brought',
 }
-beforeEach(async () => {
-  place = await workplace(CLOSED)
-})
-afterEach(() => place?.dispose())
+const place = workplaceForEach(CLOSED)
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 

@@ -112,15 +112,8 @@ describe('evaluate, with a folder of people', () => {
 
   it('compares everybody with everybody, separates groups, and writes every kind of report', async () => {
     const reports = ['html', 'md', 'json'].map((ending) => place.path(`report.${ending}`))
-    const { code, json, stderr } = await place.run([
-      'evaluate',
-      people(),
-      '--groups',
-      place.path('people.csv'),
-      '--json',
-      '--report',
-      ...reports,
-    ])
+    const line = `evaluate ${people()} --groups ${place.path('people.csv')} --report ${reports.join(' ')}`
+    const { code, json, stderr } = await place.ask(line)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(json).toMatchObject({
       pack: 'baseline@1.0.0',
@@ -191,33 +184,22 @@ describe('evaluate, with a folder of people', () => {
 })
 
 describe('the line for programs', () => {
-  const point = {
-    fmr: 1e-4,
-    threshold: 0.782753,
-    measured_fmr: expect.any(Number),
-    measured_fmr_ci95: [expect.any(Number), expect.any(Number)],
-    measured_fnmr: expect.any(Number),
-  }
+  const number = expect.any(Number)
+  const rates = { measured_fmr: number, measured_fmr_ci95: [number, number], measured_fnmr: number }
+  const counts = { photos: number, people: number, genuine_pairs: number, impostor_pairs: number }
   const line = {
-    pack: 'baseline@1.0.0',
-    photos: expect.any(Number),
-    people: expect.any(Number),
-    genuine_pairs: expect.any(Number),
-    impostor_pairs: expect.any(Number),
-    failed_to_acquire: expect.any(Number),
-    eer: expect.any(Number),
-    configured: expect.objectContaining(point),
-    groups: [],
-    model: 'baseline@1.0.0',
+    ...{ pack: 'baseline@1.0.0', model: 'baseline@1.0.0', groups: [] },
+    ...{ ...counts, failed_to_acquire: number, eer: number, balanced_accuracy: number },
+    configured: expect.objectContaining({ fmr: 1e-4, threshold: 0.782753, ...rates }),
     points: expect.any(Array),
     refused: expect.any(Object),
-    balanced_accuracy: expect.any(Number),
   }
 
-  it.each(['a folder of people', 'a file of pairs'])('is the last and the only one, of %s', async (kind) => {
-    const { code, stdout } = kind.startsWith('a folder')
-      ? await place.ask(`evaluate ${place.path('people')}`)
-      : await evaluate(['ada.jpg,adaToday.jpg,1', 'ada.jpg,grace.jpg,0'])
+  it.each([
+    ['a folder of people', () => place.ask(`evaluate ${place.path('people')}`)],
+    ['a file of pairs', () => evaluate(['ada.jpg,adaToday.jpg,1', 'ada.jpg,grace.jpg,0'])],
+  ])('is the last and the only one, of %s', async (_, run) => {
+    const { code, stdout } = await run()
     expect(code).toBe(0)
     expect(stdout.endsWith('}\n')).toBe(true)
     expect(stdout.trimEnd().split('\n')).toHaveLength(1)

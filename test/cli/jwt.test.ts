@@ -19,15 +19,7 @@ const claims = { aud: 'ten_1', sub: 'ada', verdict: 'approved', exp: inFiveMinut
 
 describe('jwt', () => {
   it('shows the claims of a valid token', async () => {
-    const result = await place.run([
-      'jwt',
-      token(claims),
-      '--secret',
-      SECRET,
-      '--audience',
-      'ten_1',
-      '--json',
-    ])
+    const result = await place.ask(`jwt ${token(claims)} --secret ${SECRET} --audience ten_1`)
     expect(result.code).toBe(0)
     expect(JSON.parse(result.stdout)).toMatchObject({ valid: true, header: { kid: 'sec_1' }, claims })
   })
@@ -62,10 +54,9 @@ describe('jwt', () => {
   })
 
   it('reports a secret that is not the one named in the token', async () => {
-    const result = await place.run(['jwt', token(claims, 'another'), '--secret', SECRET, '--json'])
-    expect(result.error!.message).toContain(
-      'the token names the secret sec_1, and the secret given is not that one',
-    )
+    const result = await place.ask(`jwt ${token(claims, 'another')} --secret ${SECRET}`)
+    expect(result).toMatchObject({ code: 1, stdout: '', error: { code: 'invalid_jwt' } })
+    expect(result.error.message).toContain('names the secret sec_1, and the secret given is not that one')
   })
 
   it.each([
@@ -87,18 +78,13 @@ describe('jwt', () => {
       expect(people.stdout).toContain('"sub": "ada"')
       const json = await place.run(['jwt', timed, '--secret', SECRET, '--json'])
       expect(json.code).toBe(1)
-      expect(json.json).toMatchObject({
-        valid: false,
-        reason,
-        header: { kid: 'sec_1' },
-        claims: { sub: 'ada' },
-      })
+      const shown = { header: { kid: 'sec_1' }, claims: { sub: 'ada' } }
+      expect(json.json).toMatchObject({ valid: false, reason, ...shown })
       expect(json.json.seconds).toBeGreaterThan(590)
     },
   )
 
   it.each([
-    ['signed with another secret', () => token(claims, 'another'), []],
     ['that has expired, for another tenant', () => token({ ...claims, exp: 1 }), ['--audience', 'ten_2']],
     ['that has expired, signed with another secret', () => token({ ...claims, exp: 1 }, 'another'), []],
     ['for another tenant', () => token(claims), ['--audience', 'ten_2']],

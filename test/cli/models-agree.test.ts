@@ -101,16 +101,8 @@ describe('models verify --agree', () => {
   })
 
   it('refuses a photo that cannot be read', async () => {
-    const missing = place.path('nowhere.jpg')
-    const { code, error } = await place.run([
-      'models',
-      'verify',
-      'baseline',
-      '--agree',
-      '--photos',
-      missing,
-      '--json',
-    ])
+    const line = `models verify baseline --agree --photos ${place.path('nowhere.jpg')}`
+    const { code, error } = await place.ask(line)
     expect({ code, error: error.code }).toEqual({ code: 1, error: 'file_unreadable' })
   })
 })

@@ -6,7 +6,7 @@ import type { AssembledPack, DownloadedPack } from '../../tools/pack-builders/bu
 import { findCataloguePack } from '../../tools/pack-builders/catalogue/catalogue.js'
 import { downloadedPackDocument } from '../../tools/pack-builders/catalogue/downloaded-pack.js'
 import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../biometrics/fixtures.js'
-import { type Workplace, workplace } from '../support/command.js'
+import { workplaceForEach } from '../support/command.js'
 import { type FilesServer, filesOf, serveFiles } from '../support/files-server.js'
 
 const OPENCV_ZOO = findCataloguePack('opencv-zoo') as DownloadedPack
@@ -21,17 +21,15 @@ interface Mirrored {
   path: string
 }
 
-let place: Workplace
+const place = workplaceForEach()
 let env: Record<string, string>
 let servers: FilesServer[]
 beforeEach(async () => {
-  place = await workplace()
   env = { COUNTERSIGN_MODELS_DIR: place.path('models') }
   servers = []
 })
-afterEach(async () => {
+afterEach(() => {
   for (const server of servers) server.close()
-  await place?.dispose()
 })
 
 async function mirror(listener: RequestListener): Promise<FilesServer> {

@@ -7,7 +7,7 @@ import { request as httpsRequest } from 'node:https'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { addressOf, loginToken, request, signIn } from '../support/dashboard.js'
+import { addressOf, loginToken, request, signIn, signInAt } from '../support/dashboard.js'
 import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
@@ -192,11 +192,7 @@ describe('an unencrypted channel', () => {
       const { id } = await running.tenant()
       const base = `http://${outside}:${running.service.addresses.admin.port}`
       const origin = { Origin: base, 'Content-Type': 'application/json' }
-      const signedIn = await fetch(`${base}/api/session`, {
-        method: 'POST',
-        headers: origin,
-        body: JSON.stringify({ password: OPERATOR_PASSWORD }),
-      })
+      const signedIn = await signInAt(base, { password: OPERATOR_PASSWORD })
       const headers = {
         ...origin,
         Cookie: signedIn.headers.get('set-cookie')!.split(';')[0]!,
