@@ -9,7 +9,6 @@ import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { MigrationStatus, ModelOperations } from './model-operations.js'
 
-/** Name of the actor in audit entries. */
 const SCHEDULE: Actor = { name: 'schedule', requestId: null }
 const USERS_AT_ONCE = 50
 /** How long calls that began before the end may go on and write a template of the model that goes. */

@@ -40,7 +40,6 @@ export const PERSON_ERRORS = {
 
 export class PersonError extends CodedError<keyof typeof PERSON_ERRORS> {}
 
-/** A generated password, which is shown once. */
 export interface NewPassword {
   operator: PersonRecord
   password: string

@@ -11,7 +11,6 @@ export function erasureFacts(receipt: ErasureRecord) {
   return { ...wire(receipt, 'erasureId'), ...erasedCounts(receipt) }
 }
 
-/** The rows that were erased, by what they held. */
 export function erasedCounts(erased: Erased) {
   return wire(erased, 'references', 'captures', 'passkeys', 'idempotencyRecords')
 }

@@ -81,7 +81,6 @@ function verdictOf(same: boolean): Cell {
   return same ? { text: 'same person', style: 'green' } : { text: 'not the same person', style: 'red' }
 }
 
-/** Names the file that the engine refused. */
 function naming(error: unknown, files: string[]): unknown {
   if (!(error instanceof BiometricError) || error.imageIndex === undefined) return error
   return new CommandError(error.code, `${files[error.imageIndex]}: ${error.message}`)

@@ -30,7 +30,6 @@ const TYPES: Record<string, string> = {
 /** Lets browsers keep a file for a year, because its name contains a hash of its content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** Returns the replies by path. */
 export function staticFiles(): Map<string, Reply> {
   const files = new Map<string, Reply>()
   for (const [path, content] of filesIn(packageFile('dist', 'src', 'dashboard', 'web'))) {

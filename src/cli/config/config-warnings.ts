@@ -85,7 +85,6 @@ function addressWarnings(config: Config): string[] {
   ]
 }
 
-/** Warns of secret files that every user of the machine may open. */
 function openToAll(paths: string[], what: string): ConfigWarning[] {
   if (process.platform === 'win32') return []
   return paths

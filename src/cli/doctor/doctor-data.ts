@@ -88,7 +88,6 @@ function describeUsers({ calibration }: ModelPack): string {
   return `, measured between ${people} of your users on ${calibration.date} (likely duplicates: ${duplicates})`
 }
 
-/** Checks the packs that are loaded next to the model pack. */
 export async function checkFollowingPacks(config: Config): Promise<Finding[]> {
   const { ok, warning, problem } = findingsOf('following packs')
   return Promise.all(
@@ -119,7 +118,6 @@ function packRemedy(pack: string, dir: string): string {
   return kind ? `run countersign models pull ${pack}` : `install the pack into ${dir}`
 }
 
-/** Lists the services on a database that several can serve from. */
 export async function checkNodes(config: Config): Promise<Finding[]> {
   if (!isPostgres(config)) return []
   const { ok, warning, problem } = findingsOf('nodes')
@@ -247,7 +245,6 @@ export async function checkMasterKeyChange(config: Config): Promise<Finding[]> {
   ]
 }
 
-/** The findings of the features about their part of the installation. */
 export async function checkFeatures(config: Config): Promise<Finding[]> {
   const findings = FEATURES.map(({ examine }) => examine?.(config, (work) => using(config, work)) ?? [])
   return (await Promise.all(findings)).flat()

@@ -109,7 +109,6 @@ export function checkByteNetworks(): Finding {
   )
 }
 
-/** Tries each configured accelerator, and says which provider would serve. */
 export async function checkProviders(config: Config): Promise<Finding[]> {
   const { listSupportedBackends } = createRequire(import.meta.url)('onnxruntime-node') as {
     listSupportedBackends(): Array<{ name: string }>

@@ -41,7 +41,6 @@ export function addonBinaries(folder = uwsFolder()): string[] {
     .map((file) => join(folder, file))
 }
 
-/** Differences from the record, one sentence each. */
 export function addonDifferences(recorded: AddonRecord, installed: AddonRecord): string[] {
   const release = ({ package: name, version }: AddonRecord) => `${name} ${version}`
   if (release(recorded) !== release(installed))

@@ -34,7 +34,6 @@ import { nearestFolder } from '../../lib/nearest-folder.js'
 import type { ServedModel } from '../../users/foreign-references.js'
 import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 
-/** The answer of /readyz. */
 interface Readiness {
   reasons: string[]
   warnings: string[]
@@ -144,7 +143,6 @@ export function packObstacle(
   }
 }
 
-/** The problems for which some work throws. */
 export async function problemsIn(work: () => unknown): Promise<string[]> {
   try {
     await work()

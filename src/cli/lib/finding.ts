@@ -7,14 +7,12 @@ export interface Finding {
   detail: string
   /** Single facts behind the detail, a clause each. */
   items?: string[] | undefined
-  /** How to mend the problem. */
   remedy?: string | undefined
 }
 
 /** Opens the database for one check and closes it again. */
 export type WithCore = <T>(work: (core: AdministeredCore) => Promise<T>) => Promise<T>
 
-/** The results that a check may have. */
 export function findingsOf(check: string) {
   const as =
     (status: Finding['status']) =>

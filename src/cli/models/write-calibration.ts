@@ -15,7 +15,6 @@ import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../.
 import { shippedFor } from '../../../tools/pack-builders/calibration/shipped.js'
 import type { Field } from '../lib/style.js'
 
-/** The change that a new calibration makes. */
 export interface CalibrationChange {
   /** The new calibration, with the groups that it did not measure itself. */
   calibration: Calibration
@@ -62,7 +61,6 @@ export async function writeCalibration(file: string, calibration: Calibration): 
   }
 }
 
-/** The grade before and after, for `--json`. */
 export function gradeChange({ before, after, fmr }: CalibrationChange) {
   return { fmr, before: gradeOf(before, fmr).grade, after: gradeOf(after, fmr).grade }
 }

@@ -30,7 +30,6 @@ interface ProcessSlot {
   process: ServiceProcess | null
   /** The slot's process has failed, and its successor is not ready yet. */
   isMissing: boolean
-  /** Pause before the next start. */
   retryMs: number
 }
 

@@ -149,7 +149,6 @@ function matches(entry: AuditEntry, { event, subject, outcome, from, until, id }
   )
 }
 
-/** Returns the outcome of an API call in one word. */
 export function outcomeOf({
   status,
   verdict,

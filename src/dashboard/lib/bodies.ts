@@ -9,7 +9,6 @@ export const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
 export const ratePerSecond = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })
 export const base64 = Type.String({ minLength: 1, contentEncoding: 'base64' })
 export const password = text(1024)
-/** A code of a second factor. */
 export const code = text(32)
 
 /** Names a user in the body, so that no address holds the user id. */

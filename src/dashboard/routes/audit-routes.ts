@@ -50,10 +50,7 @@ export const AUDIT_ROUTES = {
     },
   }),
 
-  /**
-   * Finds the pseudonym of a user in the log; null for a user who is unknown or erased. The user id comes in a body, so that no address
-   * holds it.
-   */
+  /** Finds the pseudonym of a user in the log; null for a user who is unknown or erased. */
   'POST /audit/subject': tenantRoute({
     right: 'read',
     harmless: READS,
@@ -79,7 +76,6 @@ export const AUDIT_ROUTES = {
     },
   }),
 
-  /** Answers with a file instead of JSON. */
   'GET /audit/export': {
     right: 'read',
     query: asks<AuditExportQuery>(),

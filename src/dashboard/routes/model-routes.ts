@@ -68,7 +68,6 @@ export const MODEL_ROUTES = {
     },
   }),
 
-  /** Sets when the decision moves automatically. */
   'POST /models/plan': operatorRoute({
     right: 'admin',
     body: moveConditions,
@@ -105,7 +104,6 @@ async function decide(
   const { operations, tenancy } = services.core
   const tenant = input.tenant === null ? null : await tenancy.findLive(input.tenant)
   const moved = await operations.models.decide(tenant, actor, by, { isForced: input.force })
-  // The names of the tenants whose decision has moved.
   return { moved: moved.map(({ name }) => name) }
 }
 

@@ -73,7 +73,6 @@ export const TENANT_SESSION_ROUTES = {
   }),
 }
 
-/** An entry in a list of sessions. */
 function listed(session: NamedSession, own: Session) {
   return {
     ...sessionView(session),
@@ -130,10 +129,7 @@ export const SECOND_FACTOR_ROUTES = {
   }),
 }
 
-/**
- * Keeps people from removing their own second factor without a code.
- * @throws DashboardError not_permitted
- */
+/** Keeps people from removing their own second factor without a code. @throws DashboardError not_permitted */
 export function assertOfAnother({ person }: Session, name: string): void {
   if (person.name === name)
     throw new DashboardError('not_permitted', 'Remove your own second factor on its page, with a code.')

@@ -109,7 +109,6 @@ export const TRY_ROUTES = {
   }),
 }
 
-/** Checks the signature of a reply. */
 function isSigned(
   { status, headers }: Reply,
   call: Pick<SignedParts, 'environment' | 'target' | 'body'>,
