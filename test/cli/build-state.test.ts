@@ -87,15 +87,12 @@ describe('isBuilt', () => {
     expect(await answer('isBuilt')).toBe(false)
   })
 
-  it('is false where a file went away', async () => {
+  it.each([
+    ['a file', 'src/app/service.ts'],
+    ['the bundled library', BUNDLE],
+  ])('is false where %s went away', async (_, path) => {
     await record(Date.now() + 1000)
-    rmSync(join(root, 'src/app/service.ts'))
-    expect(await answer('isBuilt')).toBe(false)
-  })
-
-  it('is false where the bundled library went away', async () => {
-    await record(Date.now() + 1000)
-    rmSync(join(root, BUNDLE))
+    rmSync(join(root, path))
     expect(await answer('isBuilt')).toBe(false)
   })
 

@@ -65,25 +65,17 @@ describe('operator-password', () => {
     expect({ code: given.code, error: given.error.code }).toEqual({ code: 1, error: 'invalid_configuration' })
   })
 
-  for (const [what, input] of [
-    ['one character', 'a\n'],
-    ['fourteen characters', 'abcdefghijklmn\n'],
-    ['few characters again and again', 'abababababababab\n'],
-  ])
-    it(`refuses a password of ${what}`, async () => {
-      const { code, stdout, error } = await place.spawn(['operator-password', '--json'], {}, input)
-      expect({ code, stdout, error: error.code }).toEqual({ code: 1, stdout: '', error: 'weak_password' })
-    })
-
-  for (const [what, input] of [
-    ['nothing', '\n'],
-    ['two lines', 'one\ntwo\n'],
-    ['a space before it', ' one\n'],
-  ])
-    it(`refuses ${what}`, async () => {
-      const { code, stdout, error } = await place.spawn(['operator-password', '--json'], {}, input)
-      expect({ code, stdout, error: error.code }).toEqual({ code: 1, stdout: '', error: 'unusable_password' })
-    })
+  it.each([
+    ['a password of one character', 'a\n', 'weak_password'],
+    ['a password of fourteen characters', 'abcdefghijklmn\n', 'weak_password'],
+    ['a password of few characters again and again', 'abababababababab\n', 'weak_password'],
+    ['nothing', '\n', 'unusable_password'],
+    ['two lines', 'one\ntwo\n', 'unusable_password'],
+    ['a space before it', ' one\n', 'unusable_password'],
+  ])('refuses %s', async (_, input, code) => {
+    const refused = await place.spawn(['operator-password', '--json'], {}, input)
+    expect(refused).toMatchObject({ code: 1, stdout: '', error: { code } })
+  })
 
   // util-linux's `script` gives it a terminal.
   const hasScript = spawnSync('script', ['--version']).status === 0

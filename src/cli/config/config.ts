@@ -24,15 +24,6 @@ import { baselineWarning } from '../models/prepare-models.js'
 import { configWarnings, tlsReports } from './config-warnings.js'
 import { openPack, openSettings } from './open-settings.js'
 
-interface SettingView {
-  name: string
-  /** Value in effect: masked for a secret, null where there is none. */
-  value: string | null
-  source: 'environment' | 'file' | 'default'
-  default: string | null
-  description: string
-}
-
 export function registerConfigCommands(config: Command): void {
   declare(
     config
@@ -104,11 +95,11 @@ export function registerConfigCommands(config: Command): void {
   })
 }
 
-function cellsOf({ name, value, source }: SettingView): Cell[] {
+function cellsOf({ name, value, source }: ReturnType<typeof viewOf>): Cell[] {
   return [name, value ?? '-', source === 'default' ? { text: source, style: 'dim' } : source]
 }
 
-function viewOf(name: string, { config, given }: Resolution): SettingView {
+function viewOf(name: string, { config, given }: Resolution) {
   const { variable, fallback, description } = ALL_SETTINGS[name]!
   return {
     name: variable,

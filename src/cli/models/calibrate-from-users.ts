@@ -20,17 +20,14 @@ import {
   gradeFields,
 } from './write-calibration.js'
 
-interface FromUsersOptions {
-  people: number
-  perSecond: number
-  dryRun: boolean
-}
-
 /** Seed for drawing people again when intervals are computed. */
 const SEED = 1
 
 /** @throws CommandError comparison_not_allowed; CalibrationError too_few_people */
-export async function calibrateFromUsers(name: string, options: FromUsersOptions): Promise<Told> {
+export async function calibrateFromUsers(
+  name: string,
+  options: { people: number; perSecond: number; dryRun: boolean },
+): Promise<Told> {
   const { calibrateFromUsers: calibrate } = await import('../../../tools/evaluation/calibrate-from-users.js')
   const config = loadConfig({ ...process.env, COUNTERSIGN_MODEL_PACK: name })
   const dir = modelPackDir(config)

@@ -10,23 +10,15 @@ import {
   withFormerFindings,
 } from '../../../models/pack/calibration.js'
 import { nameOf } from '../../../models/pack/group-fault.js'
-import { loadPackManifest, type ModelPack } from '../../../models/pack/model-pack.js'
+import { loadPackManifest } from '../../../models/pack/model-pack.js'
 import { CONSEQUENCE, gradeOf, isProductionGrade, summarizeGrade } from '../../../models/pack/pack-grade.js'
 import { shippedFor } from '../../../tools/pack-builders/calibration/shipped.js'
 import type { Field } from '../lib/style.js'
 
-export interface CalibrationChange {
-  /** The new calibration, with the groups that it did not measure itself. */
-  calibration: Calibration
-  /** The pack with the calibration that was in force; with the one of its makers where it had none. */
-  before: ModelPack
-  after: ModelPack
-  /** False match rate of the configuration. */
-  fmr: number
-}
+export type CalibrationChange = Awaited<ReturnType<typeof changeOf>>
 
 /** Adds to a calibration what the installed one and the one of the makers found about groups that it did not measure. */
-export async function changeOf(dir: string, measured: Calibration, fmr: number): Promise<CalibrationChange> {
+export async function changeOf(dir: string, measured: Calibration, fmr: number) {
   const manifest = await loadPackManifest(dir)
   const installed = await usableCalibration(dir, manifest)
   const shipped = shippedFor(manifest)
@@ -35,9 +27,12 @@ export async function changeOf(dir: string, measured: Calibration, fmr: number):
   const pack = { dir, manifest, modelId: `${manifest.id}@${manifest.version}` }
   const former = formers[0]
   return {
+    /** The new calibration, with the groups that it did not measure itself. */
     calibration,
+    /** The pack with the calibration that was in force; with the one of its makers where it had none. */
     before: { ...pack, ...(former ? { calibration: former } : {}) },
     after: { ...pack, calibration },
+    /** False match rate of the configuration. */
     fmr,
   }
 }

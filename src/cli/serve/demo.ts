@@ -16,23 +16,20 @@ const DEMO_TENANT = 'demo'
 /** The archive of a release has a command of its own, and no npm. */
 const LAUNCHER = packageFile('countersign')
 
-export interface Demo {
-  /** Keys of a new tenant, or null when the database had tenants before: keys are shown only when they are made. */
-  created: ReturnType<typeof createdTenantView> | null
-  /** A tenant that exists already. */
-  tenantName: string
-  photosDir: string
-  /** The `countersign` command for another terminal, with the data folder where it is not the default. */
-  command: string
-}
+type Demo = Awaited<ReturnType<typeof prepareDemo>>
 
-export async function prepareDemo(service: Service): Promise<Demo> {
+export async function prepareDemo(service: Service) {
   const photosDir = join(service.config.dataDir, 'demo')
   await writeDemoPhotos(photosDir)
   const tenants = await service.core.store.read.tenants()
-  const created = tenants.length === 0 ? await createTenant(service) : null
-  const command = commandFor(service.config.dataDir)
-  return { created, tenantName: tenants[0]?.name ?? DEMO_TENANT, photosDir, command }
+  return {
+    /** Keys of a new tenant, or null when the database had tenants before: keys are shown only when they are made. */
+    created: tenants.length === 0 ? await createTenant(service) : null,
+    tenantName: tenants[0]?.name ?? DEMO_TENANT,
+    photosDir,
+    /** The `countersign` command for another terminal, with the data folder where it is not the default. */
+    command: commandFor(service.config.dataDir),
+  }
 }
 
 /** Another terminal has none of the settings of this one. */
