@@ -98,10 +98,9 @@ export class PeopleOperations {
   inviteAgain(name: string, adminUrl: string, actor: Actor): Promise<Invitation> {
     return this.run(actor, async (tx) => {
       await this.assertTenantActive(tx)
-      const person = await this.change(tx, await this.found(tx, name), {
-        passwordHash: NO_PASSWORD,
-        origin: 'invited',
-      })
+      const found = await this.found(tx, name)
+      const person = { ...found, passwordHash: NO_PASSWORD, origin: 'invited' as const }
+      await accounts(tx).putPerson(person)
       await accounts(tx).deletePersonSessions(person.id)
       const link = await this.makeLink(tx, person.id, adminUrl, INVITATION_MS)
       return { result: { person, link }, facts: this.facts('password_reset', { name }) }
@@ -120,7 +119,8 @@ export class PeopleOperations {
         const added = await this.insert(tx, { name, role, passwordHash: NO_PASSWORD, origin: 'provider' })
         return { result: added, facts: this.facts('added', { name, role, by: 'provider' }) }
       }
-      const person = await this.change(tx, known, { role })
+      const person = { ...known, role }
+      await accounts(tx).putPerson(person)
       return { result: person, facts: this.facts('changed', { name, role, by: 'provider' }) }
     })
   }
@@ -130,7 +130,8 @@ export class PeopleOperations {
     return this.run(actor, async (tx) => {
       const before = await this.found(tx, name)
       if (role !== 'admin') await this.assertAdminStays(tx, before, actor)
-      const person = await this.change(tx, before, { role })
+      const person = { ...before, role }
+      await accounts(tx).putPerson(person)
       return { result: person, facts: this.facts('changed', { name, role }) }
     })
   }
@@ -139,7 +140,8 @@ export class PeopleOperations {
   async resetPassword(name: string, actor: Actor): Promise<NewPassword> {
     const { password, passwordHash } = await newPassword()
     return this.run(actor, async (tx) => {
-      const operator = await this.change(tx, await this.found(tx, name), { passwordHash })
+      const operator = { ...(await this.found(tx, name)), passwordHash }
+      await accounts(tx).putPerson(operator)
       await accounts(tx).deletePersonSessions(operator.id)
       return { result: { operator, password }, facts: this.facts('password_reset', { name }) }
     })
@@ -154,7 +156,8 @@ export class PeopleOperations {
     if (weakness !== null) throw new PersonError('weak_password', `The password ${weakness}.`)
     const passwordHash = await hashPassword(password)
     return this.run(actor, async (tx) => {
-      const person = await this.change(tx, await this.found(tx, name), { passwordHash })
+      const person = { ...(await this.found(tx, name)), passwordHash }
+      await accounts(tx).putPerson(person)
       await accounts(tx).deletePersonSessions(person.id, session)
       return { result: undefined, facts: this.facts('password_chosen', { name }) }
     })
@@ -259,16 +262,6 @@ export class PeopleOperations {
       now,
     )
     return linkOf(adminUrl, token)
-  }
-
-  private async change(
-    tx: StoreTransaction,
-    before: PersonRecord,
-    changes: Partial<Pick<PersonRecord, 'role' | 'passwordHash' | 'origin'>>,
-  ): Promise<PersonRecord> {
-    const person = { ...before, ...changes }
-    await accounts(tx).putPerson(person)
-    return person
   }
 
   private found(tx: StoreTransaction, name: string): Promise<PersonRecord> {

@@ -34,11 +34,6 @@ import { nearestFolder } from '../../lib/nearest-folder.js'
 import type { ServedModel } from '../../users/foreign-references.js'
 import { expectedPack, NOT_BUILT } from '../models/expected-pack.js'
 
-interface Readiness {
-  reasons: string[]
-  warnings: string[]
-}
-
 const ANSWER_MS = 2000
 const MOST_CHARACTERS = 100_000
 
@@ -156,19 +151,16 @@ export async function problemsIn(work: () => unknown): Promise<string[]> {
  * Asks the service at the configured admin address for its readiness.
  * @returns reasons and warnings of its /readyz, no reason where it is ready; null where no Countersign answers
  */
-export async function askReadiness({ adminListen, adminTlsCert }: Config): Promise<Readiness | null> {
+export async function askReadiness({ adminListen, adminTlsCert }: Config) {
   // The certificate need not name this address.
   const answer = await ask(adminListen, adminTlsCert !== undefined, '/readyz', { Host: 'localhost' })
   return answer && readinessOf(answer.text)
 }
 
-function readinessOf(text: string): Readiness | null {
+function readinessOf(text: string) {
+  type Told = { status?: string; reasons?: string[]; warnings?: string[] }
   try {
-    const {
-      status,
-      reasons = [],
-      warnings = [],
-    } = JSON.parse(text) as Partial<Readiness> & { status?: string }
+    const { status, reasons = [], warnings = [] } = JSON.parse(text) as Told
     return status === 'ready' || status === 'not_ready' ? { reasons, warnings } : null
   } catch {
     return null
