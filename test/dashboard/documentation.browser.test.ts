@@ -1,11 +1,8 @@
 /** The documentation in a real browser: its search, its themes, its links to the dashboard and the API reference. */
 import { expect } from 'vitest'
-import { inChromium, looks, PageTests } from './page-tests.js'
+import { inChromium } from './page-tests.js'
 
-inChromium('the documentation', () => {
-  const tests = new PageTests()
-  const { it } = tests
-
+inChromium('the documentation', (it, tests) => {
   it('finds a word, opens the hit at its heading, and needs no session', async (page) => {
     await page.goto(`${tests.running.service.adminUrl}/docs`)
     await page.heading(1, 'Documentation').waitFor()
@@ -38,13 +35,11 @@ inChromium('the documentation', () => {
       .toBeLessThan(900)
   })
 
-  tests.inLooks(looks('light 1280, dark 1280, light 320, dark 320'), (it) => {
-    it('is accessible and fits the screen', async (page) => {
-      for (const name of ['', 'guides/step-up', 'errors', 'benchmarks']) {
-        await page.goto(`${tests.url}/docs/${name}`)
-        await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.inspect(`documentation-${name.replace('/', '-') || 'index'}`)
-      }
-    })
+  it.in('light 1280, dark 1280, light 320, dark 320')('is accessible and fits the screen', async (page) => {
+    for (const name of ['', 'guides/step-up', 'errors', 'benchmarks']) {
+      await page.goto(`${tests.url}/docs/${name}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.inspect(`documentation-${name.replace('/', '-') || 'index'}`)
+    }
   })
 })

@@ -5,11 +5,9 @@ import { DriftRecorder } from '../../src/features/insight/drift/drift-recorder.j
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
 import { SimulatedVerifies } from '../features/insight/drift/simulated-verifies.js'
 import type { TestTenant } from '../support/service.js'
-import { inChromium, PageTests, VIEWPORTS } from './page-tests.js'
+import { inChromium, VIEWPORTS } from './page-tests.js'
 
-inChromium('the page Drift', () => {
-  const tests = new PageTests()
-
+inChromium('the page Drift', (it, tests) => {
   /** Counts five weeks of sharp pictures, and then some that are blurred. */
   async function fill(tenant: TestTenant): Promise<void> {
     const { service, clock: serviceClock } = tests.running
@@ -35,22 +33,20 @@ inChromium('the page Drift', () => {
     await send(150)
   }
 
-  tests.inLooks(VIEWPORTS, (it) => {
-    it('shows what differs from the month before', async (page) => {
-      const tenant = await tests.running.tenant()
-      await page.signInByLink(tenant, 'drift')
-      await page.getByText('No verification in production within five weeks').waitFor()
-      await fill(tenant)
-      await page.reload()
-      const row = page
-        .getByRole('region', { name: 'Comparisons' })
-        .getByRole('row', { name: /Quality, latest/ })
-      await row.getByText('alarm').waitFor()
-      const quality = page.locator('.card', { has: page.getByRole('heading', { name: 'Quality' }) })
-      await quality.getByText('Show as table').click()
-      const names = await quality.getByRole('table').last().getByRole('columnheader').allInnerTexts()
-      expect(names).toEqual(['Quality', 'Month before, %', '7 days, %', 'Latest, %'])
-      await page.inspect('drift')
-    })
+  it.in(VIEWPORTS)('shows what differs from the month before', async (page) => {
+    const tenant = await tests.running.tenant()
+    await page.signInByLink(tenant, 'drift')
+    await page.getByText('No verification in production within five weeks').waitFor()
+    await fill(tenant)
+    await page.reload()
+    const row = page
+      .getByRole('region', { name: 'Comparisons' })
+      .getByRole('row', { name: /Quality, latest/ })
+    await row.getByText('alarm').waitFor()
+    const quality = page.locator('.card', { has: page.getByRole('heading', { name: 'Quality' }) })
+    await quality.getByText('Show as table').click()
+    const names = await quality.getByRole('table').last().getByRole('columnheader').allInnerTexts()
+    expect(names).toEqual(['Quality', 'Month before, %', '7 days, %', 'Latest, %'])
+    await page.inspect('drift')
   })
 })

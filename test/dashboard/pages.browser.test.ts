@@ -7,60 +7,37 @@ import { webhookReader } from '../../src/features/webhooks/webhook-tables.js'
 import { loaded } from '../support/browser.js'
 import { loginToken } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
-import type { TestService, TestTenant } from '../support/service.js'
 import { webhooksOf } from '../support/webhooks.js'
-import { inChromium, lockOut, looks, PageTests, receiverOfHooks, VIEWPORTS } from './page-tests.js'
+import { EVERY_LOOK, inChromium, lockOut, photo, receiverOfHooks, VIEWPORTS } from './page-tests.js'
 
-const TENANT_PAGES = ['overview', 'drift', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
-
-inChromium('the dashboard', () => {
-  const tests = new PageTests()
-  const { it } = tests
-  let running: TestService
-  let tenant: TestTenant
-
+inChromium('the dashboard', (it, tests) => {
   beforeAll(async () => {
-    running = tests.running
-    tenant = await running.tenant()
-    const production = await running.production(tenant)
+    const production = await tests.running.production(tests.tenant)
     const image = base64(await face('ada'))
     await production.enroll({ user_id: 'ada', image })
     await production.verify({ user_id: 'ada', image, action: 'x' })
   })
 
-  tests.inLooks(looks('light 1280, dark 1280'), (it) => {
-    it('every page of a tenant is accessible and free of errors', async (page) => {
-      await page.signInByLink(tenant)
-      expect(page.url()).not.toContain('login')
-      for (const name of TENANT_PAGES) {
-        await page.go(name)
-        await page.locator('.card').first().waitFor()
-        await page.inspect()
-      }
-    })
-  })
-
-  tests.inLooks(looks('light 390, dark 390, dark 1280'), (it) => {
-    it('every page of the operator is accessible and fits the screen', async (page) => {
-      await page.goto(tests.url)
-      await page.getByLabel('Password', { exact: true }).waitFor()
+  it.in(EVERY_LOOK)('every page is accessible and fits the screen', async (page) => {
+    await page.goto(tests.url)
+    await page.getByLabel('Password', { exact: true }).waitFor()
+    await page.inspect()
+    await page.signIn()
+    const ofTenant = ['overview', 'drift', 'keys', 'users', 'webhooks', 'requests', 'audit', 'try']
+    const below = ofTenant.map((name) => `tenants/${tests.tenant.id}/${name}`)
+    for (const path of ['tenants', 'operators', 'system', ...below]) {
+      await page.go(path)
+      await page.locator('.card').first().waitFor()
       await page.inspect()
-      await page.signIn()
-      const below = TENANT_PAGES.map((name) => `tenants/${tenant.id}/${name}`)
-      for (const path of ['tenants', 'operators', 'system', ...below]) {
-        await page.go(path)
-        await page.locator('.card').first().waitFor()
-        await page.inspect()
-        const [title] = (await page.getByRole('heading', { level: 1 }).innerText()).split(/\s*·/)
-        expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).not.toContain(title!.trim())
-      }
-    })
+      const [title] = (await page.getByRole('heading', { level: 1 }).innerText()).split(/\s*·/)
+      expect(await page.getByRole('heading', { level: 2 }).allInnerTexts()).not.toContain(title!.trim())
+    }
   })
 
   it('follows a login link that is pasted into a tab of the dashboard, and keeps it out of the history', async (page) => {
     await page.goto(tests.url)
     await page.getByLabel('Password', { exact: true }).waitFor()
-    const link = `${tests.url}/#/login/${await loginToken(running, tenant.id)}`
+    const link = `${tests.url}/#/login/${await loginToken(tests.running, tests.tenant.id)}`
     await page.evaluate(`location.assign(${JSON.stringify(link)})`)
     await page.heading(1, /Overview/).waitFor()
     await page.goBack()
@@ -72,7 +49,7 @@ inChromium('the dashboard', () => {
 
   it('keeps the links to a tenant’s pages in one row on a phone, with the current one visible', async (page) => {
     await page.resize('light', 320)
-    await page.signInByLink(tenant)
+    await page.signInByLink(tests.tenant)
     for (const name of ['Try it', 'Overview']) {
       const links = page.locator('nav ul:not(.foot) a')
       await links.getByText(name).click()
@@ -86,32 +63,28 @@ inChromium('the dashboard', () => {
   })
 
   it('says why an entry of the audit log names no user', async (page) => {
-    const other = await running.tenant()
-    const production = await running.production(other)
+    const other = await tests.running.tenant()
+    const production = await tests.running.production(other)
     expect((await production.call('DELETE', '/v1/delete', { user_id: 'nobody' })).status).toBe(404)
     await page.signInByLink(other, 'audit')
     await page.getByTitle('No user of that id existed').waitFor()
   })
 
-  it('leads from a lost key to the page that reissues it, and from the API reference back', async (page) => {
-    await page.signInByLink(tenant, 'try')
+  it('leads from a lost key to the page that reissues it', async (page) => {
+    await page.signInByLink(tests.tenant, 'try')
     await page.getByRole('main').getByRole('link', { name: 'Keys and secrets' }).click()
     await page.button('Reissue sandbox key').waitFor()
-    await page.getByRole('link', { name: 'Documentation' }).click()
-    await page.getByRole('link', { name: 'API reference' }).first().click()
-    await page.getByRole('link', { name: 'Dashboard' }).click()
-    await page.heading(1, /Overview/).waitFor()
   })
 
   it('asks to sign in again when the session has ended', async (page) => {
-    await page.signInByLink(tenant)
+    await page.signInByLink(tests.tenant)
     await page.context().clearCookies()
     await page.go('audit')
     await page.getByRole('alert').getByText('Your session has ended').waitFor()
   })
 
   it('works by keyboard: skip link, pages in order, and a dialog that Escape closes and that returns the focus', async (page) => {
-    await page.signInByLink(tenant)
+    await page.signInByLink(tests.tenant)
     await loaded(page)
     const focused = () =>
       page.evaluate(`({
@@ -143,12 +116,12 @@ inChromium('the dashboard', () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect((await focused()).text).toBe('Revoke sandbox keys')
     }
-    expect((await tenant.sandbox.health()).status).toBe(200)
+    expect((await tests.tenant.sandbox.health()).status).toBe(200)
   })
 
   it('shows the audit log in pages that fit a phone, with the reason of a rejection in its row', async (page) => {
-    const busy = await running.tenant()
-    const production = await running.production(busy)
+    const busy = await tests.running.tenant()
+    const production = await tests.running.production(busy)
     const [ada, grace] = [base64(await face('ada')), base64(await face('grace'))]
     await production.enroll({ user_id: 'ada', image: ada })
     for (let i = 0; i < 40; i++) await production.call('DELETE', '/v1/delete', { user_id: `nobody-${i}` })
@@ -191,18 +164,14 @@ inChromium('the dashboard', () => {
   })
 
   it('looks up a user, ends a lockout, and erases with a receipt', async (page) => {
-    const own = await running.tenant()
-    const production = await running.production(own)
+    const own = await tests.running.tenant()
+    const production = await tests.running.production(own)
     await lockOut(production)
     await page.resize('dark', 390)
     await page.signIn(`tenants/${own.id}/users`)
-    const lookUp = async (id: string) => {
-      await page.getByLabel('User id').fill(id)
-      await page.keyboard.press('Enter')
-    }
-    await lookUp('nobody')
+    await page.lookUp('nobody')
     await page.getByText('Not enrolled in production').waitFor()
-    await lookUp('ada')
+    await page.lookUp('ada')
     await page.getByText('locked out').waitFor()
     await page.inspect()
     await page.button('Unlock').click()
@@ -212,13 +181,13 @@ inChromium('the dashboard', () => {
     await page.answer('Erase forever').click()
     await page.getByRole('heading', { name: 'Receipt' }).waitFor()
     await page.inspect()
-    await lookUp('ada')
+    await page.lookUp('ada')
     await page.getByText('Not enrolled in production').waitFor()
   })
 
   it('adds a webhook, shows its deliveries in pages, sends one again and removes it, on a phone', async (page) => {
     await page.resize('light', 390)
-    const own = await running.tenant()
+    const own = await tests.running.tenant()
     const { url, receiver } = await receiverOfHooks()
     await page.signIn(`tenants/${own.id}/webhooks`)
     await page.getByText('Nothing was sent yet').waitFor()
@@ -229,14 +198,14 @@ inChromium('the dashboard', () => {
     const webhooks = page.getByRole('region', { name: 'Webhooks' }).locator('tbody tr:not(.below)')
     await expect.poll(() => webhooks.allTextContents()).toEqual([expect.stringContaining('user.enrolled')])
     expect(await page.getByLabel('Address').inputValue()).toBe('')
-    const { store } = running.service.core
+    const { store } = tests.running.service.core
     await store.transaction('installation', async (tx) => {
       for (let i = 0; i < 24; i++)
-        await running.service.core.events.put(tx, {
+        await tests.running.service.core.events.put(tx, {
           ...{ tenantId: own.id, environment: 'sandbox', type: 'user.enrolled', data: { i } },
         })
     })
-    running.clock.advance(1)
+    tests.running.clock.advance(1)
     await own.sandbox.enroll({ user_id: 'ada', image: base64(await face('ada')) })
     const delivered = async () =>
       (await store.read.statements(webhookReader).deliveriesOf(own.id, 100, { status: 'delivered' })).length
@@ -267,33 +236,36 @@ inChromium('the dashboard', () => {
     receiver.close()
   })
 
-  tests.inLooks(VIEWPORTS, (it) => {
-    it('marks a failing webhook in the list, next to the button Test and under Failed', async (page) => {
-      const own = await running.tenant()
-      const record = await running.service.core.tenancy.find(own.id)
-      const { url, receiver } = await receiverOfHooks()
-      await new Promise((resolve) => receiver.close(resolve))
-      await webhooksOf(running.service).add(record, COMMAND_LINE, { url, environment: 'sandbox', events: [] })
-      await page.signInByLink(own, 'webhooks')
-      await page.button('Test').click()
-      await page.getByText('The endpoint did not accept the test: ECONNREFUSED').waitFor()
-      const webhooks = page.getByRole('region', { name: 'Webhooks' })
-      await webhooks.getByText('failing', { exact: true }).waitFor()
-      await webhooks.getByText('No delivery has succeeded yet.').waitFor()
-      await page.getByRole('button', { name: 'Failed', exact: true }).click()
-      await page.getByRole('region', { name: 'Deliveries' }).getByText('failed, will be retried').waitFor()
-      await page.getByText('What the states mean').click()
-      await page.inspect()
+  it.in(VIEWPORTS)('marks a failing webhook in the list, next to Test and under Failed', async (page) => {
+    const own = await tests.running.tenant()
+    const record = await tests.running.service.core.tenancy.find(own.id)
+    const { url, receiver } = await receiverOfHooks()
+    await new Promise((resolve) => receiver.close(resolve))
+    await webhooksOf(tests.running.service).add(record, COMMAND_LINE, {
+      url,
+      environment: 'sandbox',
+      events: [],
     })
+    await page.signInByLink(own, 'webhooks')
+    await page.button('Test').click()
+    await page.getByText('The endpoint did not accept the test: ECONNREFUSED').waitFor()
+    const webhooks = page.getByRole('region', { name: 'Webhooks' })
+    await webhooks.getByText('failing', { exact: true }).waitFor()
+    await webhooks.getByText('No delivery has succeeded yet.').waitFor()
+    await page.getByRole('button', { name: 'Failed', exact: true }).click()
+    await page.getByRole('region', { name: 'Deliveries' }).getByText('failed, will be retried').waitFor()
+    await page.getByText('What the states mean').click()
+    await page.inspect()
   })
 
-  tests.inLooks(VIEWPORTS, (it) => {
-    it('leads from an error on the overview to its requests, by addresses that work with Back and as links', async (page) => {
-      const own = await running.tenant()
-      const photo = base64(await face('ada'))
-      await own.sandbox.verify({ user_id: 'u+no_face', image: photo, action: 'x' })
-      await own.sandbox.verify({ user_id: 'u+match', image: photo, action: 'x' })
-      await page.go(`login/${await loginToken(running, own.id)}`)
+  it.in(VIEWPORTS)(
+    'leads from an error to its requests, by addresses for Back and as links',
+    async (page) => {
+      const own = await tests.running.tenant()
+      const image = base64(await face('ada'))
+      await own.sandbox.verify({ user_id: 'u+no_face', image, action: 'x' })
+      await own.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+      await page.go(`login/${await loginToken(tests.running, own.id)}`)
       // Production is shown first, without the requests to the sandbox.
       await page.getByText('No requests in production within 1 hour').waitFor()
       await page.getByText('There were 2 in the sandbox.').waitFor()
@@ -336,14 +308,14 @@ inChromium('the dashboard', () => {
       await other.getByText('u+no_face').waitFor()
       expect(await other.getByLabel('Code or reason').inputValue()).toBe('face_not_found')
       await other.context().close()
-    })
-  })
+    },
+  )
 
   it('asks before “Try it” replaces a reference, and suggests no user for a production key', async (page) => {
-    const own = await running.tenant()
-    const production = await running.production(own)
-    const photo = await face('ada')
-    const first = (await production.enroll({ user_id: 'ada', image: base64(photo) })).body.reference_id
+    const own = await tests.running.tenant()
+    const production = await tests.running.production(own)
+    const image = base64(await face('ada'))
+    const first = (await production.enroll({ user_id: 'ada', image })).body.reference_id
     const reference = async () =>
       (await production.call('GET', '/v1/users/ada')).body.reference.reference_id as string
     await page.signInByLink(own, 'try')
@@ -351,9 +323,7 @@ inChromium('the dashboard', () => {
     expect(await page.getByLabel('User id').inputValue()).toBe('ada')
     await page.getByLabel('API key').fill(production.key)
     expect(await page.getByLabel('User id').inputValue()).toBe('')
-    await page
-      .getByLabel('Photo to enroll')
-      .setInputFiles({ name: 'ada.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(photo) })
+    await page.getByLabel('Photo to enroll').setInputFiles(await photo('ada'))
     const enroll = page.button('Enroll this photo')
     expect(await enroll.isDisabled()).toBe(true)
     await page.getByLabel('User id').fill('ada')
@@ -369,26 +339,21 @@ inChromium('the dashboard', () => {
     await expect.poll(reference, { timeout: 20_000 }).not.toBe(first)
   })
 
-  it('shows a tenant its webhooks without a form to add one', async (page) => {
-    await page.signInByLink(tenant, 'webhooks')
+  it('offers a tenant neither a form for webhooks nor a button that ends a lockout', async (page) => {
+    const own = await tests.running.tenant()
+    await lockOut(await tests.running.production(own))
+    await page.signInByLink(own, 'webhooks')
     await page.getByText('The operator of this service adds the address').waitFor()
     expect(await page.getByRole('button', { name: 'Add', exact: true }).count()).toBe(0)
-  })
-
-  it('shows a tenant a user’s lockout without a button to end it', async (page) => {
-    const own = await running.tenant()
-    const production = await running.production(own)
-    await lockOut(production)
-    await page.signInByLink(own, 'users')
-    await page.getByLabel('User id').fill('ada')
-    await page.keyboard.press('Enter')
+    await page.go('users')
+    await page.lookUp('ada')
     await page.getByText('locked out').waitFor()
     expect(await page.button('Unlock').count()).toBe(0)
     expect(await page.button('Erase…').count()).toBe(1)
   })
 
   it('says that an unknown address has no page', async (page) => {
-    await page.signInByLink(tenant)
+    await page.signInByLink(tests.tenant)
     for (const path of ['nothing', 'tenants', 'audit/more']) {
       await page.go(path)
       await page.heading(1, 'No such page').waitFor()
@@ -399,16 +364,11 @@ inChromium('the dashboard', () => {
 
   it('enrols three photos and verifies another, on a phone', async (page) => {
     await page.resize('dark', 390)
-    const own = await running.tenant()
-    const { key } = await running.production(own)
+    const own = await tests.running.tenant()
+    const { key } = await tests.running.production(own)
     await page.signInByLink(own, 'try')
     await page.getByLabel('API key').fill(key)
     await page.getByLabel('User id').fill('ada')
-    const photo = async (name: Parameters<typeof face>[0]) => ({
-      name: `${name}.jpg`,
-      mimeType: 'image/jpeg',
-      buffer: await face(name),
-    })
     const toEnroll = page.getByLabel('Photo to enroll')
     await toEnroll.setInputFiles(await photo('ada'))
     await page.getByText('1 of 3 photos').waitFor()
@@ -430,8 +390,8 @@ inChromium('the dashboard', () => {
   })
 
   it('filters the audit log', async (page) => {
-    const own = await running.tenant()
-    const production = await running.production(own)
+    const own = await tests.running.tenant()
+    const production = await tests.running.production(own)
     const image = base64(await face('ada'))
     await production.enroll({ user_id: 'ada', image })
     await production.verify({ user_id: 'ada', image, action: 'x' })
@@ -440,43 +400,42 @@ inChromium('the dashboard', () => {
     // The entries are two calls and the sign-in.
     await expect.poll(() => rows.count()).toBe(3)
     await page.getByLabel('Outcome').selectOption('approved')
-    await page.getByLabel('User id').fill('ada')
-    await page.keyboard.press('Enter')
+    await page.lookUp('ada')
     await expect.poll(() => rows.count()).toBe(1)
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export JSON Lines' }).click()
     const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n')
     expect(lines.map((line) => JSON.parse(line).verdict)).toEqual(['approved'])
-    await page.getByLabel('User id').fill('nobody')
-    await page.keyboard.press('Enter')
+    await page.lookUp('nobody')
     await page.getByText('No such user').waitFor()
   })
 
   it('rotates the secret and counts down the overlap', async (page) => {
-    await page.signInByLink(tenant, 'keys')
+    await page.signInByLink(tests.tenant, 'keys')
     await page.button('Rotate the signing secret').click()
     await page.locator('.reveal').waitFor()
     expect(await page.locator('.reveal code').allTextContents()).toEqual([
       expect.stringMatching(/^svc-sec-/),
       expect.stringMatching(/^sec_/),
-      tenant.id,
+      tests.tenant.id,
     ])
     expect(await page.getByRole('timer').textContent()).toMatch(/^\d+:\d\d$/)
     await page.getByText('No request since the rotation has sent the id of its secret.').waitFor()
-    const { secrets, store } = running.service.core
-    const { outgoing, incoming } = await secrets.active(store.read, tenant.id)
+    const { secrets, store } = tests.running.service.core
+    const { outgoing, incoming } = await secrets.active(store.read, tests.tenant.id)
     for (const { id } of [outgoing, incoming!, incoming!])
-      await tenant.sandbox.call('GET', '/v1/health', undefined, { headers: { 'X-Svc-Signing-Key-Id': id } })
+      await tests.tenant.sandbox.call('GET', '/v1/health', undefined, {
+        headers: { 'X-Svc-Signing-Key-Id': id },
+      })
     await page.getByRole('img', { name: /new secret 2, old secret 1,/ }).waitFor()
     await page.getByText('The id of the old secret was last sent just now.').waitFor()
   })
 
   it('shows the face, the verdict, the signature and the JWT of a tried photo', async (page) => {
-    await page.signInByLink(tenant, 'try')
-    await page.getByLabel('API key').fill(tenant.sandboxKey)
+    await page.signInByLink(tests.tenant, 'try')
+    await page.getByLabel('API key').fill(tests.tenant.sandboxKey)
     await page.getByLabel('User id').fill('u+match')
-    const photo = { name: 'ada.jpg', mimeType: 'image/jpeg', buffer: await face('ada') }
-    await page.getByLabel('Photo to verify').setInputFiles(photo)
+    await page.getByLabel('Photo to verify').setInputFiles(await photo('ada'))
     await page.getByRole('img', { name: 'Detected face and landmarks' }).waitFor()
     await page.button('Verify this photo').click()
     const answer = page.locator('.answer')
@@ -484,8 +443,9 @@ inChromium('the dashboard', () => {
     expect(await answer.getByText('valid', { exact: true }).count()).toBe(2)
   })
 
-  tests.inLooks(looks('light 390, dark 390'), (it) => {
-    it('renders an accessible API reference under its content policy', async (page) => {
+  it.in('light 390, dark 390')(
+    'renders an accessible API reference under its content policy',
+    async (page) => {
       await page.goto(`${tests.url}/docs/api`)
       await page.getByText('/v1/keys/rotate-signing').first().waitFor()
       const background = await page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -493,12 +453,12 @@ inChromium('the dashboard', () => {
       await page.getByText('/v1/verify').first().click()
       await page.getByText('Runs a step-up check').waitFor()
       await page.inspect()
-    })
-  })
+    },
+  )
 
   it('sends the examples of the API reference to the sandbox and forgets the key, on a phone', async (page) => {
     await page.resize('dark', 360)
-    const { sandboxKey, secret } = await running.tenant()
+    const { sandboxKey, secret } = await tests.running.tenant()
     await page.goto(`${tests.url}/docs/api`)
     await page.getByLabel('Sandbox key').fill(sandboxKey)
     for (const [operationId, status, said] of [
@@ -512,7 +472,9 @@ inChromium('the dashboard', () => {
       await answer.getByText(status, { exact: true }).waitFor()
       await answer.getByText(said).first().waitFor()
       await answer.getByText(`kid=${secret.id},v2=`).waitFor()
-      expect(await operation.locator('.request-url').textContent()).toContain(running.service.url('sandbox'))
+      expect(await operation.locator('.request-url').textContent()).toContain(
+        tests.running.service.url('sandbox'),
+      )
       await page.inspect()
       await operation.locator('.opblock-summary').click()
     }

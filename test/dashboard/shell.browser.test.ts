@@ -1,28 +1,20 @@
 /** The parts that all pages of the dashboard share, in a real browser: titles, times, focus, and the texts of empty lists. */
 
-import { beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { FEATURES } from '../../src/features/index.js'
 import { loaded } from '../support/browser.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestTenant } from '../support/service.js'
-import { inChromium, PageTests, VIEWPORTS, withSteps } from './page-tests.js'
+import { startService } from '../support/service.js'
+import { inChromium, VIEWPORTS } from './page-tests.js'
 
-inChromium('every page', () => {
-  const tests = new PageTests()
-  const { it } = tests
-  let tenant: TestTenant
-  beforeAll(async () => {
-    tenant = await tests.running.tenant()
-  })
-
+inChromium('every page', (it, tests) => {
   it('shows the tenant in its heading and its title', async (page) => {
-    await page.signIn(`tenants/${tenant.id}/keys`)
-    await page.heading(1, tenant.name).waitFor()
+    await page.signIn(`tenants/${tests.tenant.id}/keys`)
+    await page.heading(1, tests.tenant.name).waitFor()
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
-      `Keys and secrets · ${tenant.name}`,
+      `Keys and secrets · ${tests.tenant.name}`,
     )
-    await expect.poll(() => page.title()).toBe(`Keys and secrets · ${tenant.name} · Countersign`)
+    await expect.poll(() => page.title()).toBe(`Keys and secrets · ${tests.tenant.name} · Countersign`)
   })
 
   it('offers no page of a feature that the service lacks, and shows the tenant without its traffic', async () => {
@@ -58,8 +50,7 @@ inChromium('every page', () => {
   })
 
   it('shows times in the 24-hour format, in the computer’s zone or in UTC as the reader chooses', async () => {
-    const context = await tests.browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-US' })
-    const page = withSteps(await context.newPage(), ['light', 1280], tests.running)
+    const page = await tests.open(undefined, { timezoneId: 'Asia/Tokyo', locale: 'en-US' })
     await page.signIn('system')
     const since = page.locator('time').first()
     await since.waitFor()
@@ -70,11 +61,11 @@ inChromium('every page', () => {
     await expect.poll(() => since.textContent()).toBe(`${day} ${rest} UTC`)
     await page.reload()
     await expect.poll(() => since.textContent()).toBe(`${day} ${rest} UTC`)
-    await context.close()
+    await page.context().close()
   })
 
   it('returns the focus to the button that was pressed', async (page) => {
-    await page.signIn(`tenants/${tenant.id}/users`)
+    await page.signIn(`tenants/${tests.tenant.id}/users`)
     await page.getByLabel('User id').fill('nobody')
     const lookUp = page.button('Look up')
     await lookUp.focus()
@@ -93,7 +84,7 @@ inChromium('every page', () => {
       await page.signIn()
       const address = `**/api/tenants/*/${path}`
       await page.route(address, (route) => route.abort())
-      await page.go(`tenants/${tenant.id}/${name}`)
+      await page.go(`tenants/${tests.tenant.id}/${name}`)
       const retry = page.button('Retry')
       await retry.waitFor()
       await page.unroute(address)
@@ -122,11 +113,7 @@ inChromium('every page', () => {
   })
 
   it('reports an unknown tenant, and a page that the role may not open', async (page) => {
-    const { password } = await operationsOf(tests.running.service).operators.add(
-      'vera',
-      'viewer',
-      COMMAND_LINE,
-    )
+    const { password } = await tests.running.operations.operators.add('vera', 'viewer', COMMAND_LINE)
     await page.signIn('tenants', password, 'vera')
     page.tolerate('404')
     for (const id of ['ten_nobody', `ten_${'0'.repeat(32)}`]) {
@@ -134,27 +121,25 @@ inChromium('every page', () => {
       await page.getByRole('heading', { name: 'There is no such tenant' }).waitFor()
       await loaded(page)
     }
-    await page.go(`tenants/${tenant.id}/try`)
+    await page.go(`tenants/${tests.tenant.id}/try`)
     await page.getByRole('heading', { name: 'Your role may not open this page' }).waitFor()
     await page.inspect()
   })
 
-  tests.inLooks(VIEWPORTS, (it) => {
-    it('shows disk, backup, certificates and the calibration in use on the page System', async (page) => {
-      await page.signIn('system')
-      await page.getByText('Free on the disk').waitFor()
-      await page.getByText('Last backup').waitFor()
-      await page.getByText('Certificate, admin').waitFor()
-      expect(await page.getByRole('region', { name: 'Calibration' }).getByText('in use').count()).toBe(1)
-      await page.inspect('system')
-      if (page.width === 390) {
-        const heights = await page
-          .locator('nav a:visible, nav button:visible')
-          .evaluateAll((all) =>
-            all.map((one) => one.getBoundingClientRect().height).filter((height) => height > 1),
-          )
-        expect(Math.min(...heights)).toBeGreaterThanOrEqual(44)
-      }
-    })
+  it.in(VIEWPORTS)('shows disk, backup, certificates and calibration on the page System', async (page) => {
+    await page.signIn('system')
+    await page.getByText('Free on the disk').waitFor()
+    await page.getByText('Last backup').waitFor()
+    await page.getByText('Certificate, admin').waitFor()
+    expect(await page.getByRole('region', { name: 'Calibration' }).getByText('in use').count()).toBe(1)
+    await page.inspect('system')
+    if (page.width === 390) {
+      const heights = await page
+        .locator('nav a:visible, nav button:visible')
+        .evaluateAll((all) =>
+          all.map((one) => one.getBoundingClientRect().height).filter((height) => height > 1),
+        )
+      expect(Math.min(...heights)).toBeGreaterThanOrEqual(44)
+    }
   })
 })

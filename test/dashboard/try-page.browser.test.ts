@@ -1,31 +1,10 @@
 /** "Try it" with a camera, in a real browser where one is installed (`apt install chromium`). */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
-import { launchWithCamera } from '../support/camera-page.js'
-import { writeFaceFilm } from '../support/film.js'
-import type { TestTenant } from '../support/service.js'
-import { type DashboardPage, inChromium, looks, PageTests } from './page-tests.js'
+import { expect } from 'vitest'
+import { launchBeforeFilm } from '../support/camera-page.js'
+import { type DashboardPage, inChromiumWith } from './page-tests.js'
 
-inChromium('"try it" with a camera', () => {
-  let tenant: TestTenant
-  let folder: string
-  const tests = new PageTests({}, async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-try-page-'))
-    const film = join(folder, 'film.y4m')
-    await writeFaceFilm(film)
-    return launchWithCamera(film)
-  })
-  const { it } = tests
-  beforeAll(async () => {
-    tenant = await tests.running.tenant()
-  })
-  afterAll(async () => {
-    if (folder) await rm(folder, { recursive: true, force: true })
-  })
-
+inChromiumWith({}, launchBeforeFilm)('"try it" with a camera', (it, tests) => {
   async function openTryPage(page: DashboardPage, permissions = ['camera']): Promise<void> {
     await page.context().grantPermissions(permissions)
     // Only the time limit of the test applies.
@@ -37,8 +16,8 @@ inChromium('"try it" with a camera', () => {
       if (answer.status === 201) answer.body.capture.max_interval_ms = 5000
       await route.fulfill({ response, json: answer })
     })
-    await page.signInByLink(tenant, 'try')
-    await page.getByLabel('API key').fill(tenant.sandboxKey)
+    await page.signInByLink(tests.tenant, 'try')
+    await page.getByLabel('API key').fill(tests.tenant.sandboxKey)
   }
 
   const card = (page: Page, title: string) => page.locator('.card').filter({ hasText: title })
@@ -73,8 +52,9 @@ inChromium('"try it" with a camera', () => {
       ),
     )
 
-  tests.inLooks(looks('light 1280, dark 390, light 320'), (it) => {
-    it("shows the service's answer to the frames of a challenge", async (page) => {
+  it.in('light 1280, dark 390, light 320')(
+    "shows the service's answer to the frames of a challenge",
+    async (page) => {
       await openTryPage(page)
       await tryChallenge(page, 'ada+match')
       await page.button('Begin').and(page.locator(':enabled')).waitFor()
@@ -92,8 +72,8 @@ inChromium('"try it" with a camera', () => {
       expect(await frames.first().getAttribute('alt')).toBe('frontal, after 0 ms')
       expect(await page.locator('countersign-capture').count()).toBe(0)
       await page.inspect('try-answered')
-    })
-  })
+    },
+  )
 
   it('separates the advice to the person from the reasons for the backend', async (page) => {
     await openTryPage(page)

@@ -3,8 +3,6 @@ import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { SECOND_MS } from '../../src/lib/clock.js'
-import type { TestService } from './service.js'
 
 /** Undefined where there is none. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -13,32 +11,6 @@ export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
-}
-
-export interface PageOptions {
-  colorScheme: 'light' | 'dark'
-  width: number
-  /** Permissions that the browser grants, such as `camera`. */
-  permissions?: string[]
-}
-
-/** A page whose every error fails the test that looks at `errors`. */
-export async function openPage(
-  browser: Browser,
-  running: TestService,
-  { colorScheme, width, permissions = [] }: PageOptions,
-): Promise<{ page: Page; errors: string[] }> {
-  // Time for one more sign-in from this address.
-  running.clock.advance(10 * SECOND_MS)
-  const context = await browser.newContext({ colorScheme, permissions, viewport: { width, height: 900 } })
-  const page = await context.newPage()
-  const errors: string[] = []
-  page.on('pageerror', (error) => errors.push(error.message))
-  page.on('console', (message) => {
-    const isSignedOut = message.text().includes('401')
-    if (message.type() === 'error' && !isSignedOut) errors.push(message.text())
-  })
-  return { page, errors }
 }
 
 export const loaded = (page: Page) =>
