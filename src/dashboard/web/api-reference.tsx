@@ -37,15 +37,15 @@ interface React {
 }
 
 /** Repairs the renderer for screen readers: content outside of landmarks, skipped heading levels, links inside buttons. */
-const accessible = ({ React }: { React: React }) => ({
+const accessible = ({ React: { createElement: make, Fragment } }: { React: React }) => ({
   wrapComponents: {
     InfoContainer: (Info: unknown) => (props: unknown) =>
-      React.createElement(
+      make(
         'section',
         { 'aria-label': 'About' },
-        React.createElement(Info, props),
-        React.createElement('label', { htmlFor: 'key' }, 'Sandbox key'),
-        React.createElement('input', {
+        make(Info, props),
+        make('label', { htmlFor: 'key' }, 'Sandbox key'),
+        make('input', {
           id: 'key',
           type: 'password',
           autoComplete: 'off',
@@ -54,34 +54,28 @@ const accessible = ({ React }: { React: React }) => ({
           onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
             reference?.preauthorizeApiKey('apiKey', currentTarget.value.trim()),
         }),
-        React.createElement('p', { id: 'key-hint' }, HOW_TO_SEND),
+        make('p', { id: 'key-hint' }, HOW_TO_SEND),
       ),
     operations: (Operations: unknown) => (props: unknown) =>
-      React.createElement(
-        React.Fragment,
-        null,
-        React.createElement('h2', { className: 'for-readers' }, 'Endpoints'),
-        React.createElement(Operations, props),
-      ),
+      make(Fragment, null, make('h2', { className: 'for-readers' }, 'Endpoints'), make(Operations, props)),
     // The heading of a webhook stands between "Webhooks" (level 2) and the headings of its parts (level 4).
     operation: (Operation: unknown) => (props: { operation: { get: (name: string) => string } }) =>
-      React.createElement(
-        React.Fragment,
+      make(
+        Fragment,
         null,
         props.operation.get('tag') === 'webhooks' &&
-          React.createElement('h3', { className: 'for-readers' }, `Webhook ${props.operation.get('path')}`),
-        React.createElement(Operation, props),
+          make('h3', { className: 'for-readers' }, `Webhook ${props.operation.get('path')}`),
+        make(Operation, props),
       ),
     // "Schemas" is a chapter like "Endpoints" and "Webhooks", and the renderer makes it a heading of level 4.
     Models: (Models: unknown) => (props: unknown) =>
-      React.createElement(
+      make(
         'div',
         { ref: (chapter: Element | null) => chapter?.querySelector('h4')?.setAttribute('aria-level', '2') },
-        React.createElement(Models, props),
+        make(Models, props),
       ),
-    TextArea: (Area: unknown) => (props: object) =>
-      React.createElement(Area, { 'aria-label': 'Request body', ...props }),
-    DeepLink: () => (props: { text: unknown }) => React.createElement('span', null, props.text),
+    TextArea: (Area: unknown) => (props: object) => make(Area, { 'aria-label': 'Request body', ...props }),
+    DeepLink: () => (props: { text: unknown }) => make('span', null, props.text),
   },
 })
 

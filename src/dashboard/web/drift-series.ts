@@ -14,19 +14,13 @@ export interface Distribution {
 
 /** Shares of the verifies in percent, by score or by quality. */
 export function shares({ month, windows }: DriftView, measure: 'scores' | 'quality'): Distribution {
-  const line = (label: string, colour: string, draw: Series['draw'], counts: Record<string, number>) => ({
-    label,
-    colour,
-    draw,
-    values: percents(counts),
-  })
   return {
     x: Array.from({ length: BINS }, (_, bin) => (bin + 0.5) / BINS),
     series: [
-      line('Month before', '--chart-1', 'line', month[measure]),
-      line('7 days', '--chart-2', 'line', windows.week[measure]),
+      { label: 'Month before', colour: '--chart-1', draw: 'line', values: percents(month[measure]) },
+      { label: '7 days', colour: '--chart-2', draw: 'line', values: percents(windows.week[measure]) },
       // Drawn last and in dashes, so that a line below it stays visible.
-      line('Latest', '--chart-3', 'dashes', windows.latest[measure]),
+      { label: 'Latest', colour: '--chart-3', draw: 'dashes', values: percents(windows.latest[measure]) },
     ],
   }
 }
@@ -40,26 +34,14 @@ function percents(counts: Record<string, number>): Array<number | null> {
 
 /** Means of quality and score, and the share of failed verifies, in percent. */
 export function byDay(days: readonly DriftDay[]): { x: number[]; means: Series[] } {
-  const line = (
-    label: string,
-    colour: string,
-    draw: Series['draw'],
-    of: (day: DriftDay) => number | null,
-  ) => ({
-    label,
-    colour,
-    draw,
-    values: days.map((day) => {
-      const value = of(day)
-      return value === null ? null : percent(value)
-    }),
-  })
+  const valuesOf = (name: 'quality' | 'score' | 'failed') =>
+    days.map((day) => (day[name] === null ? null : percent(day[name])))
   return {
     x: days.map(({ day }) => Date.parse(day) / 1000),
     means: [
-      line('Quality', '--chart-1', 'line', ({ quality }) => quality),
-      line('Score', '--chart-2', 'line', ({ score }) => score),
-      line('Failed', '--chart-bad', 'dashes', ({ failed }) => failed),
+      { label: 'Quality', colour: '--chart-1', draw: 'line', values: valuesOf('quality') },
+      { label: 'Score', colour: '--chart-2', draw: 'line', values: valuesOf('score') },
+      { label: 'Failed', colour: '--chart-bad', draw: 'dashes', values: valuesOf('failed') },
     ],
   }
 }

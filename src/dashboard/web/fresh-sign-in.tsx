@@ -1,28 +1,25 @@
 /** Asks the signed-in person to confirm their identity before a secret is revealed or data is destroyed. */
-import { useState } from 'preact/hooks'
-import type { SessionView } from '../contract.js'
 import { callOperator } from './base/api.js'
 import { useAction } from './base/data.js'
 import { CodeField, type Given, PasswordField } from './base/form.js'
 import { Dialog, Problem } from './base/parts.js'
+import { useSession } from './base/session.js'
 
 /** Key of the session storage that keeps the page during the sign-in at the provider. */
 const KEPT_PAGE = 'countersign.page'
-/** The dialog's answer after a fresh sign-in. */
 const FRESH = 'fresh'
 
 const BUTTONS = { password: 'Continue', oidc: 'Sign in again', link: 'Close' } as const
 
 /** @param onDone called with whether the sign-in is fresh now */
-export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boolean) => void }) {
-  const { method, second_factor } = props.session
-  const [password, setPassword] = useState('')
+export function FreshSignIn(props: { onDone: (isFresh: boolean) => void }) {
+  const { method, second_factor } = useSession()
   const { problem, isBusy, run } = useAction()
   const submit = (close: (answer: string) => void, given: Given) => {
     if (method === 'oidc') return leaveForProvider()
     if (method !== 'password') return close('')
     void run(async () => {
-      const code = given.text('fresh-code')
+      const [password, code] = [given.password('fresh-password'), given.text('fresh-code')]
       await callOperator('POST /session/confirm', code ? { password, code } : { password })
       close(FRESH)
     })
@@ -39,13 +36,7 @@ export function FreshSignIn(props: { session: SessionView; onDone: (isFresh: boo
       {method === 'password' && (
         <>
           <p>Enter your password again before you continue.</p>
-          <PasswordField
-            id="fresh-password"
-            label="Your password"
-            autocomplete="current-password"
-            value={password}
-            onText={setPassword}
-          />
+          <PasswordField id="fresh-password" label="Your password" autocomplete="current-password" />
           {second_factor === 'enrolled' && <CodeField id="fresh-code" />}
         </>
       )}

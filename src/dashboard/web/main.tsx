@@ -6,9 +6,9 @@ import { useHash } from './base/address-query.js'
 import {
   CallError,
   currentSession,
-  isSignedIn,
   onFreshSignIn,
   SIGNED_OUT,
+  sessionIfAny,
   signIn,
   signOut,
 } from './base/api.js'
@@ -102,14 +102,12 @@ function App() {
   return (
     <SessionContext.Provider value={session}>
       <Shell
-        session={session}
         route={requiredPage(session) ?? route}
         onChanged={() => void currentSession().then(setSession)}
         onSignOut={leave}
       />
       {asking && (
         <FreshSignIn
-          session={session}
           onDone={(isFresh) => {
             setAsking(null)
             asking(isFresh)
@@ -118,10 +116,6 @@ function App() {
       )}
     </SessionContext.Provider>
   )
-}
-
-async function sessionIfAny(): Promise<SessionView | null> {
-  return (await isSignedIn()) ? currentSession() : null
 }
 
 followSystemTheme()

@@ -19,7 +19,6 @@ export function PolicyInWords({ policy, label }: { policy: ActionPolicy; label: 
       <Table
         label={label}
         rows={policy.rules}
-        keyOf={({ name }) => name}
         columns={[
           { name: 'Rule', cell: ({ name }) => <code>{name}</code> },
           { name: 'For', isText: true, cell: (rule) => conditionInWords(rule.when) },

@@ -1,12 +1,12 @@
 /** The frame around every page: the navigation, the heading, and the page that the address names. */
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { OperatorRoutes, SessionView, TenantRoutes } from '../contract.js'
+import type { SessionView, TenantRoutes } from '../contract.js'
 import { CallError, get, tenantAddress } from './base/api.js'
 import { Brand } from './base/brand.js'
 import { Button } from './base/form.js'
 import { Card } from './base/parts.js'
-import { rightsOf } from './base/session.js'
+import { useRights, useSession } from './base/session.js'
 import { ThemeButton } from './base/theme.js'
 import { TimesButton } from './base/times.js'
 import { AuditPage } from './pages/audit-page.js'
@@ -30,12 +30,11 @@ import { UsersPage } from './pages/users-page.js'
 import { WebhooksPage } from './pages/webhooks-page.js'
 import { TryPage } from './try/try-page.js'
 
-/** Name in the address, heading, page, and the route without which the page would be useless. */
-type PageEntry<Props, Routes> = readonly [string, string, ComponentType<Props>, (keyof Routes)?]
+/** Name in the address, heading, page. */
+type PageEntry<Props> = [name: string, heading: string, page: ComponentType<Props>]
 
-const TENANT_PAGES: ReadonlyArray<
-  PageEntry<{ tenantId: string; keysHref: string; requestsHref: string }, TenantRoutes>
-> = [
+/** With the route without which the page would be useless. */
+const TENANT_PAGES: Array<[...PageEntry<{ tenantId: string }>, needed?: keyof TenantRoutes]> = [
   ['overview', 'Overview', OverviewPage],
   ['drift', 'Drift', DriftPage, 'GET /drift'],
   ['keys', 'Keys and secrets', KeysPage],
@@ -53,11 +52,11 @@ const TENANT_PAGES: ReadonlyArray<
 ]
 /** The pages of the person's own password and second factor. Each is shown before all others when it is required. */
 const [PASSWORD, SECOND_FACTOR] = ['password', 'second-factor']
-const OWN_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
+const OWN_PAGES: Array<PageEntry<{ onChanged: () => void }>> = [
   [PASSWORD, 'Password', PasswordPage],
   [SECOND_FACTOR, 'Second factor', SecondFactorPage],
 ]
-const OPERATOR_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, OperatorRoutes>> = [
+const OPERATOR_PAGES: Array<PageEntry<object>> = [
   ['tenants', 'Tenants', TenantsPage],
   ['operators', 'Operators', OperatorsPage],
   ['sessions', 'Sessions', SessionsPage],
@@ -67,18 +66,10 @@ const OPERATOR_PAGES: ReadonlyArray<PageEntry<{ onChanged: () => void }, Operato
 
 const UNKNOWN = new Set(['tenant_not_found', 'unknown_endpoint'])
 
-export function Shell({
-  session,
-  route,
-  onChanged,
-  onSignOut,
-}: {
-  session: SessionView
-  route: string[]
-  /** Called when `session` is out of date, such as after the operator added a second factor. */
-  onChanged: () => void
-  onSignOut: () => void
-}) {
+/** @param props.onChanged called when the session is out of date, such as after the operator added a second factor */
+export function Shell(props: { route: string[]; onChanged: () => void; onSignOut: () => void }) {
+  const { route } = props
+  const session = useSession()
   const required = requiredPage(session)
   const ownPages = OWN_PAGES.filter(([name]) =>
     name === PASSWORD ? session.password !== null : session.second_factor !== null,
@@ -88,19 +79,18 @@ export function Shell({
   const base = session.tenant_id ? '#' : `#/tenants/${tenantId}`
   const [named = tenantId ? 'overview' : 'tenants', ...more] =
     tenantId && !session.tenant_id ? route.slice(2) : route
-  const may = rightsOf(session)
+  const may = useRights()
   const tenantPages = required ? [] : TENANT_PAGES.filter(([, , , needed]) => !needed || may.tenant(needed))
-  const operatorPages = required
-    ? []
-    : OPERATOR_PAGES.filter(([, , , needed]) => !needed || may.operator(needed))
-  const isHere = ([name]: readonly [string, ...unknown[]]) => name === named && more.length === 0
+  const operatorPages = required ? [] : OPERATOR_PAGES
+  const isHere = ([name]: [string, ...unknown[]]) => name === named && more.length === 0
   const tenantPage = tenantId && !ownPage ? tenantPages.find(isHere) : undefined
   const operatorPage = tenantId || ownPage ? undefined : operatorPages.find(isHere)
   // Everybody may read, so that a page which nobody may read is one of a feature that the service lacks.
-  const isRefused = (entry: (typeof TENANT_PAGES)[number] | (typeof OPERATOR_PAGES)[number]) =>
-    isHere(entry) && !entry[3]?.startsWith('GET ')
   const isForbidden =
-    !ownPage && !tenantPage && !operatorPage && (tenantId ? TENANT_PAGES : OPERATOR_PAGES).some(isRefused)
+    tenantId &&
+    !ownPage &&
+    !tenantPage &&
+    TENANT_PAGES.some((entry) => isHere(entry) && !entry[3]?.startsWith('GET '))
   const [here, heading] = ownPage ??
     tenantPage ??
     operatorPage ?? [null, isForbidden ? 'Not allowed' : 'No such page']
@@ -110,40 +100,31 @@ export function Shell({
   useEffect(() => {
     scrollTo(0, 0)
   }, [heading])
+  const about = tenantId && !ownPage && tenantName
   useEffect(() => {
-    document.title = [
-      heading,
-      ...(tenantId && !ownPage && tenantName ? [tenantName] : []),
-      'Countersign',
-    ].join(' · ')
-  }, [heading, tenantId, ownPage, tenantName])
+    document.title = [heading, ...(about ? [about] : []), 'Countersign'].join(' · ')
+  }, [heading, about])
+  const linksTo = (pages: ReadonlyArray<[string, string, ...unknown[]]>, base: string, areHere = true) =>
+    pages.map(([name, text]) => (
+      <NavLink key={name} href={`${base}/${name}`} here={areHere && here === name} text={text} />
+    ))
   return (
     <div class="shell">
       <Button text="Skip to content" class="skip" onClick={() => document.getElementById('main')?.focus()} />
       <nav aria-label="Pages">
         <Brand />
-        {!session.tenant_id && (
-          <ul>
-            {operatorPages.map(([name, text]) => (
-              <NavLink key={name} href={`#/${name}`} here={!tenantId && here === name} text={text} />
-            ))}
-          </ul>
-        )}
+        {!session.tenant_id && <ul>{linksTo(operatorPages, '#', !tenantId)}</ul>}
         {tenantId && !required && !isUnknown && (
           <ul aria-label={tenantName}>
             <li class="group muted small">{tenantName}</li>
-            {tenantPages.map(([name, text]) => (
-              <NavLink key={name} href={`${base}/${name}`} here={here === name} text={text} />
-            ))}
+            {linksTo(tenantPages, base)}
           </ul>
         )}
         <ul class="foot">
           <li class="who muted small">
             {session.person.name}, {session.person.role}
           </li>
-          {ownPages.map(([name, text]) => (
-            <NavLink key={name} href={`#/${name}`} here={here === name} text={text} />
-          ))}
+          {linksTo(ownPages, '#')}
           <li>
             <a href="/docs/">Documentation</a>
           </li>
@@ -154,14 +135,14 @@ export function Shell({
             <TimesButton />
           </li>
           <li>
-            <Button text="Sign out" class="quiet" onClick={onSignOut} />
+            <Button text="Sign out" class="quiet" onClick={props.onSignOut} />
           </li>
         </ul>
       </nav>
       <main id="main" tabIndex={-1}>
         <h1>
           {heading}
-          {tenantId && !ownPage && tenantName && <span class="of"> · {tenantName}</span>}
+          {about && <span class="of"> · {about}</span>}
         </h1>
         {isUnknown ? (
           <Card title="There is no such tenant">
@@ -177,14 +158,9 @@ export function Shell({
             </p>
           </Card>
         ) : tenantId && TenantPage ? (
-          <TenantPage
-            key={tenantId}
-            tenantId={tenantId}
-            keysHref={`${base}/keys`}
-            requestsHref={`${base}/requests`}
-          />
+          <TenantPage key={tenantId} tenantId={tenantId} />
         ) : OtherPage ? (
-          <OtherPage onChanged={onChanged} />
+          <OtherPage onChanged={props.onChanged} />
         ) : (
           <Card title="There is nothing at this address">
             <p>

@@ -1,30 +1,29 @@
-/**
- * The query of a page's address, which holds the filters, so that bookmarks, Back and shared links keep them. It must contain no user id.
- */
+/** The query of a page's address, which holds the filters, so that bookmarks, Back and links keep them. It must contain no user id. */
 import { useCallback, useState } from 'preact/hooks'
 import { useWindowValue } from './data.js'
 
 /** Returns what follows the # in the address, with the #. */
 export const useHash = () => useWindowValue('hashchange', () => location.hash)
 
-type Values<Name extends string> = Record<Name, string>
+type Values = Readonly<Record<string, string | undefined>>
 
 /** @returns the values, empty for those that the address lacks, and a function that changes some of them. Back undoes a change. */
 export function useAddressQuery<const Name extends string>(
   names: readonly Name[],
-): [Values<Name>, (changes: Partial<Values<Name>>) => void] {
-  const hash = useHash()
-  const change = useCallback((changes: Partial<Values<Name>>) => {
+): [values: Record<Name, string>, change: (changes: Values) => void] {
+  const query = queryOf(useHash())
+  const change = useCallback((changes: Values) => {
     const [path] = location.hash.split('?')
-    location.hash = withQuery(path!, { ...valuesOf(location.hash, names), ...changes })
+    location.hash = withQuery(path!, { ...Object.fromEntries(queryOf(location.hash)), ...changes })
   }, [])
-  return [valuesOf(hash, names), change]
+  return [
+    Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Record<Name, string>,
+    change,
+  ]
 }
 
-/**
- * Steps through the pages of a list. The way to an older page is an entry in the browser's history, and the way to a newer one goes back.
- */
-export function usePager(change: (changes: { before: string }) => void) {
+/** Steps through the pages of a list. The way to an older page is an entry of the browser's history, to which a newer one goes back. */
+export function usePager(change: (changes: Values) => void) {
   const [steps, setSteps] = useState(0)
   return {
     older: (before: string) => {
@@ -41,15 +40,12 @@ export function usePager(change: (changes: { before: string }) => void) {
 }
 
 /** Returns the address with those values that are not empty. */
-export function withQuery(path: string, values: Readonly<Record<string, string | undefined>>): string {
+export function withQuery(path: string, values: Values): string {
   const given = Object.entries(values).filter((pair): pair is [string, string] => Boolean(pair[1]))
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
 
-function valuesOf<Name extends string>(hash: string, names: readonly Name[]): Values<Name> {
-  const query = new URLSearchParams(hash.split('?')[1] ?? '')
-  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Values<Name>
-}
+const queryOf = (hash: string) => new URLSearchParams(hash.split('?')[1] ?? '')
 
 /** Returns a time in the format of a `datetime-local` field. */
 export function localTime(iso: string): string {

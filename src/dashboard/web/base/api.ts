@@ -14,7 +14,6 @@ import type { Credentials } from '../../sign-in/sign-in.js'
 
 export class CallError extends Error {
   constructor(
-    readonly status: number,
     readonly code: string,
     message: string,
   ) {
@@ -52,17 +51,14 @@ type BodyOf<Route> = InputOf<Route> extends undefined ? [] : [body: InputOf<Rout
 /** The address of an answer of this type. It is a string, so that equal addresses compare as equal. */
 export type Address<Answer> = string & { readonly answer?: Answer }
 
-export function operatorAddress<Name extends GetOf<OperatorRoutes>>(
-  name: Name,
-): Address<AnswerOf<OperatorRoutes[Name]>> {
-  return pathOf(name) as Address<AnswerOf<OperatorRoutes[Name]>>
-}
+export const operatorAddress = <Name extends GetOf<OperatorRoutes>>(name: Name) =>
+  pathOf(name) as Address<AnswerOf<OperatorRoutes[Name]>>
 
 export function tenantAddress<Name extends GetOf<TenantRoutes>>(
   tenantId: string,
   name: Name,
   query?: QueryOf<TenantRoutes[Name]>,
-): Address<AnswerOf<TenantRoutes[Name]>> {
+) {
   const parameters = new URLSearchParams({ ...query }).toString()
   const path = tenantPath(tenantId, name) + (parameters && `?${parameters}`)
   return path as Address<AnswerOf<TenantRoutes[Name]>>
@@ -122,7 +118,7 @@ async function send<Answer>(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw new CallError(0, 'offline', 'The service cannot be reached.')
+    throw new CallError('offline', 'The service cannot be reached.')
   })
   const answer = await response.json()
   if (!response.ok) {
@@ -130,7 +126,7 @@ async function send<Answer>(
     // Once the person has confirmed their identity, the call is repeated.
     if (answer.code === 'fresh_sign_in_required' && (await askAgain()))
       return send(method, path, body, headers)
-    throw new CallError(response.status, answer.code, sentence(answer))
+    throw new CallError(answer.code, sentence(answer))
   }
   return answer as Answer
 }
@@ -150,8 +146,11 @@ async function remember(session: Promise<SessionView>): Promise<SessionView> {
   return view
 }
 
-/** Whether this browser has a session. */
-export const isSignedIn = async () => (await send<{ signed_in: boolean }>('GET', '/oidc')).signed_in
 export const currentSession = () => remember(send<SessionView>('GET', SESSION))
 export const signIn = (credentials: Credentials) => remember(send<SessionView>('POST', SESSION, credentials))
 export const signOut = () => send<unknown>('DELETE', SESSION)
+/** Whether this browser has a session, and whether people sign in at the provider and by a password. */
+export const waysToSignIn = () =>
+  send<{ signed_in: boolean; enabled: boolean; password: boolean }>('GET', '/oidc')
+/** Null where this browser has no session. */
+export const sessionIfAny = async () => ((await waysToSignIn()).signed_in ? currentSession() : null)

@@ -1,7 +1,8 @@
 /** A uPlot chart that adapts to the size of its box and the colors of the theme. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import { ChartTable } from './chart-table.js'
+import { Empty } from './parts.js'
+import { Table } from './table.js'
 import { useTheme } from './theme.js'
 import { shownZone, useShownZone } from './times.js'
 import 'uplot/dist/uPlot.min.css'
@@ -18,17 +19,14 @@ export interface Series {
   isStriped?: boolean
 }
 
-export interface ChartProps {
+interface ChartProps {
   /** Description of the chart with its main figures, for people who cannot see it. */
   title: string
-  /** Unix seconds, or any numbers when `numeric` is set. */
+  /** Unix seconds, or numbers from 0 to 1 when they have a name. */
   x: number[]
-  series: Series[]
-  numeric?: boolean
-  /** Name of the numbers of `x`. Default `Score`. */
   xName?: string
+  series: Series[]
   unit?: string
-  /** A vertical line with a label. */
   mark?: { at: number; label: string }
 }
 
@@ -46,7 +44,7 @@ export function Chart(props: ChartProps) {
   latest.current = props
   const theme = useTheme()
   const zone = useShownZone()
-  const { x, series, title, numeric, xName = 'Score', unit, mark } = props
+  const { x, series, title, xName, unit, mark } = props
   const shape = JSON.stringify([series.map(({ label, colour, draw }) => [label, colour, draw]), unit, mark])
   useEffect(() => {
     const host = box.current!
@@ -58,7 +56,7 @@ export function Chart(props: ChartProps) {
       observer.disconnect()
       made.destroy()
     }
-  }, [shape, theme, numeric, zone])
+  }, [shape, theme, xName, zone])
   // New figures go into the existing chart: a new chart would lose the reader's cursor.
   useEffect(() => plot.current?.setData(data(props)), [x, series])
   return (
@@ -66,7 +64,7 @@ export function Chart(props: ChartProps) {
       <div class="chart" ref={box} role="img" aria-label={title} />
       <ChartTable
         title={title}
-        stepName={numeric ? xName : `Time in ${zone}`}
+        stepName={xName ?? `Time in ${zone}`}
         x={x}
         nameOf={(at) => label(at, props)}
         series={series}
@@ -90,8 +88,14 @@ function data({ x, series }: ChartProps): uPlot.AlignedData {
 }
 
 function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Options {
-  const { series, numeric, xName = 'Score', unit, mark } = latest.current
-  const css = (name: string) => getComputedStyle(host).getPropertyValue(name).trim()
+  const { series, xName, unit, mark } = latest.current
+  const css = (name: string) => {
+    // A variable for both themes becomes a color only where it is used as one.
+    host.style.color = `var(${name})`
+    const { color } = getComputedStyle(host)
+    host.style.color = ''
+    return color
+  }
   const font = `11px ${getComputedStyle(host).fontFamily}`
   // The scale has room for half a bar at either end.
   const halfStep = () => {
@@ -110,10 +114,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
     height: HEIGHT_PX,
     padding: [14, 26, 0, 0],
     scales: {
-      x: {
-        time: !numeric,
-        range: (_, min, max) => (numeric ? [0, 1] : [min - halfStep(), max + halfStep()]),
-      },
+      x: { time: !xName, range: (_, min, max) => (xName ? [0, 1] : [min - halfStep(), max + halfStep()]) },
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     cursor: { drag: { x: false, y: false }, points: { show: !isWhole } },
@@ -123,7 +124,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
         ...axis,
         size: 32,
         space: 76,
-        ...(numeric ? {} : { values: (_, splits) => splits.map(timeOf(latest.current.x)) }),
+        ...(xName ? {} : { values: (_, splits) => splits.map(timeOf(latest.current.x)) }),
       },
       {
         ...axis,
@@ -133,7 +134,7 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
       },
     ],
     series: [
-      { label: numeric ? xName : 'Time', value: (_, at) => (at == null ? '' : label(at, latest.current)) },
+      { label: xName ?? 'Time', value: (_, at) => (at == null ? '' : label(at, latest.current)) },
       ...series.map(({ label, colour, draw, isStriped }, index): uPlot.Series => {
         const shared: uPlot.Series = {
           label,
@@ -197,8 +198,8 @@ function isSparse(self: uPlot, index: number): boolean {
   return Array.from<number | null | undefined>(self.data[index]!).filter((value) => value != null).length < 3
 }
 
-function label(at: number, { numeric, x }: ChartProps): string {
-  return numeric ? at.toFixed(2) : timeOf(x)(at)
+function label(at: number, { xName, x }: ChartProps): string {
+  return xName ? at.toFixed(2) : timeOf(x)(at)
 }
 
 /** Returns a function that formats a time: with the day of the week when `x` spans several days, and as a date when it spans weeks. */
@@ -235,4 +236,44 @@ function drawMark(
   ctx.textBaseline = 'top'
   ctx.fillText(mark.label, at + (isRight ? -1 : 1) * MARK_GAP_PX * scale, bbox.top)
   ctx.restore()
+}
+
+/** The figures for people who cannot see the chart or want the numbers, without the steps at which every series is 0 or missing. */
+function ChartTable(props: {
+  title: string
+  stepName: string
+  x: number[]
+  nameOf: (at: number) => string
+  series: Array<{ label: string; values: Array<number | null> }>
+  unit: string | undefined
+}) {
+  const { title, stepName, x, nameOf, series, unit } = props
+  // A closed table is not drawn: it can have hundreds of rows, and follows the chart every few seconds.
+  const [isOpen, setOpen] = useState(false)
+  const steps = isOpen
+    ? x.flatMap((at, i) => (series.some(({ values }) => values[i]) ? [{ at, i }] : []))
+    : []
+  return (
+    <details class="chart-table muted small" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        Show as table<span class="for-readers">: {title}</span>
+      </summary>
+      {isOpen && (
+        <Table
+          label={title}
+          kind="figures"
+          rows={steps}
+          columns={[
+            { name: stepName, cell: ({ at }) => nameOf(at) },
+            ...series.map(({ label, values }) => ({
+              name: unit ? `${label}, ${unit}` : label,
+              isNumber: true,
+              cell: ({ i }: { i: number }) => values[i]?.toLocaleString() ?? '–',
+            })),
+          ]}
+          empty={<Empty title="No figures yet" />}
+        />
+      )}
+    </details>
+  )
 }

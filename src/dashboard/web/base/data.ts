@@ -2,17 +2,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Address, get } from './api.js'
 
-export interface Data<T> {
-  /**
-   * Value of the last answer. After a change of address, the old value stays until the new one is there, so that the page does not jump.
-   */
-  value: T | null
-  error: string | null
-  reload: () => void
-}
-
 /** Loads data: when the page opens, on demand, and at an interval if one is given. @param address null where nothing is to be asked, since the service lacks the route */
-export function useData<T>(address: Address<T> | null, refreshMs?: number): Data<T> {
+export function useData<T>(address: Address<T> | null, refreshMs?: number) {
+  // The last answer. After a change of address it stays until the new one is there, so that the page does not jump.
   const [value, setValue] = useState<T | null>(null)
   const [error, setError] = useState<string | null>(null)
   // A late answer must not replace the answer to a later question.
@@ -42,6 +34,7 @@ export function useData<T>(address: Address<T> | null, refreshMs?: number): Data
   }, [ask, reload, refreshMs])
   return { value, error, reload }
 }
+export type Data<T> = ReturnType<typeof useData<T>>
 
 /** A value that is read again at every event of this name that the window receives. */
 export function useWindowValue<T>(event: string, read: () => T): T {
@@ -54,20 +47,14 @@ export function useWindowValue<T>(event: string, read: () => T): T {
   return value
 }
 
-/** An action that a person starts, with its error, and whether it is still running. */
-export interface Action {
-  problem: string | null
-  isBusy: boolean
-  /** Whether the last action was done, and nothing was changed since. */
-  isDone: boolean
-  /** Takes back `isDone`, since the person has changed something. */
-  forget: () => void
-  /** Runs the action. Never rejects: the message of an error becomes the problem. */
-  run: (work: () => Promise<unknown>) => Promise<void>
-}
-
-/** @param after called after each action, also after one that failed: the page may be out of date then */
-export function useAction(after?: () => void): Action {
+/**
+ * An action that a person starts.
+ *
+ * @param after called after each action, also after one that failed: the page may be out of date then
+ * @returns `run`, which never rejects: the message of an error becomes `problem`. `isDone` says that the last action was done, and `forget`
+ * takes that back, since the person has changed something
+ */
+export function useAction(after?: () => void) {
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [isDone, setDone] = useState(false)

@@ -3,27 +3,14 @@ import type { AllHTMLAttributes, ComponentChildren, ComponentProps, TargetedSubm
 import { useState } from 'preact/hooks'
 
 /** A button, which sends a form only where its type says so. @param props.about further words for screen readers, where many buttons of a page have the same text */
-export function Button({
-  text,
-  about,
-  ...attributes
-}: ComponentProps<'button'> & { text: string; about?: string }) {
+export function Button(props: ComponentProps<'button'> & { text: string; about?: string }) {
+  const { text, about, ...attributes } = props
   return (
     <button type="button" {...attributes}>
       {text}
       {about && <span class="for-readers"> {about}</span>}
     </button>
   )
-}
-
-/** The texts and choices of a person in a form. */
-export interface Given {
-  /** Returns a text without the spaces around it; empty where the form lacks the field. */
-  text: <Value extends string>(name: string) => Value
-  /** Returns a number, or null for an empty field. */
-  number: (name: string) => number | null
-  /** Returns the values of the boxes of this name that are checked. */
-  checked: <Value extends string>(name: string) => Value[]
 }
 
 /** Handles the event of a form that is sent, which then loads no other page. */
@@ -34,16 +21,32 @@ export function sending(act: (given: Given, form: HTMLFormElement) => unknown) {
   }
 }
 
+/** Returns the lines of a text that hold something, without the spaces around them. */
+export function lines(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+}
+
 /** Reads a form now, so that what it gives stays when the form is gone. */
-function givenIn(form: HTMLFormElement): Given {
+export function givenIn(form?: HTMLFormElement) {
   const data = new FormData(form)
-  const textOf = (name: string) => String(data.get(name) ?? '').trim()
+  const typed = (name: string) => String(data.get(name) ?? '')
+  const textOf = (name: string) => typed(name).trim()
   return {
+    /** Without the spaces around it, and empty where the form lacks the field. */
     text: <Value extends string>(name: string) => textOf(name) as Value,
-    number: (name) => (textOf(name) === '' ? null : Number(textOf(name))),
+    password: typed,
+    number: (name: string) => (textOf(name) === '' ? null : Number(textOf(name))),
+    /** Returns the values of the boxes of this name that are checked. */
     checked: <Value extends string>(name: string) => data.getAll(name) as Value[],
+    isChecked: (name: string) => data.has(name),
   }
 }
+/** The texts and choices of a person in a form. */
+export type Given = ReturnType<typeof givenIn>
+export const NOTHING_GIVEN = givenIn()
 
 interface Described {
   id: string
@@ -54,18 +57,12 @@ interface Described {
   class?: string
 }
 
-/** A label with a control and its hint. @param props.children the control */
-function Labeled({
-  id,
-  label,
-  hint,
-  class: name = '',
-  children,
-}: Described & { children: ComponentChildren }) {
+export function Labeled(props: Described & { children: ComponentChildren }) {
+  const { id, hint } = props
   return (
-    <div class={`field ${name}`}>
-      <label for={id}>{label}</label>
-      {children}
+    <div class={`field ${props.class ?? ''}`}>
+      <label for={id}>{props.label}</label>
+      {props.children}
       {hint && (
         <p id={`${id}-hint`} class="muted small">
           {hint}
@@ -75,10 +72,17 @@ function Labeled({
   )
 }
 
-/** Attributes of a field for a false match rate. */
+/** Attributes of fields for a false match rate, for a rate of requests, and for a name. */
 export const RATE = { type: 'number', min: '1e-9', max: '0.5', step: 'any' }
+export const REQUESTS = { label: 'Requests per second', type: 'number', min: '0.1', step: 'any' }
+export const NAME = {
+  label: 'Name',
+  required: true,
+  pattern: '[A-Za-z0-9][A-Za-z0-9._\\-]*',
+  title: 'Letters, digits, dots, dashes and underscores',
+}
 
-export interface FieldProps
+interface FieldProps
   extends Described,
     Omit<
       AllHTMLAttributes<HTMLInputElement>,
@@ -90,11 +94,12 @@ export interface FieldProps
   onText?: (text: string) => void
 }
 
-/** A field for text, with its label. Without `value` and `onText` the form is what reads it. */
+/** A field for text, with its label. Without `value` and `onText` the form is what reads it. The browser fills none but those of a sign-in. */
 export function Field({ label, hint, class: box, onText, ...attributes }: FieldProps) {
   const { id, rows } = attributes
   const control = {
     name: id,
+    autocomplete: 'off',
     'aria-describedby': hint ? `${id}-hint` : undefined,
     ...attributes,
     onInput: (event: { currentTarget: { value: string } }) => onText?.(event.currentTarget.value),
@@ -107,19 +112,24 @@ export function Field({ label, hint, class: box, onText, ...attributes }: FieldP
 }
 
 /** A field for a password, which the person may reveal while typing. */
-export function PasswordField(props: FieldProps & { label: string; autocomplete: string }) {
+export function PasswordField(props: {
+  id: string
+  label: string
+  autocomplete: string
+  minLength?: number
+}) {
   const [isShown, setShown] = useState(false)
-  const { label, onText, ...attributes } = props
+  const { label, ...attributes } = props
   return (
     <Labeled id={props.id} label={label}>
       <div class="password">
         <input
+          name={props.id}
           {...(attributes as object)}
           // The types of the attributes allow only one fixed type for a field.
           type={(isShown ? 'text' : 'password') as 'password'}
           autocapitalize="off"
           required
-          onInput={(event) => onText?.(event.currentTarget.value)}
         />
         <Button
           text={isShown ? 'Hide' : 'Show'}
@@ -133,15 +143,15 @@ export function PasswordField(props: FieldProps & { label: string; autocomplete:
 }
 
 /** A field for a code of an authenticator app, or a recovery code. */
-export function CodeField(props: Pick<FieldProps, 'id' | 'value' | 'onText'>) {
+export function CodeField({ id }: { id: string }) {
   return (
     <Field
+      id={id}
       label="Code of your app, or a recovery code"
       autocomplete="one-time-code"
       autocapitalize="characters"
       required
       maxLength={32}
-      {...props}
     />
   )
 }
@@ -181,15 +191,11 @@ export function Choice<Value extends string>(props: {
   )
 }
 
-/** A box to check, with its text. */
-export function Check(props: { text: string; checked: boolean; onCheck: (isChecked: boolean) => void }) {
+/** A box to check, which the form reads. */
+export function Check(props: { name: string; text: string; initial?: boolean }) {
   return (
     <label class="check">
-      <input
-        type="checkbox"
-        checked={props.checked}
-        onChange={({ currentTarget }) => props.onCheck(currentTarget.checked)}
-      />
+      <input type="checkbox" name={props.name} defaultChecked={props.initial ?? false} />
       {props.text}
     </label>
   )
@@ -219,6 +225,11 @@ export function Checks(props: {
     </fieldset>
   )
 }
+
+export const ENVIRONMENTS = [
+  ['production', 'Production'],
+  ['sandbox', 'Sandbox'],
+] as const
 
 /** A choice between a few options, all of which are visible. */
 export function Segments<Value extends string>(props: {

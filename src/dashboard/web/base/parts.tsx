@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { type Data, useAction } from './data.js'
-import { Button, Field, type Given, sending } from './form.js'
+import { Button, Field, type Given, givenIn, NOTHING_GIVEN, sending } from './form.js'
 
 export function Card(props: {
   title: string
@@ -71,7 +71,6 @@ export function Loading() {
   )
 }
 
-/** Stands in for a list that is still empty. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -111,43 +110,66 @@ export function Tile(props: { name: string; value: ComponentChildren; detail: st
   )
 }
 
-/** A question that a dialog asks before something is done. */
+/** A question that a dialog asks before something is done. What depends on the dialog's fields is a function of what they hold. */
 export interface Question {
   title: string
-  /** Text of the button that confirms. */
   confirm: string
-  isDanger?: boolean
+  isDanger?: boolean | ((given: Given) => boolean)
   /** A text that the person has to type before the button works. */
   typed?: string
   /** The consequence, and the fields of the dialog. */
-  children: ComponentChildren
-  /** Called with what the dialog's fields hold. */
-  onConfirm?: (given: Given) => unknown
+  children: ComponentChildren | ((given: Given) => ComponentChildren)
+  act: (given: Given) => Promise<unknown>
 }
 
-/** @returns a function that asks a question, and the dialog of the question, which the page must show */
-export function useQuestion(): [ask: (question: Question) => void, dialog: ComponentChildren] {
-  const [question, setQuestion] = useState<Question | null>(null)
-  return [setQuestion, question && <Confirm {...question} onClose={() => setQuestion(null)} />]
+/**
+ * The actions of a page, of which some ask a question first.
+ *
+ * @param after called after each action, also after one that failed
+ * @param data what the page shows, whose last load may have failed too
+ * @returns `ask` besides what `useAction` returns, and `feedback`, which the page must show: the problem and the open question
+ */
+export function useActions(after?: () => void, data?: Data<unknown>) {
+  const action = useAction(after)
+  const [question, ask] = useState<Question | null>(null)
+  const answer = (given: Given | null) => {
+    ask(null)
+    if (given) void action.run(() => question!.act(given))
+  }
+  const dialog = question && <Confirm question={question} onAnswer={answer} />
+  const feedback = (
+    <>
+      <Problem message={action.problem ?? data?.error ?? null} />
+      {dialog}
+    </>
+  )
+  return { ...action, ask: (asked: Question) => ask(asked), dialog, feedback }
 }
+export type Actions = ReturnType<typeof useActions>
 
 /** A dialog that is open while it is shown. Escape and `close` change nothing, and the focus returns to where it was. */
 export function Dialog(props: {
   title: string
-  /** Text of the button that sends the form. */
   submit: string
   isDanger?: boolean
   isDisabled?: boolean
   /** Whether there is a button to leave the dialog; true by default. */
   canCancel?: boolean
+  /** Called with what the fields hold: first, and when they change. */
+  onInput?: (given: Given) => void
   /** Called when the form is sent. Only `close` closes the dialog: one that is just removed would lose the focus. */
   onSend: (close: (answer: string) => void, given: Given) => void
   onClose: (answer: string) => void
   children: ComponentChildren
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const titleId = useId()
-  useEffect(() => dialog.current?.showModal(), [])
+  const read = () => props.onInput?.(givenIn(form.current!))
+  useEffect(() => {
+    read()
+    dialog.current?.showModal()
+  }, [])
   const close = (answer: string) => dialog.current?.close(answer)
   return (
     <dialog
@@ -155,7 +177,7 @@ export function Dialog(props: {
       aria-labelledby={titleId}
       onClose={({ currentTarget }) => props.onClose(currentTarget.returnValue)}
     >
-      <form onSubmit={sending((given) => props.onSend(close, given))}>
+      <form ref={form} onInput={read} onSubmit={sending((given) => props.onSend(close, given))}>
         <h2 id={titleId}>{props.title}</h2>
         {props.children}
         <div class="actions">
@@ -172,32 +194,31 @@ export function Dialog(props: {
   )
 }
 
-/** A dialog that asks for confirmation. */
-export function Confirm(
-  props: Question & {
-    /** Called with the answer, before `onConfirm`. */
-    onClose: (isConfirmed: boolean) => void
-  },
-) {
-  const { title, typed, children } = props
+/** @param props.onAnswer called with what the fields hold, or null for a dialog that was left */
+function Confirm(props: { question: Question; onAnswer: (given: Given | null) => void }) {
+  const { title, confirm, isDanger, typed, children } = props.question
   const sent = useRef<Given | null>(null)
-  const [text, setText] = useState('')
+  const [given, setGiven] = useState(NOTHING_GIVEN)
   return (
     <Dialog
       title={title}
-      submit={props.confirm}
-      isDanger={props.isDanger}
-      isDisabled={typed !== undefined && typed !== text}
+      submit={confirm}
+      isDanger={typeof isDanger === 'function' ? isDanger(given) : isDanger}
+      isDisabled={typed !== undefined && typed !== given.text('typed-to-confirm')}
+      onInput={setGiven}
       onSend={(close, given) => {
         sent.current = given
         close('confirm')
       }}
-      onClose={() => {
-        props.onClose(sent.current !== null)
-        if (sent.current) props.onConfirm?.(sent.current)
-      }}
+      onClose={() => props.onAnswer(sent.current)}
     >
-      {typeof children === 'string' ? <p>{children}</p> : children}
+      {typeof children === 'string' ? (
+        <p>{children}</p>
+      ) : typeof children === 'function' ? (
+        children(given)
+      ) : (
+        children
+      )}
       {typed && (
         <Field
           id="typed-to-confirm"
@@ -206,11 +227,8 @@ export function Confirm(
               Type <code>{typed}</code> to confirm
             </>
           }
-          autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
-          value={text}
-          onText={setText}
         />
       )}
     </Dialog>

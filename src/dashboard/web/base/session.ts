@@ -17,20 +17,12 @@ export function useTenantHref(tenantId: string): (path: string) => string {
   return (path) => `${base}/${path}`
 }
 
-export interface Rights {
-  operator: (route: keyof OperatorRoutes) => boolean
-  tenant: (route: keyof TenantRoutes) => boolean
-}
-
-export function useRights(): Rights {
-  return rightsOf(useSession())
-}
-
-export function rightsOf({ may }: SessionView): Rights {
+export function useRights() {
+  const { may } = useSession()
   // A node of an earlier version names none while others are upgraded: nothing is offered until it is.
   const names = (may as typeof may | undefined) ?? { operator: [], tenant: [] }
   return {
-    operator: (route) => names.operator.includes(route),
-    tenant: (route) => names.tenant.includes(route),
+    operator: (route: keyof OperatorRoutes) => names.operator.includes(route),
+    tenant: (route: keyof TenantRoutes) => names.tenant.includes(route),
   }
 }

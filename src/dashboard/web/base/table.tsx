@@ -13,21 +13,18 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** Name for screen readers. */
   label: string
   columns: ReadonlyArray<Column<Row>>
   rows: readonly Row[]
-  keyOf: (row: Row) => string | number
+  /** What tells the rows apart, where they have buttons or open: what is pressed stays with its row when others come and go. By default the place. */
+  keyOf?: (row: Row) => string | number
   /** Buttons of a row, in a last column. */
   actions?: (row: Row) => ComponentChildren
   /** Stands below a row, over all columns. */
   below?: (row: Row) => ComponentChildren
-  /** Shown instead of a table without rows. */
   empty?: ComponentChildren
-  /** Whether the table has only a few narrow columns of figures, and so stays a table on a phone. */
-  isFigures?: boolean
-  /** Whether the table has many rows: on a phone, each row is then a few lines of text without the names of the columns. */
-  isLog?: boolean
+  /** On a phone, `figures` in a few narrow columns stay a table, and a `log` of many rows has a few lines of text for each. */
+  kind?: 'figures' | 'log'
 }
 
 /** A table. On a phone, each row becomes a block of names and values. */
@@ -43,11 +40,7 @@ export function Table<Row>(props: TableProps<Row>) {
     columns.push({ name: 'Actions', isSilent: true, cell })
   }
   return (
-    <section
-      class={`wide ${props.isFigures ? 'figures' : props.isLog ? 'log' : ''}`}
-      tabIndex={0}
-      aria-label={props.label}
-    >
+    <section class={`wide ${props.kind ?? ''}`} tabIndex={0} aria-label={props.label}>
       <table>
         <thead>
           <tr>
@@ -59,11 +52,12 @@ export function Table<Row>(props: TableProps<Row>) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
+          {rows.map((row, place) => {
             const below = props.below?.(row)
+            const key = keyOf?.(row) ?? place
             return (
               <>
-                <tr key={keyOf(row)}>
+                <tr key={key}>
                   {columns.map(({ name, cell, isNumber, isText, isSilent }) => (
                     <td
                       key={name}
@@ -75,7 +69,7 @@ export function Table<Row>(props: TableProps<Row>) {
                   ))}
                 </tr>
                 {below && (
-                  <tr key={`${keyOf(row)}-below`} class="below">
+                  <tr key={`${key}-below`} class="below">
                     <td colSpan={columns.length}>{below}</td>
                   </tr>
                 )}

@@ -13,7 +13,7 @@ function currentTheme(): Theme {
 }
 
 /** Applies the theme to the page. Charts, which do not use the style sheet, follow it through `useTheme`. */
-export function applyTheme(): void {
+function applyTheme(): void {
   const theme = currentTheme()
   document.documentElement.dataset.theme = theme
   // The renderer of the API reference expects this class.
@@ -21,12 +21,6 @@ export function applyTheme(): void {
   dispatchEvent(new Event(CHANGE))
 }
 
-export function toggleTheme(): void {
-  localStorage.setItem(STORAGE, currentTheme() === 'dark' ? 'light' : 'dark')
-  applyTheme()
-}
-
-/** Follows changes of the system's theme until the reader makes a choice. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme)
   applyTheme()
@@ -35,6 +29,10 @@ export function followSystemTheme(): void {
 export const useTheme = () => useWindowValue(CHANGE, currentTheme)
 
 export function ThemeButton() {
-  const theme = useTheme()
-  return <Button text={theme === 'dark' ? 'Light theme' : 'Dark theme'} class="quiet" onClick={toggleTheme} />
+  const isDark = useTheme() === 'dark'
+  const toggle = () => {
+    localStorage.setItem(STORAGE, isDark ? 'light' : 'dark')
+    applyTheme()
+  }
+  return <Button text={isDark ? 'Light theme' : 'Dark theme'} class="quiet" onClick={toggle} />
 }

@@ -3,17 +3,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { useWindowValue } from './data.js'
 import { Button } from './form.js'
 
-type Zone = 'local' | 'utc'
 const STORAGE = 'countersign-times'
 const CHANGE = 'zonechange'
 
-function currentZone(): Zone {
-  return localStorage.getItem(STORAGE) === 'utc' ? 'utc' : 'local'
-}
-
 /** Returns the zone in which times are shown now, such as `Europe/Berlin`. */
 export function shownZone(): string {
-  return currentZone() === 'utc' ? 'UTC' : timeZone()
+  return localStorage.getItem(STORAGE) === 'utc' ? 'UTC' : timeZone()
 }
 
 /** Returns the zone, and draws the calling component again when the reader changes it. */
@@ -21,13 +16,12 @@ export const useShownZone = () => useWindowValue(CHANGE, shownZone)
 
 export function TimesButton() {
   const isUtc = useShownZone() === 'UTC'
-  const isOnlyUtc = timeZone() === 'UTC'
   const toggle = () => {
-    localStorage.setItem(STORAGE, currentZone() === 'utc' ? 'local' : 'utc')
+    localStorage.setItem(STORAGE, isUtc ? 'local' : 'utc')
     dispatchEvent(new Event(CHANGE))
   }
   // On a computer whose own zone is UTC there is nothing to choose.
-  if (isOnlyUtc) return null
+  if (timeZone() === 'UTC') return null
   return <Button text={isUtc ? 'Local times' : 'Times in UTC'} class="quiet" onClick={toggle} />
 }
 
@@ -36,18 +30,13 @@ function momentText(at: string, zone: string): string {
   const name = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'short' })
     .formatToParts(new Date(at))
     .find(({ type }) => type === 'timeZoneName')
-  return `${dayText(at, zone)} ${clockText(at, zone)} ${name?.value ?? zone}`
+  return `${isoText(at, { timeZone: zone, timeStyle: 'medium' })} ${name?.value ?? zone}`
 }
 
-/** Returns the day of a time, such as `2026-11-23`. */
-function dayText(at: string, zone: string): string {
-  // The Swedish locale writes days as ISO 8601 does.
-  return new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' }).format(new Date(at))
-}
-
-function clockText(at: string, zone: string): string {
-  const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
-  return new Intl.DateTimeFormat('en', { ...form, timeZone: zone, hourCycle: 'h23' }).format(new Date(at))
+/** Returns the day of a time, such as `2026-11-23`, and the clock where a style is given for it. */
+function isoText(at: string, form: Intl.DateTimeFormatOptions): string {
+  // The Swedish locale writes days and clocks as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv', { dateStyle: 'short', ...form }).format(new Date(at))
 }
 
 /** Returns the time zone of the computer, which the fields for times use, such as `Europe/Berlin`. */
@@ -62,7 +51,7 @@ export function Time({ at, day, none = '–' }: { at: string | null; day?: boole
   const full = momentText(at, zone)
   return (
     <time dateTime={at} title={full}>
-      {day ? dayText(at, zone) : full}
+      {day ? isoText(at, { timeZone: zone }) : full}
     </time>
   )
 }

@@ -2,7 +2,7 @@
 import { useId } from 'preact/hooks'
 import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
 import { useAction } from '../base/data.js'
-import { Button } from '../base/form.js'
+import { Button, Labeled } from '../base/form.js'
 import { Problem } from '../base/parts.js'
 import { dataUrl } from '../base/photo.js'
 
@@ -35,29 +35,27 @@ export function BrandFields(props: {
     })
   return (
     <>
-      <label for={`${id}-color`}>Color</label>
-      <div class="color-field">
-        <input
-          id={`${id}-color`}
-          type="text"
-          maxLength={7}
-          placeholder={OWN_COLOR}
-          aria-describedby={`${id}-color-hint`}
-          value={color}
-          readOnly={isReadOnly}
-          onInput={(event) => onChange({ color: event.currentTarget.value })}
-        />
-        <input
-          type="color"
-          aria-label="Choose a color"
-          value={hexOf(color) ?? OWN_COLOR}
-          disabled={isReadOnly}
-          onInput={(event) => onChange({ color: event.currentTarget.value })}
-        />
-      </div>
-      <p id={`${id}-color-hint`} class="muted small">
-        {colorHint(color)}
-      </p>
+      <Labeled id={`${id}-color`} label="Color" hint={colorHint(color)}>
+        <div class="color-field">
+          <input
+            id={`${id}-color`}
+            type="text"
+            maxLength={7}
+            placeholder={OWN_COLOR}
+            aria-describedby={`${id}-color-hint`}
+            value={color}
+            readOnly={isReadOnly}
+            onInput={(event) => onChange({ color: event.currentTarget.value })}
+          />
+          <input
+            type="color"
+            aria-label="Choose a color"
+            value={hexOf(color) ?? OWN_COLOR}
+            disabled={isReadOnly}
+            onInput={(event) => onChange({ color: event.currentTarget.value })}
+          />
+        </div>
+      </Labeled>
       <span class="label">Logo</span>
       <div class="toolbar">
         {!isReadOnly && (

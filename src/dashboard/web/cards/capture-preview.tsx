@@ -6,7 +6,7 @@ import { hexOf } from './capture-brand-fields.js'
 /** Largest stored picture in pixels: two of its pixels make one of the page. */
 const MAX_STORED = { width: 480, height: 128 }
 
-export interface PreviewProps {
+interface PreviewProps {
   company: string
   color: string
   logo: string | null

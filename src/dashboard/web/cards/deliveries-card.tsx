@@ -1,10 +1,10 @@
 /** The list of webhook deliveries: the state of each, the last answer, the next attempt, and a button that delivers again. */
-import { useState } from 'preact/hooks'
 import type { DeliveryState, DeliveryView, WebhookView } from '../../contract.js'
+import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { useAction, useData } from '../base/data.js'
 import { Button, Segments } from '../base/form.js'
-import { Badge, Card, Empty, type Fact, Facts, Loaded, Problem } from '../base/parts.js'
+import { Badge, Card, Empty, Facts, Loaded, Problem, type Tone } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
@@ -12,28 +12,18 @@ import { PagerButtons } from '../log-parts.js'
 
 const REFRESH_MS = 5000
 type State = DeliveryState | 'retrying'
-const TONES = {
-  pending: 'plain',
-  retrying: 'bad',
-  delivered: 'good',
-  failed: 'bad',
-  erased: 'plain',
-} as const
-const STATE_TEXT: Record<State, string> = {
-  pending: 'waiting',
-  retrying: 'failed, will be retried',
-  delivered: 'delivered',
-  failed: 'given up',
-  erased: 'erased',
+/** Each state with its meaning, in the order in which a delivery passes through them. */
+const STATES: Record<State, readonly [tone: Tone, text: string, meaning: string]> = {
+  pending: ['plain', 'waiting', 'It has not been sent yet.'],
+  retrying: [
+    'bad',
+    'failed, will be retried',
+    'The endpoint did not accept it. The list shows when it is sent next.',
+  ],
+  delivered: ['good', 'delivered', 'The endpoint answered with a status from 200 to 299.'],
+  failed: ['bad', 'given up', 'The last try failed too. It is sent again only if you redeliver it.'],
+  erased: ['plain', 'erased', 'The user was erased before the delivery, and its content with the user.'],
 }
-/** The meaning of each state, in the order in which a delivery passes through them. */
-const MEANINGS: Array<[State, string]> = [
-  ['pending', 'It has not been sent yet.'],
-  ['retrying', 'The endpoint did not accept it. The list shows when it is sent next.'],
-  ['delivered', 'The endpoint answered with a status from 200 to 299.'],
-  ['failed', 'The last try failed too. It is sent again only if you redeliver it.'],
-  ['erased', 'The user was erased before the delivery, and its content with the user.'],
-]
 const FILTERS = [
   ['', 'All'],
   ['pending', 'Waiting'],
@@ -42,10 +32,9 @@ const FILTERS = [
 ] as const satisfies ReadonlyArray<readonly [DeliveryState | '', string]>
 export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[]; onChange: () => void }) {
   const { tenantId, webhooks } = props
-  const [status, setStatus] = useState<DeliveryState | ''>('')
-  /** Cursors of this page and the newer ones. The newest page has none. */
-  const [starts, setStarts] = useState<string[]>([])
-  const before = starts.at(-1) ?? ''
+  const [{ before, ...query }, change] = useAddressQuery(['status', 'before'])
+  const pager = usePager(change)
+  const status = FILTERS.find(([one]) => one === query.status)?.[0] ?? ''
   const page = useData(tenantAddress(tenantId, 'GET /webhooks/deliveries', { status, before }), REFRESH_MS)
   const mayRedeliver = useRights().tenant('POST /webhooks/redeliver')
   const { problem, isBusy, run } = useAction(() => {
@@ -67,10 +56,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
           label="State of deliveries"
           options={FILTERS}
           value={status}
-          onChange={(chosen) => {
-            setStarts([])
-            setStatus(chosen)
-          }}
+          onChange={(chosen) => change({ status: chosen, before: '' })}
         />
       }
     >
@@ -79,7 +65,7 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
         {({ deliveries, max_attempts }) => (
           <Table
             label="Deliveries"
-            isLog
+            kind="log"
             rows={deliveries}
             keyOf={({ id }) => id}
             columns={[
@@ -95,9 +81,10 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
               },
               {
                 name: 'State',
-                cell: (delivery) => (
-                  <Badge tone={TONES[stateOf(delivery)]}>{STATE_TEXT[stateOf(delivery)]}</Badge>
-                ),
+                cell: (delivery) => {
+                  const [tone, text] = STATES[stateOf(delivery)]
+                  return <Badge tone={tone}>{text}</Badge>
+                },
               },
               { name: 'Tries', isNumber: true, cell: ({ attempts }) => `${attempts} of ${max_attempts}` },
               { name: 'Last answer', cell: ({ last_outcome }) => last_outcome },
@@ -125,17 +112,9 @@ export function DeliveriesCard(props: { tenantId: string; webhooks: WebhookView[
       </Loaded>
       <details class="muted">
         <summary>What the states mean</summary>
-        <Facts rows={MEANINGS.map(([state, text]): Fact => [STATE_TEXT[state], text])} />
+        <Facts rows={Object.values(STATES).map(([, text, meaning]) => [text, meaning])} />
       </details>
-      <PagerButtons
-        entries="deliveries"
-        pager={{
-          older: (next) => setStarts([...starts, next]),
-          newer: () => setStarts(starts.slice(0, -1)),
-        }}
-        before={before}
-        next={page.value?.next_before}
-      />
+      <PagerButtons entries="deliveries" pager={pager} before={before} next={page.value?.next_before} />
     </Card>
   )
 }

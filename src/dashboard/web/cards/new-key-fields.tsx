@@ -1,9 +1,8 @@
 /** The fields for the name, scopes and networks of another API key. */
 import { SCOPE_MEANINGS, SCOPES } from '../../../tenants/key-scopes.js'
 import type { InputOf, TenantRoutes } from '../../contract.js'
-import { Checks, Choice, Field, type Given } from '../base/form.js'
+import { Checks, Choice, Field, type Given, NAME } from '../base/form.js'
 
-/** @param props.hasProduction whether production keys can be created */
 export function NewKeyFields({ hasProduction }: { hasProduction: boolean }) {
   return (
     <>
@@ -12,14 +11,7 @@ export function NewKeyFields({ hasProduction }: { hasProduction: boolean }) {
         label="Environment"
         options={hasProduction ? ['production', 'sandbox'] : ['sandbox']}
       />
-      <Field
-        id="key-name"
-        label="Name"
-        required
-        maxLength={64}
-        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        placeholder="payments"
-      />
+      <Field id="key-name" {...NAME} maxLength={64} placeholder="payments" />
       <Checks
         name="key-scopes"
         legend="The key may"
@@ -45,7 +37,6 @@ export function NewKeyFields({ hasProduction }: { hasProduction: boolean }) {
   )
 }
 
-/** Returns the key that the fields describe. */
 export function givenKey(given: Given): InputOf<TenantRoutes['POST /keys']> {
   const networks = given
     .text('key-networks')

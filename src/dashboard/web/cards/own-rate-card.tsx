@@ -30,7 +30,6 @@ export function OwnRateCard({ pack: { model, own_rate: rate, fmr_in_force } }: {
       <Table
         label={`Rates of ${model}`}
         rows={rate.points}
-        keyOf={({ fmr }) => fmr}
         columns={[
           {
             name: 'False match rate',

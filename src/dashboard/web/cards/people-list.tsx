@@ -1,17 +1,14 @@
-/**
- * The list of people who sign in, on the page of a tenant's people and on that of the operators: rows, dialogs, and the form that adds one.
- */
+/** The list of a tenant's people, and of the operators: rows, questions, and the form that adds one. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OperatorView, PersonRole } from '../../contract.js'
-import { type Data, useAction } from '../base/data.js'
-import { Button, Choice, Field } from '../base/form.js'
-import { AddCard, Badge, Card, Problem, type Question, useQuestion, Waiting } from '../base/parts.js'
+import type { Data } from '../base/data.js'
+import { Button, Choice, Field, NAME } from '../base/form.js'
+import { AddCard, Badge, Card, Loaded, type Question, useActions } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
 
-const NAME = '[A-Za-z0-9][A-Za-z0-9._@+\\-]*'
 const ROLES = [
   ['admin', 'admin: may do everything'],
   ['viewer', 'viewer: may only read'],
@@ -27,149 +24,132 @@ interface PeopleListProps<Person extends Listed> {
   noun: 'person' | 'operator'
   data: Data<{ provider: { issuer: string; claim: string } | null }>
   people: Person[] | undefined
-  /** Shown instead of the table while it would be empty. */
   empty: ComponentChildren
   /** Name of the person who looks at the page, where it is one of the list. */
   self: string | null
   stateOf?: (person: Person) => string
-  /** False for a viewer, who is offered no changes. */
   mayChange: boolean
   add: { title: string; hint: string; run: (name: string, role: PersonRole) => Promise<Revealed> }
   /** Replaces the password by another one, or by a link to choose one. */
   reset: {
     button: string
-    questionOn: (name: string) => Omit<Question, 'onConfirm'>
+    questionOn: (name: string) => Omit<Question, 'act'>
     run: (name: string) => Promise<Revealed>
   }
   changeRole: (name: string, role: PersonRole) => Promise<unknown>
-  signOut: (name: string) => Promise<unknown>
-  removeSecondFactor: (name: string) => Promise<unknown>
-  remove: (name: string) => Promise<unknown>
-  /** Stands below the table. */
+  change: (act: 'sign-out' | 'second-factor/remove' | 'remove', name: string) => Promise<unknown>
   children?: ComponentChildren
 }
 
 export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>) {
   const { data, people, self, mayChange, add, reset, noun } = props
   const [shown, setShown] = useState<Revealed | null>(null)
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, run } = useAction()
-  const perform = (work: () => Promise<unknown>) =>
-    run(async () => {
-      await work()
-      setShown(null)
-      data.reload()
-    })
-  const changeRole = ({ name, role }: Person) =>
-    ask({
-      title: `Change the role of ${name}`,
-      confirm: 'Save',
-      children: (
-        <>
-          <Choice id="changed-role" label="Role" options={ROLES} initial={role} />
-          <p class="muted small">The new role applies immediately, also to open sessions.</p>
-        </>
-      ),
-      onConfirm: (given) => perform(() => props.changeRole(name, given.text('changed-role'))),
-    })
-  const resetPassword = ({ name }: Person) =>
-    ask({
-      ...reset.questionOn(name),
-      isDanger: true,
-      onConfirm: () =>
-        run(async () => {
-          setShown(await reset.run(name))
-          // Loading again with a session that has ended would show the sign-in page instead of the new secret.
-          if (name !== self) data.reload()
-        }),
-    })
-  const signOut = ({ name }: Person) =>
-    ask({
-      title: `End every session of ${name}?`,
-      confirm: 'End the sessions',
-      isDanger: true,
-      children: `The ${noun} is signed out everywhere, at once. The password stays as it is.`,
-      onConfirm: () => perform(() => props.signOut(name)),
-    })
-  const removeSecondFactor = ({ name }: Person) =>
-    ask({
-      title: `Remove the second factor of ${name}?`,
-      confirm: 'Remove it',
-      isDanger: true,
-      children: `Use this if the ${noun} has lost the phone and the recovery codes. The password then signs in without a code.`,
-      onConfirm: () => perform(() => props.removeSecondFactor(name)),
-    })
-  const remove = ({ name }: Person) =>
-    ask({
-      title: `Remove ${name}?`,
-      confirm: 'Remove',
-      isDanger: true,
-      children: `The ${noun} is signed out everywhere, at once. What was done under this name stays in the audit log.`,
-      onConfirm: () => perform(() => props.remove(name)),
-    })
-  const buttonsOf = (person: Person) => {
-    const change = (text: string, act: (person: Person) => void) => (
-      <Button text={text} about={`of ${person.name}`} disabled={isBusy} onClick={() => act(person)} />
+  const { isBusy, ask, feedback } = useActions()
+  const changed = async (done: Promise<unknown>) => {
+    await done
+    setShown(null)
+    data.reload()
+  }
+  const buttonsOf = ({ name, role, second_factor }: Person) => {
+    const attributes = (question: Question) => ({ disabled: isBusy, onClick: () => ask(question) })
+    const button = (text: string, question: Question) => (
+      <Button text={text} about={`of ${name}`} {...attributes(question)} />
     )
     return (
       <>
-        {change('Change role…', changeRole)}
-        {change(reset.button, resetPassword)}
-        {change('End sessions…', signOut)}
-        {person.second_factor && change('Remove second factor…', removeSecondFactor)}
+        {button('Change role…', {
+          title: `Change the role of ${name}`,
+          confirm: 'Save',
+          children: (
+            <>
+              <Choice id="changed-role" label="Role" options={ROLES} initial={role} />
+              <p class="muted small">The new role applies immediately, also to open sessions.</p>
+            </>
+          ),
+          act: (given) => changed(props.changeRole(name, given.text('changed-role'))),
+        })}
+        {button(reset.button, {
+          ...reset.questionOn(name),
+          isDanger: true,
+          act: async () => {
+            setShown(await reset.run(name))
+            // Loading again with a session that has ended would show the sign-in page instead of the new secret.
+            if (name !== self) data.reload()
+          },
+        })}
+        {button('End sessions…', {
+          title: `End every session of ${name}?`,
+          confirm: 'End the sessions',
+          isDanger: true,
+          children: `The ${noun} is signed out everywhere, at once. The password stays as it is.`,
+          act: () => changed(props.change('sign-out', name)),
+        })}
+        {second_factor &&
+          button('Remove second factor…', {
+            title: `Remove the second factor of ${name}?`,
+            confirm: 'Remove it',
+            isDanger: true,
+            children: `Use this if the ${noun} has lost the phone and the recovery codes. The password then signs in without a code.`,
+            act: () => changed(props.change('second-factor/remove', name)),
+          })}
         <Button
           text="Remove…"
-          about={person.name}
+          about={name}
           class="danger"
-          disabled={isBusy}
-          onClick={() => remove(person)}
+          {...attributes({
+            title: `Remove ${name}?`,
+            confirm: 'Remove',
+            isDanger: true,
+            children: `The ${noun} is signed out everywhere, at once. What was done under this name stays in the audit log.`,
+            act: () => changed(props.change('remove', name)),
+          })}
         />
       </>
     )
   }
   return (
     <>
-      <Problem message={problem ?? (data.value && data.error)} />
+      {feedback}
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
       <Card title={props.title} hint={data.value && <SignInHint {...data.value} />}>
-        {people ? (
-          <Table
-            label={props.label}
-            rows={people}
-            keyOf={({ name }) => name}
-            columns={[
-              {
-                name: 'Name',
-                cell: (person) => (
-                  <span>
-                    {person.name}
-                    {person.name === self && <span class="muted"> (you)</span>}
-                    <span class="muted">{props.stateOf?.(person)}</span>
-                    {person.second_factor && <span class="muted"> with a second factor</span>}
-                  </span>
-                ),
-              },
-              {
-                name: 'Role',
-                cell: ({ role }) => <Badge tone={role === 'admin' ? 'good' : 'plain'}>{role}</Badge>,
-              },
-              {
-                name: 'Last sign-in',
-                isText: true,
-                cell: ({ last_sign_in_at: at, last_sign_in_by: by }) => (
-                  <span>
-                    <Time at={at} none="never" /> {by && METHODS[by]}
-                  </span>
-                ),
-              },
-              { name: 'Added', cell: ({ created_at }) => <Time at={created_at} day /> },
-            ]}
-            actions={(person) => mayChange && buttonsOf(person)}
-            empty={props.empty}
-          />
-        ) : (
-          <Waiting data={data} />
-        )}
+        <Loaded data={data}>
+          {() => (
+            <Table
+              label={props.label}
+              rows={people ?? []}
+              keyOf={({ name }) => name}
+              columns={[
+                {
+                  name: 'Name',
+                  cell: (person) => (
+                    <span>
+                      {person.name}
+                      {person.name === self && <span class="muted"> (you)</span>}
+                      <span class="muted">{props.stateOf?.(person)}</span>
+                      {person.second_factor && <span class="muted"> with a second factor</span>}
+                    </span>
+                  ),
+                },
+                {
+                  name: 'Role',
+                  cell: ({ role }) => <Badge tone={role === 'admin' ? 'good' : 'plain'}>{role}</Badge>,
+                },
+                {
+                  name: 'Last sign-in',
+                  isText: true,
+                  cell: ({ last_sign_in_at: at, last_sign_in_by: by }) => (
+                    <span>
+                      <Time at={at} none="never" /> {by && METHODS[by]}
+                    </span>
+                  ),
+                },
+                { name: 'Added', cell: ({ created_at }) => <Time at={created_at} day /> },
+              ]}
+              actions={(person) => mayChange && buttonsOf(person)}
+              empty={props.empty}
+            />
+          )}
+        </Loaded>
         {props.children}
       </Card>
       {mayChange && (
@@ -184,30 +164,26 @@ export function PeopleList<Person extends Listed>(props: PeopleListProps<Person>
         >
           <Field
             id="person-name"
-            label="Name"
-            required
-            autocomplete="off"
+            {...NAME}
             autocapitalize="off"
             maxLength={128}
-            pattern={NAME}
+            pattern="[A-Za-z0-9][A-Za-z0-9._@+\-]*"
             placeholder="kim@example.com"
             title="Letters, digits and . _ @ + -"
           />
           <Choice id="person-role" label="Role" options={ROLES} initial="viewer" />
         </AddCard>
       )}
-      {dialog}
     </>
   )
 }
 
 function SignInHint({ provider }: { provider: { issuer: string; claim: string } | null }) {
-  return provider ? (
+  if (!provider) return <>Each person signs in with a name and a password.</>
+  return (
     <>
       Each person signs in with a name and a password, or with SSO at <code>{provider.issuer}</code>, whose
       claim <code>{provider.claim}</code> is the name.
     </>
-  ) : (
-    <>Each person signs in with a name and a password.</>
   )
 }

@@ -4,7 +4,7 @@ import type { CheckedPolicy, PolicyHashes } from '../../contract.js'
 import { callTenant, get, tenantAddress } from '../base/api.js'
 import { useAction } from '../base/data.js'
 import { Button, Check, Field } from '../base/form.js'
-import { Card, Confirm, Empty, Problem } from '../base/parts.js'
+import { Card, Empty, Problem, useActions } from '../base/parts.js'
 import { DecidingRule, PolicyInWords } from '../policy-in-words.js'
 
 /** Milliseconds after the last key until the draft is checked. */
@@ -41,8 +41,7 @@ export function PolicyEditor(props: {
   const [text, setText] = useState<string | null>(props.draft || null)
   const [action, setAction] = useState(lines(EXAMPLE_ACTION))
   const [checked, setChecked] = useState<CheckedPolicy | null>(null)
-  const [asking, setAsking] = useState<'set' | 'clear' | null>(null)
-  const { problem, isBusy, isDone, forget, run } = useAction()
+  const { isBusy, isDone, forget, ask, feedback } = useActions()
   const checking = useAction()
   const hash = inForce.production ?? inForce.sandbox
   useEffect(() => {
@@ -68,11 +67,34 @@ export function PolicyEditor(props: {
       clearTimeout(timer)
     }
   }, [text, action])
-  const change = (policy: string | null, sandbox_only: boolean) =>
-    run(async () => {
-      await callTenant(tenantId, 'POST /policy', { policy, sandbox_only })
-      onChanged!()
+  const change = (policy: string | null) => {
+    const isClearing = policy === null
+    ask({
+      title: isClearing ? 'Clear the policy?' : 'Put the draft in force?',
+      confirm: isClearing ? 'Clear' : 'Put in force',
+      isDanger: (given) => isClearing || !given.isChecked('sandbox-only'),
+      children: (given) => (
+        <>
+          <p>
+            {isClearing
+              ? 'Without a policy, only contract and request decide what an approval needs.'
+              : 'Every verdict from now on obeys the draft, also of requests that are under way.'}{' '}
+            The audit log records who changed it.
+          </p>
+          {!isClearing && checked?.policy?.retention !== undefined && !given.isChecked('sandbox-only') && (
+            <p>
+              <strong>The draft erases users in production whom nobody uses.</strong> Days count from now.
+            </p>
+          )}
+          <Check name="sandbox-only" text="Only in the sandbox" initial={!isClearing} />
+        </>
+      ),
+      act: async (given) => {
+        await callTenant(tenantId, 'POST /policy', { policy, sandbox_only: given.isChecked('sandbox-only') })
+        onChanged!()
+      },
     })
+  }
   return (
     <Card
       title={onChanged ? 'Edit' : 'Check'}
@@ -130,7 +152,7 @@ export function PolicyEditor(props: {
           </div>
         </div>
       </div>
-      <Problem message={problem} />
+      {feedback}
       <p role="status">{isDone && 'Changed. It holds from the next verdict on.'}</p>
       {onChanged && (
         <div class="toolbar">
@@ -138,56 +160,15 @@ export function PolicyEditor(props: {
             text="Put in force…"
             class="primary"
             disabled={isBusy || !checked?.policy}
-            onClick={() => setAsking('set')}
+            onClick={() => change(text)}
           />
           {hash !== null && (
-            <Button text="Clear…" class="danger" disabled={isBusy} onClick={() => setAsking('clear')} />
+            <Button text="Clear…" class="danger" disabled={isBusy} onClick={() => change(null)} />
           )}
         </div>
-      )}
-      {asking && (
-        <ChangeDialog
-          isClearing={asking === 'clear'}
-          erases={asking === 'set' && checked?.policy?.retention !== undefined}
-          onClose={() => setAsking(null)}
-          onConfirm={(isSandboxOnly) => change(asking === 'clear' ? null : text, isSandboxOnly)}
-        />
       )}
     </Card>
   )
 }
 
 const NOTHING_FOUND = { hash: null, policy: null, decides: null }
-
-/** @param props.erases whether the draft erases users whom nobody uses */
-function ChangeDialog(props: {
-  isClearing: boolean
-  erases: boolean
-  onClose: () => void
-  onConfirm: (isSandboxOnly: boolean) => void
-}) {
-  const { isClearing } = props
-  const [isSandboxOnly, setSandboxOnly] = useState(!isClearing)
-  return (
-    <Confirm
-      title={isClearing ? 'Clear the policy?' : 'Put the draft in force?'}
-      confirm={isClearing ? 'Clear' : 'Put in force'}
-      isDanger={isClearing || !isSandboxOnly}
-      onClose={props.onClose}
-      onConfirm={() => props.onConfirm(isSandboxOnly)}
-    >
-      <p>
-        {isClearing
-          ? 'Without a policy, only contract and request decide what an approval needs.'
-          : 'Every verdict from now on obeys the draft, also of requests that are under way.'}{' '}
-        The audit log records who changed it.
-      </p>
-      {props.erases && !isSandboxOnly && (
-        <p>
-          <strong>The draft erases users in production whom nobody uses.</strong> Days count from now.
-        </p>
-      )}
-      <Check text="Only in the sandbox" checked={isSandboxOnly} onCheck={setSandboxOnly} />
-    </Confirm>
-  )
-}

@@ -65,7 +65,6 @@ export function PolicyHistory(props: { tenantId: string; view: PolicyView; onTak
         <Table
           label="Changes of the policy"
           rows={changes}
-          keyOf={({ sequence }) => sequence}
           columns={[
             { name: 'Time', cell: ({ at }) => <Time at={at} /> },
             { name: 'Changed by', cell: ({ actor }) => actor },

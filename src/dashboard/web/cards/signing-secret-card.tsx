@@ -1,7 +1,7 @@
 /** Shows the signing secret and its rotation: how long both secrets are valid, and which of them the backends still use. */
 import type { SigningSecretView, TenantOverview, TrafficView } from '../../contract.js'
 import { Button } from '../base/form.js'
-import { Badge, Card, useQuestion } from '../base/parts.js'
+import { type Actions, Badge, Card } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Countdown, Time } from '../base/times.js'
@@ -18,10 +18,11 @@ interface Use {
 export function SigningSecretCard(props: {
   tenant: TenantOverview
   traffic: TrafficView | null
-  onRotate: (force: boolean) => void
+  actions: Actions
+  rotate: (force: boolean) => Promise<unknown>
 }) {
-  const { tenant, traffic, onRotate } = props
-  const [ask, dialog] = useQuestion()
+  const { tenant, traffic, rotate } = props
+  const { ask, run } = props.actions
   const { signing_secrets: secrets, now } = tenant
   const previous = secrets.find(({ valid_until }) => valid_until !== null)
   const current = secrets.find(({ valid_until }) => valid_until === null)
@@ -37,7 +38,7 @@ export function SigningSecretCard(props: {
       isDanger: true,
       children:
         'A new secret is made, the current one becomes the outgoing one, and the outgoing one stops working at once: backends that still use it immediately reject every response.',
-      onConfirm: () => onRotate(true),
+      act: () => rotate(true),
     })
   return (
     <Card
@@ -48,23 +49,16 @@ export function SigningSecretCard(props: {
         (previous ? (
           <Button text="End the overlap: rotate again" class="danger" onClick={endOverlap} />
         ) : (
-          <Button text="Rotate the signing secret" class="primary" onClick={() => onRotate(false)} />
+          <Button text="Rotate the signing secret" class="primary" onClick={() => run(() => rotate(false))} />
         ))
       }
     >
       {previous && current && (
-        <Overlap
-          previous={previous}
-          now={now}
-          old={uses.get(previous.id)!}
-          fresh={uses.get(current.id)!}
-          unnamed={unnamed}
-        />
+        <Overlap {...{ previous, now, unnamed }} old={uses.get(previous.id)!} fresh={uses.get(current.id)!} />
       )}
       <Table
         label="Signing secrets"
         rows={secrets}
-        keyOf={({ id }) => id}
         columns={[
           { name: 'Id (kid)', cell: ({ id }) => <code>{id}</code> },
           {
@@ -96,7 +90,6 @@ export function SigningSecretCard(props: {
         )}
         {!previous && 'After a rotation the old and the new secret both validate for 30 minutes.'}
       </p>
-      {dialog}
     </Card>
   )
 }
@@ -104,9 +97,9 @@ export function SigningSecretCard(props: {
 function Overlap(props: { previous: SigningSecretView; now: string; old: Use; fresh: Use; unnamed: Use }) {
   const { previous, now, old, fresh, unnamed } = props
   const parts = [
-    { name: 'new secret', count: fresh.count, tone: 'fresh' },
-    { name: 'old secret', count: old.count, tone: 'old' },
-    { name: 'unknown', count: unnamed.count, tone: 'unnamed' },
+    { name: 'new secret', count: fresh.count, colour: 'var(--chart-1)' },
+    { name: 'old secret', count: old.count, colour: 'var(--chart-3)' },
+    { name: 'unknown', count: unnamed.count, colour: 'var(--muted)' },
   ]
   const total = parts.reduce((sum, { count }) => sum + count, 0)
   const text = parts.map(({ name, count }) => `${name} ${count}`).join(', ')
@@ -124,10 +117,10 @@ function Overlap(props: { previous: SigningSecretView; now: string; old: Use; fr
           viewBox="0 0 100 1"
           preserveAspectRatio="none"
         >
-          {parts.map(({ name, count, tone }, index) => (
+          {parts.map(({ name, count, colour }, index) => (
             <rect
               key={name}
-              class={tone}
+              style={{ fill: colour }}
               x={total ? (100 * parts.slice(0, index).reduce((sum, part) => sum + part.count, 0)) / total : 0}
               width={total ? (100 * count) / total : 0}
               height="1"
@@ -135,9 +128,9 @@ function Overlap(props: { previous: SigningSecretView; now: string; old: Use; fr
           ))}
         </svg>
         <ul class="keys muted small">
-          {parts.map(({ name, count, tone }) => (
+          {parts.map(({ name, count, colour }) => (
             <li key={name}>
-              <i class={tone} /> {name} <b>{count}</b>
+              <i style={{ background: colour }} /> {name} <b>{count}</b>
             </li>
           ))}
         </ul>

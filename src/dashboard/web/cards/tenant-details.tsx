@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { TenantErasureView, TenantOverview, TenantView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { useAction, useData } from '../base/data.js'
-import { Button, Choice, Field, RATE } from '../base/form.js'
-import { entryCount, type Fact, Facts, Problem, useQuestion, Waiting } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Button, Choice, Field, RATE, REQUESTS } from '../base/form.js'
+import { entryCount, type Fact, Facts, useActions, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
 import { ReceiptCard } from './receipt-card.js'
@@ -22,12 +22,11 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
   const { id, name } = tenant
   const overview = useData(tenantAddress(id, 'GET /'))
   const [receipt, setReceipt] = useState<TenantErasureView | null>(null)
-  const [ask, dialog] = useQuestion()
   const may = useRights().tenant
-  const { problem, isBusy, run } = useAction(() => {
+  const { isBusy, ask, feedback } = useActions(() => {
     overview.reload()
     onChanged()
-  })
+  }, overview)
   if (!overview.value) return <Waiting data={overview} />
   const { status, references } = overview.value
   const editContract = () =>
@@ -35,16 +34,13 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       title: `Contract of ${name}`,
       confirm: 'Save',
       children: <ContractFields tenant={overview.value!} />,
-      onConfirm: (given) =>
-        run(() =>
-          callTenant(id, 'PATCH /', {
-            rate_per_second: given.number('edit-rate')!,
-            fmr: given.number('edit-fmr'),
-            require_liveness:
-              given.text<Exclude<TenantView['require_liveness'], null>>('edit-liveness') || null,
-            replace_verdict_minutes: given.number('edit-replace'),
-          }),
-        ),
+      act: (given) =>
+        callTenant(id, 'PATCH /', {
+          rate_per_second: given.number('edit-rate')!,
+          fmr: given.number('edit-fmr'),
+          require_liveness: given.text<NonNullable<TenantView['require_liveness']>>('edit-liveness') || null,
+          replace_verdict_minutes: given.number('edit-replace'),
+        }),
     })
   const suspend = () =>
     ask({
@@ -58,14 +54,14 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
           and the tenant can be resumed.
         </p>
       ),
-      onConfirm: () => run(() => callTenant(id, 'POST /suspend')),
+      act: () => callTenant(id, 'POST /suspend'),
     })
   const resume = () =>
     ask({
       title: `Resume ${name}?`,
       confirm: 'Resume',
       children: 'Its keys work again immediately.',
-      onConfirm: () => run(() => callTenant(id, 'POST /resume')),
+      act: () => callTenant(id, 'POST /resume'),
     })
   const remove = () =>
     ask({
@@ -74,11 +70,11 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
       isDanger: true,
       typed: name,
       children: `All its users (${inBoth(references)}), keys and secrets are erased permanently. Its audit log stays, and its name stays taken. This cannot be undone.`,
-      onConfirm: () => run(async () => setReceipt(await callTenant(id, 'DELETE /', { name }))),
+      act: async () => setReceipt(await callTenant(id, 'DELETE /', { name })),
     })
   return (
     <>
-      <Problem message={problem ?? overview.error} />
+      {feedback}
       {receipt ? (
         <ReceiptCard
           receipt={receipt}
@@ -100,7 +96,6 @@ export function TenantDetails({ tenant, onChanged }: { tenant: TenantView; onCha
           {may('DELETE /') && <Button text="Delete…" class="danger" disabled={isBusy} onClick={remove} />}
         </div>
       )}
-      {dialog}
     </>
   )
 }
@@ -146,15 +141,7 @@ function tenantFacts(tenant: TenantOverview): Fact[] {
 function ContractFields({ tenant }: { tenant: TenantView }) {
   return (
     <>
-      <Field
-        id="edit-rate"
-        label="Requests per second"
-        type="number"
-        required
-        min="0.1"
-        step="any"
-        defaultValue={tenant.rate_per_second}
-      />
+      <Field id="edit-rate" {...REQUESTS} required defaultValue={tenant.rate_per_second} />
       <Field
         id="edit-fmr"
         label="False match rate"

@@ -2,14 +2,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { InputOf, PasskeyView, TenantRoutes } from '../../contract.js'
 import { callTenant } from '../base/api.js'
-import { useAction } from '../base/data.js'
 import { Button } from '../base/form.js'
-import { Badge, Card, Empty, Loading, Problem, useQuestion } from '../base/parts.js'
+import { Badge, Card, Empty, Loading, useActions } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
 
-/** @param props.onRevoked called after a passkey was revoked */
 export function UserPasskeysCard(props: {
   tenantId: string
   user: InputOf<TenantRoutes['POST /users/passkeys']>
@@ -18,8 +16,7 @@ export function UserPasskeysCard(props: {
   const { tenantId, user } = props
   const mayRevoke = useRights().tenant('POST /users/passkeys/revoke')
   const [passkeys, setPasskeys] = useState<PasskeyView[] | null>(null)
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, run } = useAction()
+  const { problem, isBusy, run, ask, feedback } = useActions()
   const load = async () => setPasskeys((await callTenant(tenantId, 'POST /users/passkeys', user)).passkeys)
   useEffect(() => void run(load), [user.user_id, user.environment])
   const revoke = ({ passkey_id, name }: PasskeyView) =>
@@ -29,16 +26,15 @@ export function UserPasskeysCard(props: {
       isDanger: true,
       children:
         'It is refused from now on, and cannot be brought back: the user can only register another one. The audit log and a webhook report it.',
-      onConfirm: () =>
-        run(async () => {
-          await callTenant(tenantId, 'POST /users/passkeys/revoke', { ...user, passkey: passkey_id })
-          await load()
-          props.onRevoked()
-        }),
+      act: async () => {
+        await callTenant(tenantId, 'POST /users/passkeys/revoke', { ...user, passkey: passkey_id })
+        await load()
+        props.onRevoked()
+      },
     })
   return (
     <Card title="Passkeys">
-      <Problem message={problem} />
+      {feedback}
       {passkeys === null ? (
         !problem && <Loading />
       ) : (
@@ -74,7 +70,6 @@ export function UserPasskeysCard(props: {
           empty={<Empty title="No passkey is registered" />}
         />
       )}
-      {dialog}
     </Card>
   )
 }

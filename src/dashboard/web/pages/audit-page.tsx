@@ -1,7 +1,6 @@
 /** The page of the audit log: the state of its chain, its entries, newest first, and exports. */
 import { AUDIT_EVENTS, type AuditEventName } from '../../../audit/audit-events.js'
 import { AUDIT_OUTCOMES, type AuditEntry, type AuditPageQuery } from '../../lib/audit-contract.js'
-import { useAddressQuery, usePager } from '../base/address-query.js'
 import { callTenant, linkTo, tenantAddress } from '../base/api.js'
 import { useData } from '../base/data.js'
 import { Button, Choice } from '../base/form.js'
@@ -9,7 +8,7 @@ import { Badge, Card, Empty, entryCount, Loaded, Loading, type Tone } from '../b
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
 import { EntryInWords } from '../entry-in-words.js'
-import { ALL, FilterForm, LogTable, NOBODY, PagerButtons, Pseudonym, VerdictBadge } from '../log-parts.js'
+import { ALL, FilterForm, LogTable, NOBODY, Pseudonym, useLog, VerdictBadge } from '../log-parts.js'
 
 /** The page's names for events that their own words would not tell. */
 const TEXTS: Partial<Record<AuditEventName, string>> = {
@@ -49,16 +48,13 @@ const OF_USER: readonly AuditEventName[] = [
   ...(['ageing_undone', 'passkey_registered', 'consent_recorded', 'passkey_revoked'] as const),
   ...(['passkey_recovery_cancelled', 'openid_refused'] as const),
 ]
-const NAMES = ['id', 'event', 'outcome', 'subject', 'from', 'until', 'before'] as const
-type Filter = Record<(typeof NAMES)[number], string>
 
 export function AuditPage({ tenantId }: { tenantId: string }) {
-  const [filter, change] = useAddressQuery(NAMES)
-  const query = filter as Filter & AuditPageQuery
+  const log = useLog(['event', 'outcome'])
+  const { filters } = log
+  const query = filters as typeof filters & AuditPageQuery
   const page = useData(tenantAddress(tenantId, 'GET /audit', query))
   const keys = useData(tenantAddress(tenantId, 'GET /'))
-  const pager = usePager(change)
-  const apply = (changes: Partial<Filter>) => change({ before: '', ...changes })
   const actorName = (actor: string) => {
     const key = keys.value?.keys.find(({ id }) => id === actor)
     return key ? `${key.type} key …${key.hint}` : actor
@@ -72,7 +68,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         title="Entries"
         hint="Users appear as pseudonyms. After erasure they cannot be linked to a person."
         actions={
-          filter.subject !== NOBODY && (
+          filters.subject !== NOBODY && (
             <>
               <a class="button" href={exportUrl('csv')}>
                 Export CSV
@@ -85,40 +81,41 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         }
       >
         <FilterForm
-          key={JSON.stringify(filter)}
-          filters={filter}
-          names={['event', 'outcome']}
+          log={log}
           findSubject={(user_id) => callTenant(tenantId, 'POST /audit/subject', { user_id })}
-          onChange={apply}
         >
-          <Choice id="event" label="Event" options={EVENTS} initial={filter.event} />
-          <Choice id="outcome" label="Outcome" options={[ALL, ...AUDIT_OUTCOMES]} initial={filter.outcome} />
+          <Choice id="event" label="Event" options={EVENTS} initial={filters.event} />
+          <Choice id="outcome" label="Outcome" options={[ALL, ...AUDIT_OUTCOMES]} initial={filters.outcome} />
         </FilterForm>
-        <Loaded data={page}>
-          {({ entries, next_before }) => (
-            <LogTable
-              label="Audit entries"
-              rows={filter.subject === NOBODY ? [] : entries}
-              keyOf={({ sequence }) => sequence}
-              columns={[
-                { name: '#', isNumber: true, cell: ({ sequence }) => sequence },
-                { name: 'Time', cell: ({ at }) => <Time at={at} /> },
-                { name: 'Event', cell: ({ event }) => textOf(event) },
-                { name: 'Outcome', cell: (entry) => <Outcome entry={entry} /> },
-                { name: 'Score', isNumber: true, cell: ({ score }) => score?.toFixed(3) },
-                {
-                  name: 'User',
-                  cell: (entry) => <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
-                },
-                { name: 'Actor', cell: ({ actor }) => actorName(actor) },
-              ]}
-              about={({ sequence }) => `entry ${sequence}`}
-              details={(entry) => <Details tenantId={tenantId} entry={entry} />}
-              empty={<Nothing filter={filter} isEnd={next_before === null} />}
-            />
-          )}
-        </Loaded>
-        <PagerButtons entries="entries" pager={pager} before={filter.before} next={page.value?.next_before} />
+        <LogTable
+          label="Audit entries"
+          log={log}
+          data={page}
+          rowsIn={({ entries }) => entries}
+          entries="entries"
+          keyOf={({ sequence }) => sequence}
+          columns={[
+            { name: '#', isNumber: true, cell: ({ sequence }) => sequence },
+            { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+            { name: 'Event', cell: ({ event }) => textOf(event) },
+            { name: 'Outcome', cell: (entry) => <Outcome entry={entry} /> },
+            { name: 'Score', isNumber: true, cell: ({ score }) => score?.toFixed(3) },
+            {
+              name: 'User',
+              cell: (entry) => <Pseudonym subject={entry.subject} whyNone={whyNoUser(entry)} />,
+            },
+            { name: 'Actor', cell: ({ actor }) => actorName(actor) },
+          ]}
+          about={({ sequence }) => `entry ${sequence}`}
+          details={(entry) => <Details tenantId={tenantId} entry={entry} />}
+          unknownUser="Unknown, or erased: entries about an erased user can no longer be found by the user id."
+          noMatch={<Empty title="Nothing matches these filters" />}
+          empty={
+            <Empty title="No entries yet">
+              Calls in production write to the audit log; the sandbox does not.
+            </Empty>
+          }
+        />
       </Card>
     </>
   )
@@ -149,21 +146,6 @@ function ChainCard({ tenantId }: { tenantId: string }) {
   )
 }
 
-function Nothing({ filter, isEnd }: { filter: Filter; isEnd: boolean }) {
-  if (filter.subject === NOBODY)
-    return (
-      <Empty title="No such user">
-        Unknown, or erased: entries about an erased user can no longer be found by the user id.
-      </Empty>
-    )
-  if (!isEnd)
-    return <Empty title="Nothing matches in this part of the log">Choose “Older entries” to continue.</Empty>
-  if (NAMES.some((name) => filter[name])) return <Empty title="Nothing matches these filters" />
-  return (
-    <Empty title="No entries yet">Calls in production write to the audit log; the sandbox does not.</Empty>
-  )
-}
-
 function Details({ tenantId, entry }: { tenantId: string; entry: AuditEntry }) {
   const mayReadText = useRights().tenant('GET /audit/consent-text')
   return (
@@ -177,7 +159,6 @@ function Details({ tenantId, entry }: { tenantId: string; entry: AuditEntry }) {
   )
 }
 
-/** The consent text whose hash an entry names. */
 function AgreedText({ tenantId, sha256 }: { tenantId: string; sha256: string }) {
   const { value, error } = useData(tenantAddress(tenantId, 'GET /audit/consent-text', { sha256 }))
   if (value === null) return error ? <p class="muted">{error}</p> : <Loading />

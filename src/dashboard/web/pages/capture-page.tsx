@@ -1,20 +1,15 @@
-/**
- * The page with a tenant's settings of the hosted capture page, and a preview: name, color, logo, return origins, frame ancestors and
- * consent.
- */
+/** The page with a tenant's settings of the hosted capture page: name, brand, origins and consent, with a preview. */
 import { useEffect, useState } from 'preact/hooks'
 import type { CapturePageView, InputOf, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { useAction, useData } from '../base/data.js'
-import { Button, Field, sending } from '../base/form.js'
-import { lines } from '../base/lines.js'
+import { Button, Field, lines, sending } from '../base/form.js'
 import { Card, Problem, Waiting } from '../base/parts.js'
 import { base64Of } from '../base/photo.js'
 import { useRights } from '../base/session.js'
 import { BrandFields } from '../cards/capture-brand-fields.js'
 import { CapturePreview } from '../cards/capture-preview.js'
 
-/** The person's input and choices. */
 interface Fields {
   company: string
   color: string

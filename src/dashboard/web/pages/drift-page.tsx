@@ -1,12 +1,11 @@
 /** The drift of a tenant: its latest verifies next to those of the month before. */
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { DriftSide, DriftView } from '../../../features/insight/drift/drift-view.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { Chart } from '../base/chart.js'
-import { useAction, useData } from '../base/data.js'
+import { useData } from '../base/data.js'
 import { Button, Segments } from '../base/form.js'
-import { Badge, Card, Empty, Loaded, Problem, type Tone, useQuestion } from '../base/parts.js'
+import { Badge, Card, Empty, Loaded, type Tone, useActions } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
@@ -43,33 +42,11 @@ export function DriftPage({ tenantId }: { tenantId: string }) {
                 />
               </div>
             )}
-            <Drift view={shown} restart={<Restart tenantId={tenantId} onDone={drift.reload} />} />
+            <Drift view={shown} tenantId={tenantId} onRestarted={drift.reload} />
           </>
         )
       }}
     </Loaded>
-  )
-}
-
-/** Begins a new reference after a change that the operator knows of. */
-function Restart({ tenantId, onDone }: { tenantId: string; onDone: () => void }) {
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, run } = useAction(onDone)
-  const restart = () =>
-    ask({
-      title: 'Begin a new reference?',
-      confirm: 'Begin',
-      children:
-        'Do this after a change that you know of, such as another camera. Verifications are then compared only with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts stay.',
-      onConfirm: () => run(() => callTenant(tenantId, 'POST /drift/restart')),
-    })
-  if (!useRights().tenant('POST /drift/restart')) return null
-  return (
-    <>
-      <Problem message={problem} />
-      <Button text="Begin a new reference…" disabled={isBusy} onClick={restart} />
-      {dialog}
-    </>
   )
 }
 
@@ -84,14 +61,21 @@ function NothingYet() {
   )
 }
 
-function Drift({ view, restart }: { view: DriftView; restart: ComponentChildren }) {
+interface DriftProps {
+  view: DriftView
+  tenantId: string
+  onRestarted: () => void
+}
+
+function Drift(props: DriftProps) {
+  const { view } = props
   const { x, ...days } = byDay(view.days)
   const quality = shares(view, 'quality')
   const scores = shares(view, 'scores')
   return (
     <div class="grid">
       <div>
-        <Comparisons view={view} restart={restart} />
+        <Comparisons {...props} />
         <Outcomes view={view} />
         <Card title="By day" hint="means of the day in UTC; failed verifications in percent">
           <Chart
@@ -110,14 +94,25 @@ function Drift({ view, restart }: { view: DriftView; restart: ComponentChildren 
   )
 }
 
-function Comparisons({ view, restart }: { view: DriftView; restart: ComponentChildren }) {
+function Comparisons({ view, tenantId, onRestarted }: DriftProps) {
   const { comparisons, windows, month, model, decides, since } = view
+  const mayRestart = useRights().tenant('POST /drift/restart')
+  const { isBusy, ask, feedback } = useActions(onRestarted)
+  const restart = () =>
+    ask({
+      title: 'Begin a new reference?',
+      confirm: 'Begin',
+      children:
+        'Do this after a change that you know of, such as another camera. Verifications are then compared only with those from now on: for two weeks nothing is compared, and no alarm is raised. The charts stay.',
+      act: () => callTenant(tenantId, 'POST /drift/restart'),
+    })
   return (
     <Card
       title="Compared with the month before"
-      actions={restart}
+      actions={mayRestart && <Button text="Begin a new reference…" disabled={isBusy} onClick={restart} />}
       hint={`${windows.latest.verifies.toLocaleString()} latest verifications and ${windows.week.verifies.toLocaleString()} of 7 days, with ${month.verifies.toLocaleString()} of the 28 days before; ${model}. An alarm is more than chance, and at least 0.25.`}
     >
+      {feedback}
       {!decides && <p class="muted">This pack no longer decides, so that it raises no alarm.</p>}
       {since !== null && (
         <p class="muted">
@@ -126,9 +121,8 @@ function Comparisons({ view, restart }: { view: DriftView; restart: ComponentChi
       )}
       <Table
         label="Comparisons"
-        isFigures
+        kind="figures"
         rows={comparisons}
-        keyOf={({ window, measure, against }) => `${window} ${measure} ${against}`}
         columns={[
           {
             name: 'Compared',
@@ -159,9 +153,8 @@ function Outcomes({ view: { windows, month } }: { view: DriftView }) {
     <Card title="Outcomes" hint="in percent of the verifications">
       <Table
         label="Outcomes"
-        isFigures
+        kind="figures"
         rows={names}
-        keyOf={(name) => name}
         columns={[
           { name: 'Outcome', isText: true, cell: (name) => <code>{name}</code> },
           { name: 'Month before', isNumber: true, cell: (name) => percentOf(month, name) },
@@ -185,7 +178,6 @@ function Distributions(props: { title: string; hint: string; shown: Distribution
         title={`${props.title}: shares of the month before, of 7 days and of the latest verifications`}
         x={x}
         series={series}
-        numeric
         xName={props.title === 'Scores' ? 'Score' : props.title}
         unit="%"
       />

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { KeyView, TenantOverview } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { useAction, useData } from '../base/data.js'
+import { useData } from '../base/data.js'
 import { Button, Choice } from '../base/form.js'
-import { Badge, Card, Empty, Problem, useQuestion, Waiting } from '../base/parts.js'
+import { type Actions, Badge, Card, Empty, useActions, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -27,28 +27,25 @@ export function KeysPage({ tenantId }: { tenantId: string }) {
   const hasTraffic = useRights().tenant('GET /traffic')
   const traffic = useData(hasTraffic ? tenantAddress(tenantId, 'GET /traffic') : null, REFRESH_MS)
   const [shown, setShown] = useState<Revealed | null>(null)
-  const { problem, run } = useAction(tenant.reload)
+  const actions = useActions(tenant.reload, tenant)
   if (!tenant.value) return <Waiting data={tenant} />
-
-  const change = (work: () => Promise<Revealed | null>) => run(async () => setShown(await work()))
-  const rotate = (force: boolean) =>
-    change(async () => {
-      const { signing_secret } = await callTenant(tenantId, 'POST /rotate-signing', { force })
-      return {
-        label: 'New signing secret',
-        value: signing_secret.secret,
-        details: [
-          ['Id (kid)', signing_secret.id],
-          ['Tenant id (aud)', tenantId],
-        ],
-      }
+  const rotate = async (force: boolean) => {
+    const { signing_secret } = await callTenant(tenantId, 'POST /rotate-signing', { force })
+    setShown({
+      label: 'New signing secret',
+      value: signing_secret.secret,
+      details: [
+        ['Id (kid)', signing_secret.id],
+        ['Tenant id (aud)', tenantId],
+      ],
     })
+  }
   return (
     <>
-      <Problem message={problem ?? tenant.error} />
+      {actions.feedback}
       {shown && <Reveal {...shown} key={shown.value} onDone={() => setShown(null)} />}
-      <SigningSecretCard tenant={tenant.value} traffic={traffic.value} onRotate={rotate} />
-      <KeysCard tenant={tenant.value} onChange={change} />
+      <SigningSecretCard tenant={tenant.value} traffic={traffic.value} actions={actions} rotate={rotate} />
+      <KeysCard tenant={tenant.value} actions={actions} onShow={setShown} />
     </>
   )
 }
@@ -61,31 +58,31 @@ const isLive = ({ state }: KeyView) => state === 'active' || state === 'grace'
 
 function KeysCard(props: {
   tenant: TenantOverview
-  onChange: (work: () => Promise<Revealed | null>) => void
+  actions: Actions
+  onShow: (revealed: Revealed | null) => void
 }) {
-  const { tenant, onChange } = props
+  const { tenant, onShow } = props
+  const { ask, run } = props.actions
   const { id, keys } = tenant
-  const [ask, dialog] = useQuestion()
   const may = useRights().tenant
   const reveal = (new_secret: boolean) =>
-    onChange(async () => {
+    run(async () => {
       const { key, signing_secret } = await callTenant(id, 'POST /keys/reveal', { new_secret })
       const details: Revealed['details'] = [['Tenant id (aud)', id]]
       if (signing_secret)
         details.unshift(['New signing secret', signing_secret.secret], ['Its id (kid)', signing_secret.id])
-      return { label: 'Production key', value: key, details }
+      onShow({ label: 'Production key', value: key, details })
     })
   const create = () =>
     ask({
       title: 'New key with scopes',
       confirm: 'Create',
       children: <NewKeyFields hasProduction={tenant.production_key !== 'not issued'} />,
-      onConfirm: (given) =>
-        onChange(async () => {
-          const key = givenKey(given)
-          const made = await callTenant(id, 'POST /keys', key)
-          return { label: `New ${called(key)}`, value: made.key, details: [['Tenant id (aud)', id]] }
-        }),
+      act: async (given) => {
+        const key = givenKey(given)
+        const made = await callTenant(id, 'POST /keys', key)
+        onShow({ label: `New ${called(key)}`, value: made.key, details: [['Tenant id (aud)', id]] })
+      },
     })
   const reissue = ({ type, name }: Named) =>
     ask({
@@ -99,15 +96,14 @@ function KeysCard(props: {
           <Choice id="grace" label="The current key stays valid" options={GRACES} />
         </>
       ),
-      onConfirm: (given) =>
-        onChange(async () => {
-          const grace_seconds = Number(given.text('grace'))
-          const made =
-            name === null
-              ? await callTenant(id, 'POST /keys/reissue', { type, grace_seconds })
-              : await callTenant(id, 'POST /keys/named/reissue', { type, name, grace_seconds })
-          return { label: `New ${called({ type, name })}`, value: made.key }
-        }),
+      act: async (given) => {
+        const grace_seconds = Number(given.text('grace'))
+        const made =
+          name === null
+            ? await callTenant(id, 'POST /keys/reissue', { type, grace_seconds })
+            : await callTenant(id, 'POST /keys/named/reissue', { type, name, grace_seconds })
+        onShow({ label: `New ${called({ type, name })}`, value: made.key })
+      },
     })
   const revoke = ({ type, name }: Named) =>
     ask({
@@ -118,12 +114,11 @@ function KeysCard(props: {
         name === null
           ? 'All calls with these keys fail immediately, including keys in their grace period and named keys. Reissue makes a new key.'
           : 'All calls with this key fail immediately, including those with its predecessor in the grace period.',
-      onConfirm: () =>
-        onChange(async () => {
-          if (name === null) await callTenant(id, 'POST /keys/revoke', { type })
-          else await callTenant(id, 'POST /keys/named/revoke', { type, name })
-          return null
-        }),
+      act: async () => {
+        if (name === null) await callTenant(id, 'POST /keys/revoke', { type })
+        else await callTenant(id, 'POST /keys/named/revoke', { type, name })
+        onShow(null)
+      },
     })
   const buttonsOf = (key: KeyView) => {
     const { type, name } = key
@@ -216,7 +211,6 @@ function KeysCard(props: {
           <Button text="New key with scopes" onClick={create} />
         </p>
       )}
-      {dialog}
     </Card>
   )
 }

@@ -37,7 +37,6 @@ function LoadedPacks({ packs }: { packs: LoadedPackView[] }) {
       <Table
         label="Loaded packs"
         rows={packs}
-        keyOf={({ model }) => model}
         columns={[
           { name: 'Pack', isText: true, cell: ({ model }) => <code>{model}</code> },
           { name: 'Description', isText: true, cell: ({ description }) => description },
@@ -67,7 +66,6 @@ function Tenants({ tenants, migration }: Pick<ModelsView, 'tenants' | 'migration
       <Table
         label="Tenants"
         rows={tenants}
-        keyOf={({ tenant_id }) => tenant_id}
         columns={[
           { name: 'Tenant', isText: true, cell: ({ name }) => name },
           { name: 'Decides', isText: true, cell: ({ deciding }) => <code>{deciding}</code> },

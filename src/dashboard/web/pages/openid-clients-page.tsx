@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks'
 import type { Environment, OpenIdClientView } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { useAction, useData } from '../base/data.js'
-import { Button, Choice, Field, type Given } from '../base/form.js'
-import { AddCard, Card, Empty, Problem, useQuestion, Waiting } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Button, Choice, Field, type Given, NAME } from '../base/form.js'
+import { AddCard, Card, Empty, useActions, Waiting } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -20,8 +20,7 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
   const may = useRights().tenant
   const list = useData(tenantAddress(tenantId, 'GET /openid-clients'))
   const [secret, setSecret] = useState<Revealed | null>(null)
-  const [ask, dialog] = useQuestion()
-  const { problem, run } = useAction(list.reload)
+  const { ask, feedback } = useActions(list.reload, list)
   if (!list.value) return <Waiting data={list} />
   const { clients, has_production } = list.value
   const remove = ({ client_id, name }: OpenIdClientView) =>
@@ -34,7 +33,7 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
           Requests of <strong>{name}</strong> are refused from now on, and its API key is revoked.
         </p>
       ),
-      onConfirm: () => run(() => callTenant(tenantId, 'POST /openid-clients/remove', { client: client_id })),
+      act: () => callTenant(tenantId, 'POST /openid-clients/remove', { client: client_id }),
     })
   const add = async (given: Given) => {
     const { client, client_secret } = await callTenant(tenantId, 'POST /openid-clients', {
@@ -55,7 +54,7 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
   }
   return (
     <>
-      <Problem message={problem ?? list.error} />
+      {feedback}
       {secret && <Reveal {...secret} onDone={() => setSecret(null)} />}
       <Card title="Applications" hint="They ask the OpenID provider for a verdict, instead of the API.">
         <Table
@@ -89,15 +88,7 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
           add={add}
         >
           <div class="fields">
-            <Field
-              id="name"
-              label="Name"
-              required
-              autocomplete="off"
-              maxLength={48}
-              pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-              placeholder="portal"
-            />
+            <Field id="name" {...NAME} maxLength={48} placeholder="portal" />
             <Choice
               id="environment"
               label="Environment"
@@ -131,7 +122,6 @@ export function OpenIdClientsPage({ tenantId }: { tenantId: string }) {
           </div>
         </AddCard>
       )}
-      {dialog}
     </>
   )
 }

@@ -50,9 +50,7 @@ export function OperatorsPage() {
         },
       }}
       changeRole={(name, role) => callOperator('POST /operators/role', { name, role })}
-      signOut={(name) => callOperator('POST /operators/sign-out', { name })}
-      removeSecondFactor={(name) => callOperator('POST /operators/second-factor/remove', { name })}
-      remove={(name) => callOperator('POST /operators/remove', { name })}
+      change={(act, name) => callOperator(`POST /operators/${act}`, { name })}
     >
       <p class="muted">
         Everyone with the shared operator password signs in without a name, as an admin. Audit logs then say{' '}

@@ -5,13 +5,12 @@ import type { Environment, KeyView, TenantOverview, TrafficView, TrafficWindow }
 import { useAddressQuery } from '../base/address-query.js'
 import { tenantAddress } from '../base/api.js'
 import { Chart } from '../base/chart.js'
-import { CodesCard } from '../base/codes-card.js'
 import { useData } from '../base/data.js'
-import { Segments } from '../base/form.js'
+import { ENVIRONMENTS, Segments } from '../base/form.js'
 import { Card, Empty, Facts, Problem, Tile, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
-import { StageTable } from '../base/stage-table.js'
 import { useShownZone } from '../base/times.js'
+import { CodesCard, StageTable } from '../cards/traffic-tables.js'
 import { distribution, sum, type Total, timeline } from '../traffic-series.js'
 
 const REFRESH_MS = 5000
@@ -22,10 +21,6 @@ const WINDOW_TEXT = {
   week: '7 days',
 } satisfies Record<TrafficWindow, string>
 const WINDOWS = Object.entries(WINDOW_TEXT) as Array<[TrafficWindow, string]>
-const ENVIRONMENTS = [
-  ['production', 'Production'],
-  ['sandbox', 'Sandbox'],
-] as const
 const KIND_TEXT: Record<CallKind, string> = {
   verify: 'Verify',
   verify_challenge: 'Verify, challenge',
@@ -34,7 +29,7 @@ const KIND_TEXT: Record<CallKind, string> = {
   other: 'Other calls',
 }
 
-export function OverviewPage(props: { tenantId: string; requestsHref: string }) {
+export function OverviewPage(props: { tenantId: string }) {
   return useRights().tenant('GET /traffic') ? <WithTraffic {...props} /> : <WithoutTraffic {...props} />
 }
 
@@ -43,7 +38,7 @@ function WithoutTraffic({ tenantId }: { tenantId: string }) {
   return tenant.value ? <TenantCard tenant={tenant.value} /> : <Waiting data={tenant} />
 }
 
-function WithTraffic({ tenantId, requestsHref }: { tenantId: string; requestsHref: string }) {
+function WithTraffic({ tenantId }: { tenantId: string }) {
   const [query, change] = useAddressQuery(['environment', 'window'])
   const environment: Environment = query.environment === 'sandbox' ? 'sandbox' : 'production'
   const window = WINDOWS.find(([name]) => name === query.window)?.[0] ?? 'hour'
@@ -56,7 +51,7 @@ function WithTraffic({ tenantId, requestsHref }: { tenantId: string; requestsHre
   }
   if (!tenant.value || !traffic.value) return <Waiting data={tenant.error === null ? traffic : tenant} />
   const total = sum(traffic.value.slots, environment)
-  const shown = { tenant: tenant.value, traffic: traffic.value, total, environment, requestsHref }
+  const shown = { tenant: tenant.value, traffic: traffic.value, total, environment }
   return (
     <>
       <Problem message={tenant.error ?? traffic.error} onRetry={retry} />
@@ -131,7 +126,6 @@ interface Shown {
   traffic: TrafficView
   total: Total
   environment: Environment
-  requestsHref: string
 }
 
 function NothingYet({ tenant, traffic, environment }: Shown) {
@@ -151,7 +145,7 @@ function NothingYet({ tenant, traffic, environment }: Shown) {
 }
 
 function Charts(shown: Shown) {
-  const { tenant, traffic, total, environment, requestsHref } = shown
+  const { tenant, traffic, total, environment } = shown
   const [stage, setStage] = useState('total')
   const [chosen, setKind] = useState<CallKind | null>(null)
   const latencies = traffic.environments[environment].latencies
@@ -193,7 +187,7 @@ function Charts(shown: Shown) {
               title={`Scores of verdicts: ${scores.below} below the threshold of ${tenant.threshold}, ${scores.above} above`}
               x={scores.x}
               series={scores.series}
-              numeric
+              xName="Score"
               mark={{ at: tenant.threshold, label: `threshold ${tenant.threshold}` }}
             />
           </Card>
@@ -201,7 +195,7 @@ function Charts(shown: Shown) {
         <TenantCard tenant={tenant} />
       </div>
       <div>
-        <CodesCard traffic={traffic} environment={environment} requestsHref={requestsHref} />
+        <CodesCard tenantId={tenant.id} traffic={traffic} environment={environment} />
         <Card title={`Latency, ${stage}`} hint={`percentiles per ${step}`}>
           <Segments
             label="Kind of call"

@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks'
 import { certificatesOf } from '../../../tenants/pem.js'
 import type { InputOf, PasskeySettingsView, TenantRoutes } from '../../contract.js'
 import { callTenant, tenantAddress } from '../base/api.js'
-import { useAction, useData } from '../base/data.js'
-import { Button, Choice, Field, type Given, sending } from '../base/form.js'
-import { lines } from '../base/lines.js'
-import { Badge, Card, Problem, useQuestion, Waiting } from '../base/parts.js'
+import { useData } from '../base/data.js'
+import { Button, Choice, Field, type Given, lines, sending } from '../base/form.js'
+import { Badge, Card, Problem, useActions, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 
 type Settings = NonNullable<InputOf<TenantRoutes['POST /passkeys']>['settings']>
@@ -24,12 +23,11 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
   const page = useData(tenantAddress(tenantId, 'GET /passkeys'))
   const mayChange = useRights().tenant('POST /passkeys')
   const [saved, setSaved] = useState<PasskeySettingsView | null>(null)
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, isDone, forget, run } = useAction()
+  const { problem, isBusy, isDone, forget, run, ask, dialog } = useActions()
   const stored = saved ?? page.value
   if (!stored) return <Waiting data={page} />
-  const save = (settings: Settings | null) =>
-    run(async () => setSaved(await callTenant(tenantId, 'POST /passkeys', { settings })))
+  const save = async (settings: Settings | null) =>
+    setSaved(await callTenant(tenantId, 'POST /passkeys', { settings }))
   const isOn = stored.rp_id !== null
   const turnOff = () =>
     ask({
@@ -37,20 +35,25 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
       confirm: 'Turn off',
       isDanger: true,
       children: 'Every call with a passkey is refused from now on. Registered passkeys are kept.',
-      onConfirm: () => save(null),
+      act: () => save(null),
     })
   const submit = (given: Given) => {
     const settings = settingsIn(given)
-    if (!isOn || stored.rp_id === settings.rp_id) return save(settings)
+    if (!isOn || stored.rp_id === settings.rp_id) return run(() => save(settings))
     ask({
       title: 'Change the domain?',
       confirm: 'Change',
       isDanger: true,
       children:
         'Passkeys that are registered belong to the old domain, and do not work any more. Every user must register a new one.',
-      onConfirm: () => save(settings),
+      act: () => save(settings),
     })
   }
+  const field = (name: string, value: string | number) => ({
+    id: `passkey-${name}`,
+    readOnly: !mayChange,
+    defaultValue: value,
+  })
   return (
     <Card
       title="Settings"
@@ -64,7 +67,7 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
     >
       <form key={isOn} class="narrow" onInput={forget} onSubmit={sending(submit)}>
         <Field
-          id="passkey-domain"
+          {...field('domain', stored.rp_id ?? '')}
           label="Domain (relying party id)"
           hint="Passkeys belong to it. After a change of the domain, no registered one works."
           required
@@ -72,18 +75,14 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           placeholder="bank.example"
           autocapitalize="off"
           spellcheck={false}
-          readOnly={!mayChange}
-          defaultValue={stored.rp_id ?? ''}
         />
         <Field
-          id="passkey-origins"
+          {...field('origins', stored.origins.join('\n'))}
           label="Origins of the pages, one a line"
           hint="Each is the domain or below it."
           rows={3}
           required
           placeholder="https://app.bank.example"
-          readOnly={!mayChange}
-          defaultValue={stored.origins.join('\n')}
         />
         <Choice
           id="passkey-synced"
@@ -100,31 +99,25 @@ export function PasskeysPage({ tenantId }: { tenantId: string }) {
           initial={stored.registration ?? 'verified'}
         />
         <Field
-          id="passkey-recovery"
+          {...field('recovery', stored.recovery_hours ?? 24)}
           label="Hours that the recovery of a lost passkey waits"
           type="number"
           required
           min={1}
           max={720}
-          readOnly={!mayChange}
-          defaultValue={stored.recovery_hours ?? 24}
         />
         <Field
-          id="passkey-roots"
+          {...field('roots', stored.roots.join('\n'))}
           label="Certificates (PEM) of the authorities whose attestation counts"
           hint="Only a passkey that one of them attests counts as a key in hardware (hwk). Without any, all count as swk."
           rows={3}
           spellcheck={false}
-          readOnly={!mayChange}
-          defaultValue={stored.roots.join('\n')}
         />
         <Field
-          id="passkey-aaguids"
+          {...field('aaguids', stored.aaguids.join('\n'))}
           label="Authenticators by AAGUID, one a line"
           hint="Leave empty to accept all. A list needs certificates."
           rows={2}
-          readOnly={!mayChange}
-          defaultValue={stored.aaguids.join('\n')}
         />
         <Problem message={problem} />
         {mayChange && (

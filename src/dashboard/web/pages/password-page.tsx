@@ -1,8 +1,7 @@
 /** The page on which the signed-in person chooses a password after an invitation, or changes it. */
-import { useState } from 'preact/hooks'
 import { callOperator } from '../base/api.js'
 import { useAction } from '../base/data.js'
-import { Button, PasswordField, sending } from '../base/form.js'
+import { Button, type Given, PasswordField, sending } from '../base/form.js'
 import { Card, Problem } from '../base/parts.js'
 import { useSession } from '../base/session.js'
 
@@ -10,15 +9,14 @@ const MIN_LENGTH = 15
 
 export function PasswordPage(props: { onChanged: () => void }) {
   const { person, password: state } = useSession()
-  const [password, setPassword] = useState('')
-  const [again, setAgain] = useState('')
   const { problem, isBusy, isDone, run } = useAction()
-  const submit = () =>
+  const submit = (given: Given, form: HTMLFormElement) =>
     run(async () => {
-      if (password !== again) throw new Error('The two passwords are not the same.')
+      const password = given.password('new-password')
+      if (password !== given.password('new-password-again'))
+        throw new Error('The two passwords are not the same.')
       await callOperator('POST /password', { password })
-      setPassword('')
-      setAgain('')
+      form.reset()
       props.onChanged()
     })
   return (
@@ -27,22 +25,21 @@ export function PasswordPage(props: { onChanged: () => void }) {
       hint={`You sign in with the name ${person.name} and this password. It has at least ${MIN_LENGTH} characters; several words are easy to keep in mind.`}
     >
       <form onSubmit={sending(submit)}>
-        <input type="text" name="username" autocomplete="username" value={person.name} hidden readOnly />
+        <input
+          type="text"
+          name="username"
+          autocomplete="username"
+          defaultValue={person.name}
+          hidden
+          readOnly
+        />
         <PasswordField
           id="new-password"
           label="New password"
           autocomplete="new-password"
           minLength={MIN_LENGTH}
-          value={password}
-          onText={setPassword}
         />
-        <PasswordField
-          id="new-password-again"
-          label="New password again"
-          autocomplete="new-password"
-          value={again}
-          onText={setAgain}
-        />
+        <PasswordField id="new-password-again" label="New password again" autocomplete="new-password" />
         <Problem message={problem} />
         <p role="status">{isDone && 'The password is changed. Your other sessions have ended.'}</p>
         <div class="toolbar">

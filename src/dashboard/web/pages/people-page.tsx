@@ -48,9 +48,7 @@ export function PeoplePage({ tenantId }: { tenantId: string }) {
         run: async (name) => revealed(await callTenant(tenantId, 'POST /people/reset', { name })),
       }}
       changeRole={(name, role) => callTenant(tenantId, 'POST /people/role', { name, role })}
-      signOut={(name) => callTenant(tenantId, 'POST /people/sign-out', { name })}
-      removeSecondFactor={(name) => callTenant(tenantId, 'POST /people/second-factor/remove', { name })}
-      remove={(name) => callTenant(tenantId, 'POST /people/remove', { name })}
+      change={(act, name) => callTenant(tenantId, `POST /people/${act}`, { name })}
     />
   )
 }

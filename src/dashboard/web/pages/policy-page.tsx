@@ -1,15 +1,13 @@
 /** The page of a tenant's policy: what an approval needs now, the editor, and the history. */
 import { useState } from 'preact/hooks'
-import type { Environment } from '../../contract.js'
 import { tenantAddress } from '../base/api.js'
 import { useData } from '../base/data.js'
+import { ENVIRONMENTS } from '../base/form.js'
 import { Badge, Card, Empty, Problem, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { PolicyEditor } from '../cards/policy-editor.js'
 import { PolicyHistory } from '../cards/policy-history.js'
 import { PolicyInWords } from '../policy-in-words.js'
-
-const NAMES: Record<Environment, string> = { production: 'Production', sandbox: 'Sandbox' }
 
 export function PolicyPage({ tenantId }: { tenantId: string }) {
   const page = useData(tenantAddress(tenantId, 'GET /policy'))
@@ -25,13 +23,8 @@ export function PolicyPage({ tenantId }: { tenantId: string }) {
       {isSame ? (
         <InForceCard tenantId={tenantId} title="Production and sandbox" hash={in_force.production} />
       ) : (
-        (['production', 'sandbox'] as const).map((environment) => (
-          <InForceCard
-            key={environment}
-            tenantId={tenantId}
-            title={NAMES[environment]}
-            hash={in_force[environment]}
-          />
+        ENVIRONMENTS.map(([environment, title]) => (
+          <InForceCard key={environment} tenantId={tenantId} title={title} hash={in_force[environment]} />
         ))
       )}
       <PolicyEditor

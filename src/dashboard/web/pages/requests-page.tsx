@@ -1,15 +1,15 @@
 /** The page of the request log: the latest requests in either environment and how they ended. The address holds the filters. */
-import type { Environment, RequestPage, RequestView } from '../../contract.js'
+import type { Environment, QueryOf, RequestPage, RequestView, TenantRoutes } from '../../contract.js'
 import { AUDIT_OUTCOMES } from '../../lib/audit-contract.js'
-import { useAddressQuery, usePager } from '../base/address-query.js'
+import { useAddressQuery } from '../base/address-query.js'
 import { callTenant, tenantAddress } from '../base/api.js'
 import { useData } from '../base/data.js'
-import { Button, Choice, Field, Segments } from '../base/form.js'
-import { Badge, Card, Empty, type Fact, Facts, Loaded, Loading, Problem } from '../base/parts.js'
+import { Button, Choice, ENVIRONMENTS, Field, Segments } from '../base/form.js'
+import { Badge, Card, Empty, type Fact, Facts, Loading, Problem } from '../base/parts.js'
 import { useTenantHref } from '../base/session.js'
 import { Time } from '../base/times.js'
 import { EntryInWords } from '../entry-in-words.js'
-import { ALL, FilterForm, LogTable, NOBODY, PagerButtons, Pseudonym, VerdictBadge } from '../log-parts.js'
+import { ALL, FilterForm, LogTable, Pseudonym, useLog, VerdictBadge } from '../log-parts.js'
 
 /** The endpoints to choose from. Guidance is left out: it is so frequent that it would hide the others. */
 const ENDPOINTS = [
@@ -27,38 +27,22 @@ const ENDPOINTS = [
   'unknown',
 ]
 const OUTCOMES = [ALL, ...AUDIT_OUTCOMES.map((name) => [name, name === 'failed' ? 'refused' : name] as const)]
-const NAMES = [
-  'environment',
-  'outcome',
-  'code',
-  'endpoint',
-  'id',
-  'subject',
-  'from',
-  'until',
-  'before',
-] as const
-type Query = Record<(typeof NAMES)[number], string>
 /** Milliseconds between two loads. Entries are written up to 2 s after their request. */
 const REFRESH_MS = 5000
-const ENVIRONMENTS = [
-  ['production', 'Production'],
-  ['sandbox', 'Sandbox'],
-] as const
+
 export function RequestsPage({ tenantId }: { tenantId: string }) {
-  const [query, change] = useAddressQuery(NAMES)
-  const environment: Environment = query.environment === 'sandbox' ? 'sandbox' : 'production'
+  const log = useLog(['outcome', 'code', 'endpoint'])
+  const { filters } = log
+  const [{ environment: named }] = useAddressQuery(['environment'])
+  const environment: Environment = named === 'sandbox' ? 'sandbox' : 'production'
+  const query = { ...filters, environment } as QueryOf<TenantRoutes['GET /requests']>
+  // A page of older requests does not change any more.
   const page = useData(
-    tenantAddress(tenantId, 'GET /requests', { ...query, environment } as Query & {
-      environment: Environment
-    }),
-    // A page of older requests does not change any more.
-    query.before ? undefined : REFRESH_MS,
+    tenantAddress(tenantId, 'GET /requests', query),
+    filters.before ? undefined : REFRESH_MS,
   )
-  const pager = usePager(change)
   // An id is looked for in both environments.
-  const found = query.id ? page.value?.requests[0] : undefined
-  const apply = (changes: Partial<Query>) => change({ before: '', ...changes })
+  const found = filters.id ? page.value?.requests[0] : undefined
   return (
     <>
       <div class="toolbar">
@@ -66,59 +50,61 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
           label="Environment"
           options={ENVIRONMENTS}
           value={found?.environment ?? environment}
-          onChange={(chosen) => apply({ environment: chosen, subject: '', id: '' })}
+          onChange={(chosen) => log.apply({ environment: chosen, subject: '', id: '' })}
         />
         <Button text="Refresh" onClick={page.reload} />
       </div>
       <Card title="Latest requests" hint={page.value && keptText(page.value.kept)}>
         <FilterForm
-          key={JSON.stringify(query)}
-          filters={query}
-          names={['outcome', 'code', 'endpoint']}
+          log={log}
           idHint="also your own X-Request-Id"
           findSubject={(user_id) => callTenant(tenantId, 'POST /requests/subject', { user_id, environment })}
-          onChange={apply}
         >
-          <Choice id="outcome" label="Outcome" options={OUTCOMES} initial={query.outcome} />
+          <Choice id="outcome" label="Outcome" options={OUTCOMES} initial={filters.outcome} />
           <Field
             id="code"
             label="Code or reason"
-            autocomplete="off"
             maxLength={64}
             placeholder="such as image_unreadable"
-            defaultValue={query.code}
+            defaultValue={filters.code}
           />
-          <Choice id="endpoint" label="Endpoint" options={[ALL, ...ENDPOINTS]} initial={query.endpoint} />
+          <Choice id="endpoint" label="Endpoint" options={[ALL, ...ENDPOINTS]} initial={filters.endpoint} />
         </FilterForm>
-        <Loaded data={page}>
-          {({ requests, next_before }) => (
-            <LogTable
-              label="Requests"
-              rows={query.subject === NOBODY ? [] : requests}
-              keyOf={({ request_id }) => request_id}
-              columns={[
-                { name: 'Time', cell: ({ at }) => <Time at={at} /> },
-                { name: 'Endpoint', cell: ({ endpoint }) => endpoint },
-                { name: 'Outcome', cell: (request) => <Outcome request={request} /> },
-                { name: 'Duration', isNumber: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
-                { name: 'User', cell: (request) => <User request={request} /> },
-                {
-                  name: 'Request id',
-                  cell: ({ request_id: id }) => <code title={id}>…{id.slice(-12)}</code>,
-                },
-              ]}
-              about={({ request_id }) => `request ${request_id}`}
-              details={(request) => (
-                <>
-                  <Details request={request} />
-                  {request.verification_id && <Verification tenantId={tenantId} request={request} />}
-                </>
-              )}
-              empty={<Nothing query={query} environment={environment} isEnd={!next_before} />}
-            />
+        <LogTable
+          label="Requests"
+          log={log}
+          data={page}
+          rowsIn={({ requests }) => requests}
+          entries="requests"
+          keyOf={({ request_id }) => request_id}
+          columns={[
+            { name: 'Time', cell: ({ at }) => <Time at={at} /> },
+            { name: 'Endpoint', cell: ({ endpoint }) => endpoint },
+            { name: 'Outcome', cell: (request) => <Outcome request={request} /> },
+            { name: 'Duration', isNumber: true, cell: ({ duration_ms }) => `${duration_ms} ms` },
+            { name: 'User', cell: (request) => <User request={request} /> },
+            {
+              name: 'Request id',
+              cell: ({ request_id: id }) => <code title={id}>…{id.slice(-12)}</code>,
+            },
+          ]}
+          about={({ request_id }) => `request ${request_id}`}
+          details={(request) => (
+            <>
+              <Details request={request} />
+              {request.verification_id && <Verification tenantId={tenantId} request={request} />}
+            </>
           )}
-        </Loaded>
-        <PagerButtons entries="requests" pager={pager} before={query.before} next={page.value?.next_before} />
+          unknownUser="Unknown in this environment, or erased: requests of an erased user can no longer be found by the user id."
+          noMatch={
+            <Empty title="Nothing matches">
+              Requests with an unknown key belong to no tenant: they appear only in the service's own log.
+            </Empty>
+          }
+          empty={
+            <Empty title={`No requests in ${environment === 'sandbox' ? 'the sandbox' : environment} yet`} />
+          }
+        />
       </Card>
     </>
   )
@@ -128,33 +114,6 @@ function keptText({ days, entries }: RequestPage['kept']): string {
   if (days === 0) return 'The request log is turned off: COUNTERSIGN_REQUEST_LOG_DAYS is 0.'
   const most = entries.toLocaleString()
   return `Kept for ${days} days: of each environment the last ${most} that were refused or rejected, and the last ${most} others. New requests appear within seconds.`
-}
-
-function Nothing(props: { query: Query; environment: Environment; isEnd: boolean }) {
-  const { query, environment, isEnd } = props
-  if (query.subject === NOBODY)
-    return (
-      <Empty title="No such user">
-        Unknown in this environment, or erased: requests of an erased user can no longer be found by the user
-        id.
-      </Empty>
-    )
-  if (!isEnd)
-    return <Empty title="Nothing matches in this part of the log">Choose “Older requests” to continue.</Empty>
-  const isFiltered = NAMES.some((name) => name !== 'environment' && query[name])
-  if (isFiltered)
-    return (
-      <Empty title="Nothing matches">
-        Requests with an unknown key belong to no tenant: they appear only in the service's own log.
-      </Empty>
-    )
-  return (
-    <Empty
-      title={
-        environment === 'production' ? 'No requests in production yet' : 'No requests in the sandbox yet'
-      }
-    />
-  )
 }
 
 function Outcome({ request: { verdict, code, status, is_replay } }: { request: RequestView }) {

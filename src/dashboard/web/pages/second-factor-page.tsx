@@ -2,9 +2,8 @@
 import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { callOperator } from '../base/api.js'
-import { useAction } from '../base/data.js'
 import { Button, CodeField, Field, type Given, sending } from '../base/form.js'
-import { Card, Problem, useQuestion } from '../base/parts.js'
+import { Card, useActions } from '../base/parts.js'
 import { CopyButton } from '../base/reveal.js'
 import { useSession } from '../base/session.js'
 
@@ -12,8 +11,7 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
   const session = useSession()
   const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
   const [recovery, setRecovery] = useState<string[] | null>(null)
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, run } = useAction()
+  const { isBusy, run, ask, feedback } = useActions()
   const begin = () => run(async () => setBegun(await callOperator('POST /second-factor')))
   const confirm = (given: Given) =>
     run(async () => {
@@ -36,16 +34,15 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           <CodeField id="removal-code" />
         </>
       ),
-      onConfirm: (given) =>
-        run(async () => {
-          await callOperator('POST /second-factor/remove', { code: given.text('removal-code') })
-          setRecovery(null)
-          props.onChanged()
-        }),
+      act: async (given) => {
+        await callOperator('POST /second-factor/remove', { code: given.text('removal-code') })
+        setRecovery(null)
+        props.onChanged()
+      },
     })
   return (
     <>
-      <Problem message={problem} />
+      {feedback}
       {recovery && <RecoveryCodes codes={recovery} onDone={() => setRecovery(null)} />}
       <Card
         title="Authenticator app"
@@ -96,7 +93,6 @@ export function SecondFactorPage(props: { onChanged: () => void }) {
           </>
         )}
       </Card>
-      {dialog}
     </>
   )
 }

@@ -1,15 +1,14 @@
 /** The pages that list the sessions of the dashboard, with their times and addresses, and that end any of them. */
 import type { ListedSession, SessionList } from '../../contract.js'
 import { type Address, callOperator, callTenant, operatorAddress, tenantAddress } from '../base/api.js'
-import { useAction, useData } from '../base/data.js'
+import { useData } from '../base/data.js'
 import { Button } from '../base/form.js'
-import { Badge, Card, Empty, Problem, useQuestion, Waiting } from '../base/parts.js'
+import { Badge, Card, Empty, Loaded, useActions } from '../base/parts.js'
 import { useRights, useSession } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
 
 const METHODS = { link: 'by link', password: 'by password', oidc: 'by SSO' }
-/** The page of the sessions of all operators and tenants. */
 export function SessionsPage() {
   const may = useRights().operator
   const self = useSession().person
@@ -25,7 +24,6 @@ export function SessionsPage() {
   )
 }
 
-/** The page of the sessions of one tenant. */
 export function TenantSessionsPage({ tenantId }: { tenantId: string }) {
   const may = useRights().tenant('POST /sessions/end')
   return (
@@ -47,16 +45,14 @@ function Sessions(props: {
   onEndAll?: () => Promise<unknown>
 }) {
   const list = useData(props.address)
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, run } = useAction(list.reload)
-  const sessions = list.value?.sessions
+  const { isBusy, ask, feedback } = useActions(list.reload)
   const end = (session: ListedSession) =>
     ask({
       title: session.is_own ? 'End your own session?' : `End the session of ${whose(session)}?`,
       confirm: 'End',
       isDanger: true,
       children: 'The next click in that session leads to the sign-in page.',
-      onConfirm: () => run(() => props.onEnd(session.id)),
+      act: () => props.onEnd(session.id),
     })
   const endAll = () =>
     ask({
@@ -64,11 +60,11 @@ function Sessions(props: {
       confirm: 'End all',
       isDanger: true,
       children: 'Unused login links stop working too. A new link signs in again.',
-      onConfirm: () => run(props.onEndAll!),
+      act: props.onEndAll!,
     })
   return (
     <>
-      <Problem message={problem ?? (list.value && list.error)} />
+      {feedback}
       <Card
         title="Open sessions"
         hint={props.hint}
@@ -76,56 +72,55 @@ function Sessions(props: {
           props.onEndAll && <Button text="End all…" class="danger" disabled={isBusy} onClick={endAll} />
         }
       >
-        {sessions ? (
-          <Table
-            label="Sessions"
-            rows={sessions}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                name: 'Who',
-                isText: true,
-                cell: (session) => (
-                  <span>
-                    {whose(session)} {session.is_own && <Badge tone="good">this one</Badge>}
-                  </span>
-                ),
-              },
-              {
-                name: 'Since',
-                isText: true,
-                cell: ({ created_at, method }) => (
-                  <span>
-                    <Time at={created_at} none="before an upgrade" /> {method && METHODS[method]}
-                  </span>
-                ),
-              },
-              { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-              { name: 'Address', cell: ({ address }) => (address ? <code>{address}</code> : '–') },
-              {
-                name: 'Browser',
-                isText: true,
-                cell: ({ browser }) => <span title={browser ?? undefined}>{browserName(browser)}</span>,
-              },
-            ]}
-            actions={(session) =>
-              props.mayEnd(session) && (
-                <Button
-                  text="End…"
-                  about={`the session of ${whose(session)} from ${session.address}`}
-                  class="danger"
-                  disabled={isBusy}
-                  onClick={() => end(session)}
-                />
-              )
-            }
-            empty={<Empty title="Nobody is signed in" />}
-          />
-        ) : (
-          <Waiting data={list} />
-        )}
+        <Loaded data={list}>
+          {({ sessions }) => (
+            <Table
+              label="Sessions"
+              rows={sessions}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: 'Who',
+                  isText: true,
+                  cell: (session) => (
+                    <span>
+                      {whose(session)} {session.is_own && <Badge tone="good">this one</Badge>}
+                    </span>
+                  ),
+                },
+                {
+                  name: 'Since',
+                  isText: true,
+                  cell: ({ created_at, method }) => (
+                    <span>
+                      <Time at={created_at} none="before an upgrade" /> {method && METHODS[method]}
+                    </span>
+                  ),
+                },
+                { name: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+                { name: 'Address', cell: ({ address }) => (address ? <code>{address}</code> : '–') },
+                {
+                  name: 'Browser',
+                  isText: true,
+                  cell: ({ browser }) => <span title={browser ?? undefined}>{browserName(browser)}</span>,
+                },
+              ]}
+              actions={(session) =>
+                props.mayEnd(session) && (
+                  <Button
+                    text="End…"
+                    about={`the session of ${whose(session)} from ${session.address}`}
+                    class="danger"
+                    disabled={isBusy}
+                    onClick={() => end(session)}
+                  />
+                )
+              }
+              empty={<Empty title="Nobody is signed in" />}
+            />
+          )}
+        </Loaded>
       </Card>
-      {dialog}
     </>
   )
 }

@@ -1,10 +1,10 @@
 /** The page for the sign-in by name and password, or by the provider. A login link needs a form only for a code. */
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../../contract.js'
-import { CallError, signIn } from '../base/api.js'
+import { CallError, signIn, waysToSignIn } from '../base/api.js'
 import { Brand } from '../base/brand.js'
 import { useAction } from '../base/data.js'
-import { Button, CodeField, Field, PasswordField, sending } from '../base/form.js'
+import { Button, CodeField, Field, type Given, PasswordField, sending } from '../base/form.js'
 import { Problem } from '../base/parts.js'
 
 /** @param props.link token of a login link that asks for a code of the second factor as well */
@@ -14,26 +14,21 @@ export function SignInPage(props: {
   onSignedIn: (session: SessionView) => void
 }) {
   const { link } = props
-  const [name, setName] = useState('')
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
   const [asksCode, setAsksCode] = useState(link !== null)
   const [ways, setWays] = useState({ enabled: false, password: true })
   const [isShown, setShown] = useState(true)
   const { problem, isBusy, run } = useAction()
   useEffect(() => {
-    void fetch('/api/oidc')
-      .then((response) => response.json())
-      .then(({ enabled, password }) => setWays({ enabled: enabled === true, password: password !== false }))
-      .catch(() => setWays({ enabled: false, password: true }))
+    waysToSignIn().then(setWays, () => {})
   }, [])
-  const submit = () => {
+  const submit = ({ text, password }: Given) => {
     setShown(false)
     void run(async () => {
-      const given = code === '' ? {} : { code }
-      const credentials = { ...(name === '' ? {} : { name }), password, ...given }
+      const [name, code] = [text('name'), text('code')]
+      const who =
+        link === null ? { ...(name && { name }), password: password('password') } : { login_token: link }
       try {
-        props.onSignedIn(await signIn(link === null ? credentials : { login_token: link, ...given }))
+        props.onSignedIn(await signIn({ ...who, ...(code && { code }) }))
       } catch (error) {
         if (error instanceof CallError && error.code === 'second_factor_required' && !asksCode)
           return setAsksCode(true)
@@ -57,19 +52,11 @@ export function SignInPage(props: {
               hint="Leave empty to sign in with the shared operator password."
               type="text"
               autocomplete="username"
-              value={name}
-              onText={setName}
             />
-            <PasswordField
-              id="password"
-              label="Password"
-              autocomplete="current-password"
-              value={password}
-              onText={setPassword}
-            />
+            <PasswordField id="password" label="Password" autocomplete="current-password" />
           </>
         )}
-        {asksCode && <CodeField id="code" value={code} onText={setCode} />}
+        {asksCode && <CodeField id="code" />}
         <Problem message={problem} />
         <div class="toolbar">
           {(ways.password || link !== null) && (

@@ -123,9 +123,8 @@ export function SystemPage() {
           />
           <Table
             label="Networks of the pack in use"
-            isFigures
+            kind="figures"
             rows={pack.networks}
-            keyOf={({ file }) => file}
             columns={[
               { name: 'Network', cell: ({ file }) => <code>{file}</code> },
               { name: 'License', isText: true, cell: ({ licence }) => licence },
@@ -138,9 +137,8 @@ export function SystemPage() {
         >
           <Table
             label="Calibration"
-            isFigures
+            kind="figures"
             rows={pack.calibration}
-            keyOf={({ fmr }) => fmr}
             columns={[
               {
                 name: 'False match rate',
@@ -170,9 +168,8 @@ function Nodes({ nodes, differing_settings }: Pick<SystemView, 'nodes' | 'differ
       )}
       <Table
         label="Nodes"
-        isFigures
+        kind="figures"
         rows={nodes}
-        keyOf={({ name }) => name}
         columns={[
           { name: 'Machine / process', isText: true, cell: ({ name }) => <code>{name}</code> },
           { name: 'Version', cell: ({ version }) => version },

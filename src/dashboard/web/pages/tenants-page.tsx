@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import type { TenantView } from '../../contract.js'
 import { callOperator, callTenant, operatorAddress } from '../base/api.js'
 import { useAction, useData } from '../base/data.js'
-import { Button, Field, type Given, RATE } from '../base/form.js'
-import { AddCard, Badge, Card, Empty, Problem, Waiting } from '../base/parts.js'
+import { Button, Field, type Given, NAME, RATE, REQUESTS } from '../base/form.js'
+import { AddCard, Badge, Card, Empty, Loaded, Problem } from '../base/parts.js'
 import { Reveal, type Revealed } from '../base/reveal.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
@@ -15,7 +15,6 @@ const LINK = {
   label: 'Login link',
   hint: 'Open it, or send it to the person who manages the tenant: it signs in once, within an hour.',
 }
-const NAME = '[A-Za-z0-9][A-Za-z0-9._\\-]*'
 const TONES = { active: 'good', suspended: 'warn', deleted: 'bad' } as const
 
 export function TenantsPage() {
@@ -51,52 +50,52 @@ export function TenantsPage() {
     })
   return (
     <>
-      <Problem message={problem ?? (tenants.value && tenants.error)} />
+      <Problem message={problem} />
       {shown.map((one) => (
         <Reveal key={one.value} {...one} onDone={() => setShown(shown.filter((other) => other !== one))} />
       ))}
       <Card title="All tenants">
-        {tenants.value ? (
-          <Table
-            label="Tenants"
-            rows={tenants.value.tenants}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: 'Name', cell: ({ id, name }) => <a href={`#/tenants/${id}/overview`}>{name}</a> },
-              { name: 'State', cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
-              {
-                name: 'Production key',
-                cell: ({ status, production_key }) => (status === 'deleted' ? '–' : production_key),
-              },
-              { name: 'Requests per second', isNumber: true, cell: (tenant) => tenant.rate_per_second },
-              { name: 'False match rate', isNumber: true, cell: ({ fmr }) => fmr ?? 'default' },
-              { name: 'Created', cell: ({ created_at }) => <Time at={created_at} day /> },
-            ]}
-            actions={(tenant) => (
-              <>
-                {tenant.status !== 'deleted' && may.tenant('POST /login-link') && (
-                  <Button text="Login link" about={`of ${tenant.name}`} onClick={() => link(tenant)} />
-                )}
-                <Button
-                  text="Details"
-                  about={`of ${tenant.name}`}
-                  aria-expanded={opened === tenant.id}
-                  onClick={() => setOpened(opened === tenant.id ? null : tenant.id)}
-                />
-              </>
-            )}
-            below={(tenant) =>
-              opened === tenant.id && <TenantDetails tenant={tenant} onChanged={tenants.reload} />
-            }
-            empty={
-              <Empty title="No tenants yet">
-                Each backend that calls this service is one. Create the first below.
-              </Empty>
-            }
-          />
-        ) : (
-          <Waiting data={tenants} />
-        )}
+        <Loaded data={tenants}>
+          {(list) => (
+            <Table
+              label="Tenants"
+              rows={list.tenants}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: 'Name', cell: ({ id, name }) => <a href={`#/tenants/${id}/overview`}>{name}</a> },
+                { name: 'State', cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
+                {
+                  name: 'Production key',
+                  cell: ({ status, production_key }) => (status === 'deleted' ? '–' : production_key),
+                },
+                { name: 'Requests per second', isNumber: true, cell: (tenant) => tenant.rate_per_second },
+                { name: 'False match rate', isNumber: true, cell: ({ fmr }) => fmr ?? 'default' },
+                { name: 'Created', cell: ({ created_at }) => <Time at={created_at} day /> },
+              ]}
+              actions={(tenant) => (
+                <>
+                  {tenant.status !== 'deleted' && may.tenant('POST /login-link') && (
+                    <Button text="Login link" about={`of ${tenant.name}`} onClick={() => link(tenant)} />
+                  )}
+                  <Button
+                    text="Details"
+                    about={`of ${tenant.name}`}
+                    aria-expanded={opened === tenant.id}
+                    onClick={() => setOpened(opened === tenant.id ? null : tenant.id)}
+                  />
+                </>
+              )}
+              below={(tenant) =>
+                opened === tenant.id && <TenantDetails tenant={tenant} onChanged={tenants.reload} />
+              }
+              empty={
+                <Empty title="No tenants yet">
+                  Each backend that calls this service is one. Create the first below.
+                </Empty>
+              }
+            />
+          )}
+        </Loaded>
       </Card>
       {may.operator('POST /tenants') && (
         <AddCard
@@ -106,23 +105,8 @@ export function TenantsPage() {
           isRow
           add={create}
         >
-          <Field
-            id="name"
-            label="Name"
-            required
-            autocomplete="off"
-            maxLength={64}
-            pattern={NAME}
-            title="Letters, digits, dots, dashes and underscores"
-          />
-          <Field
-            id="rate"
-            label="Requests per second"
-            type="number"
-            min="0.1"
-            step="any"
-            placeholder="default"
-          />
+          <Field id="name" {...NAME} maxLength={64} />
+          <Field id="rate" {...REQUESTS} placeholder="default" />
           <Field id="fmr" label="False match rate" {...RATE} placeholder="default" />
         </AddCard>
       )}

@@ -1,11 +1,10 @@
 /** The page that looks up a user by id: the enrolment, the lockout with a button that ends it, the passkeys, the export, and the erasure with its receipt. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Environment, ErasureView, UserView } from '../../contract.js'
 import { callTenant } from '../base/api.js'
-import { useAction } from '../base/data.js'
 import { Button, Choice, Field, sending } from '../base/form.js'
-import { Badge, Card, Empty, Facts, Problem, useQuestion } from '../base/parts.js'
-import { saveJson } from '../base/save-file.js'
+import { Badge, Card, Empty, Facts, useActions } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Time } from '../base/times.js'
 import { ReceiptCard } from '../cards/receipt-card.js'
@@ -23,14 +22,16 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
   const [environment, setEnvironment] = useState<Environment>('production')
   const [found, setFound] = useState<Found | null>(null)
   const [receipt, setReceipt] = useState<ErasureView | null>(null)
-  const [ask, dialog] = useQuestion()
-  const { problem, isBusy, run } = useAction()
+  const { isBusy, run, ask, feedback } = useActions()
   const find = async (whom: Found['whom']) =>
     setFound({ whom, ...(await callTenant(tenantId, 'POST /users/find', whom)) })
-  const change = (work: () => Promise<void>) => {
+  const clear = () => {
     setFound(null)
     setReceipt(null)
-    return run(work)
+  }
+  const lookUp = () => {
+    clear()
+    return run(() => find({ user_id: userId, environment }))
   }
   const unlock = ({ whom }: Found) =>
     run(async () => {
@@ -50,11 +51,11 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
       confirm: 'Erase forever',
       isDanger: true,
       children: `This erases, in ${whom.environment}, the user's reference, captures and stored responses, and the key without which no copy of them can be read. It cannot be undone: the user can only be enrolled again.`,
-      onConfirm: () =>
-        change(async () => {
-          setReceipt(await callTenant(tenantId, 'POST /erase', whom))
-          setUserId('')
-        }),
+      act: async () => {
+        clear()
+        setReceipt(await callTenant(tenantId, 'POST /erase', whom))
+        setUserId('')
+      },
     })
   return (
     <>
@@ -62,16 +63,8 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         title="Find a user"
         hint="Enter the user_id that your backend sent. User ids are not stored in readable form, so they cannot be listed."
       >
-        <form class="fields" onSubmit={sending(() => change(() => find({ user_id: userId, environment })))}>
-          <Field
-            id="user"
-            label="User id"
-            required
-            autocomplete="off"
-            maxLength={128}
-            value={userId}
-            onText={setUserId}
-          />
+        <form class="fields" onSubmit={sending(lookUp)}>
+          <Field id="user" label="User id" required maxLength={128} value={userId} onText={setUserId} />
           <Choice
             id="environment"
             label="Environment"
@@ -83,17 +76,26 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
             <Button text="Look up" type="submit" class="primary" disabled={isBusy} />
           </div>
         </form>
-        <Problem message={problem} />
+        {feedback}
       </Card>
       {found && (
         <div role="status">
           {found.user ? (
             <UserCard
               user={found.user}
-              onExport={may('POST /users/export') ? () => exportFacts(found) : null}
-              isBusy={isBusy}
-              onErase={may('POST /erase') ? () => erase(found) : null}
-              onUnlock={may('POST /users/unlock') ? () => unlock(found) : null}
+              actions={
+                <>
+                  {found.user.lockout.status === 'locked_out' && may('POST /users/unlock') && (
+                    <Button text="Unlock" class="primary" disabled={isBusy} onClick={() => unlock(found)} />
+                  )}
+                  {may('POST /users/export') && (
+                    <Button text="Export" disabled={isBusy} onClick={() => exportFacts(found)} />
+                  )}
+                  {may('POST /erase') && (
+                    <Button text="Erase…" class="danger" disabled={isBusy} onClick={() => erase(found)} />
+                  )}
+                </>
+              }
             />
           ) : (
             <Card title={found.whom.user_id}>
@@ -119,34 +121,14 @@ export function UsersPage({ tenantId }: { tenantId: string }) {
         />
       )}
       {receipt && <ReceiptCard receipt={receipt} of={['User', receipt.user_id]} />}
-      {dialog}
     </>
   )
 }
 
-/** @param props.onUnlock, onExport, onErase null for a person without the right */
-function UserCard(props: {
-  user: UserView
-  isBusy: boolean
-  onUnlock: (() => void) | null
-  onExport: (() => void) | null
-  onErase: (() => void) | null
-}) {
-  const { isBusy, onUnlock, onExport, onErase } = props
+function UserCard(props: { user: UserView; actions: ComponentChildren }) {
   const { reference, lockout, ...user } = props.user
   return (
-    <Card
-      title={user.user_id}
-      actions={
-        <>
-          {lockout.status === 'locked_out' && onUnlock && (
-            <Button text="Unlock" class="primary" disabled={isBusy} onClick={onUnlock} />
-          )}
-          {onExport && <Button text="Export" disabled={isBusy} onClick={onExport} />}
-          {onErase && <Button text="Erase…" class="danger" disabled={isBusy} onClick={onErase} />}
-        </>
-      }
-    >
+    <Card title={user.user_id} actions={props.actions}>
       <Facts
         rows={[
           ['Enrolled', <Time at={user.enrolled_at} />],
@@ -195,4 +177,13 @@ function Lockout({ lockout: { status, ends_at } }: { lockout: UserView['lockout'
       <code>"replace": true</code>.
     </>
   )
+}
+
+function saveJson(name: string, value: unknown): void {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
 }

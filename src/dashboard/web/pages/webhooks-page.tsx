@@ -1,22 +1,26 @@
 /** The page of a tenant's webhooks and their deliveries. Only the operator can add a webhook. */
-import type { Environment, WebhookView } from '../../contract.js'
-import { callTenant, tenantAddress } from '../base/api.js'
+import { useState } from 'preact/hooks'
+import type { DeliveryView, Environment, WebhookView } from '../../contract.js'
+import { callTenant, get, tenantAddress } from '../base/api.js'
 import { useAction, useData } from '../base/data.js'
 import { Button, Checks, Choice, Field } from '../base/form.js'
-import { AddCard, Badge, Card, Empty, Problem, useQuestion, Waiting } from '../base/parts.js'
+import { AddCard, Badge, Card, Empty, useActions, Waiting } from '../base/parts.js'
 import { useRights } from '../base/session.js'
 import { Table } from '../base/table.js'
 import { Time } from '../base/times.js'
 import { DeliveriesCard } from '../cards/deliveries-card.js'
-import { WebhookTest } from '../cards/webhook-test.js'
 
 const REFRESH_MS = 5000
+const ASK_AGAIN_MS = 500
+/** Longest wait for the result: an endpoint has 10 s to answer, and the service looks for due deliveries every second. */
+const MAX_WAIT_MS = 15_000
+
+type Result = DeliveryView | 'waits' | null
 
 export function WebhooksPage({ tenantId }: { tenantId: string }) {
   const may = useRights().tenant
   const list = useData(tenantAddress(tenantId, 'GET /webhooks'), REFRESH_MS)
-  const [ask, dialog] = useQuestion()
-  const { problem, run } = useAction(list.reload)
+  const { ask, feedback } = useActions(list.reload, list)
   if (!list.value) return <Waiting data={list} />
   const { webhooks, is_held, max_webhooks, event_types } = list.value
   const remove = ({ id, url, waiting }: WebhookView) =>
@@ -30,11 +34,11 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
           {waiting > 0 && `, including ${waiting.toLocaleString()} that are waiting`}.
         </p>
       ),
-      onConfirm: () => run(() => callTenant(tenantId, 'POST /webhooks/remove', { webhook: id })),
+      act: () => callTenant(tenantId, 'POST /webhooks/remove', { webhook: id }),
     })
   return (
     <>
-      <Problem message={problem ?? list.error} />
+      {feedback}
       {is_held && (
         <p>
           <Badge tone="warn">held back</Badge> The tenant is suspended. Waiting deliveries are sent when it is
@@ -98,7 +102,6 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
               label="Address"
               type="url"
               required
-              autocomplete="off"
               maxLength={2048}
               placeholder="https://app.example.com/countersign"
             />
@@ -112,7 +115,6 @@ export function WebhooksPage({ tenantId }: { tenantId: string }) {
         </AddCard>
       )}
       <DeliveriesCard tenantId={tenantId} webhooks={webhooks} onChange={list.reload} />
-      {dialog}
     </>
   )
 }
@@ -126,7 +128,6 @@ function WaitingCount({ waiting, dropped }: WebhookView) {
   )
 }
 
-/** Shows whether the endpoint accepts deliveries, and since when. */
 function Health({ webhook }: { webhook: WebhookView }) {
   const { health, failures, last_success_at, last_failure_at, last_failure } = webhook
   if (health === 'untried') return <Badge tone="plain">nothing sent yet</Badge>
@@ -147,4 +148,49 @@ function Health({ webhook }: { webhook: WebhookView }) {
       </span>
     </span>
   )
+}
+
+/** The button that sends a test to a webhook, and the result next to it. */
+function WebhookTest(props: { tenantId: string; webhook: WebhookView; onTried: () => void }) {
+  const { tenantId, webhook, onTried } = props
+  const { problem, isBusy, run } = useAction()
+  const [result, setResult] = useState<Result>(null)
+  const test = () =>
+    run(async () => {
+      setResult(null)
+      const { delivery } = await callTenant(tenantId, 'POST /webhooks/test', { webhook: webhook.id })
+      setResult((await outcomeOf(tenantId, delivery)) ?? 'waits')
+      onTried()
+    })
+  return (
+    <>
+      <Button text="Test" about={webhook.url} aria-disabled={isBusy} onClick={() => isBusy || void test()} />
+      <span class="small" role="status">
+        {isBusy ? 'Sending…' : problem ? <Badge tone="bad">{problem}</Badge> : <Outcome result={result} />}
+      </span>
+    </>
+  )
+}
+
+function Outcome({ result }: { result: Result }) {
+  if (result === null) return null
+  if (result === 'waits')
+    return <Badge tone="warn">Earlier deliveries are sent first. See the deliveries below.</Badge>
+  const isAccepted = result.status === 'delivered'
+  return (
+    <Badge tone={isAccepted ? 'good' : 'bad'}>
+      The endpoint {isAccepted ? 'accepted' : 'did not accept'} the test: {result.last_outcome}
+    </Badge>
+  )
+}
+
+/** @returns null when the test was not sent in time because older deliveries to the endpoint come first */
+async function outcomeOf(tenantId: string, id: string): Promise<DeliveryView | null> {
+  for (const end = performance.now() + MAX_WAIT_MS; performance.now() < end; ) {
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+    const { deliveries } = await get(tenantAddress(tenantId, 'GET /webhooks/deliveries', {}))
+    const delivery = deliveries.find((one) => one.id === id)
+    if (delivery?.last_outcome) return delivery
+  }
+  return null
 }

@@ -62,7 +62,6 @@ function livenessRows(liveness: Liveness | undefined, claims: unknown): Array<Fa
   return [['Liveness', said.join(', ')], row('acr', (claims as { acr?: string } | undefined)?.acr)]
 }
 
-/** The capture component's text for each code. */
 const TEXTS: Record<string, string> = messagesIn('en')
 
 /** Returns the advice to the person, which a page may show. */
@@ -87,14 +86,14 @@ function Validity({ isValid }: { isValid: boolean }) {
 
 function Score({ score, threshold, fmr }: { score: number; threshold: number; fmr: number }) {
   const place = (value: number) => 100 * Math.min(Math.max(value, 0), 1)
-  const side = score >= threshold ? 'good' : 'bad'
+  const side = score >= threshold ? 'var(--chart-good)' : 'var(--chart-bad)'
   const text = `Score ${score.toFixed(4)}, threshold ${threshold} for a false match rate of ${fmr}`
   return (
     <div class="score">
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label={text}>
-        <rect class="track" width="100" height="6" />
-        <rect class={side} width={place(score)} height="6" />
-        <rect class="mark" x={place(threshold) - 0.25} width="0.5" height="6" />
+        <rect style={{ fill: 'var(--line)' }} width="100" height="6" />
+        <rect style={{ fill: side }} width={place(score)} height="6" />
+        <rect style={{ fill: 'var(--text)' }} x={place(threshold) - 0.25} width="0.5" height="6" />
       </svg>
       <p class="small muted">{text}</p>
     </div>

@@ -6,16 +6,11 @@ import type {
   CapturedFrame,
   CountersignCapture,
 } from '../../../../clients/capture/capture.js'
-import type { TriedCall } from '../../contract.js'
 import { tryCall } from '../base/api.js'
-import { useAction } from '../base/data.js'
 import { Button } from '../base/form.js'
-import { Problem } from '../base/parts.js'
 import { base64Of, dataUrl } from '../base/photo.js'
-import { useReplacing } from '../cards/replacing.js'
 import { Capture } from './capture.js'
-import { guideOf } from './guide.js'
-import { missingText, TRIED_ACTION, type Trial } from './trial.js'
+import { missingText, TRIED_ACTION, type Trial, useTrial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 
 /** `modes` of the challenge, by their name on the page. */
@@ -33,20 +28,17 @@ interface AskedChallenge extends CaptureChallenge {
   user_id: string
 }
 
-interface SentFrame extends Omit<CapturedFrame, 'image'> {
-  image: string
-}
-
 export function TryChallenge(trial: Trial) {
   const { tenantId, operation, apiKey, userId } = trial
   const [movements, setMovements] = useState<Movements>('Turns and nods')
   const [camera, setCamera] = useState(false)
-  const [sent, setSent] = useState<{ steps: readonly string[]; frames: SentFrame[] } | null>(null)
-  const [answer, setAnswer] = useState<TriedCall | null>(null)
+  const [sent, setSent] = useState<{
+    steps: readonly string[]
+    frames: Array<CapturedFrame & { url: string }>
+  } | null>(null)
   const asked = useRef<AskedChallenge | null>(null)
-  const { problem, isBusy, run } = useAction()
+  const { isBusy, run, feedback, answer, setAnswer, send } = useTrial(trial)
   const isEnrolment = operation === 'enroll'
-  const { enrol, dialog } = useReplacing(trial)
   const missing = missingText(trial)
 
   const open = () => {
@@ -75,27 +67,17 @@ export function TryChallenge(trial: Trial) {
       asked.current = challenge.body as unknown as AskedChallenge
       capture.challenge = asked.current
     })
-  const send = (detail: CaptureDetail) =>
+  const answerWith = (detail: CaptureDetail) =>
     run(async () => {
       setCamera(false)
       if (detail.mode !== 'challenge') return
       const { challenge_id, nonce, user_id, steps } = asked.current!
       const frames = await Promise.all(
-        detail.frames.map(async (frame) => ({ ...frame, image: await dataUrl(frame.image) })),
+        detail.frames.map(async (frame) => ({ ...frame, url: await dataUrl(frame.image) })),
       )
       setSent({ steps, frames })
-      const body = {
-        user_id,
-        challenge: {
-          challenge_id,
-          nonce,
-          frames: frames.map((frame) => ({ ...frame, image: base64Of(frame.image) })),
-        },
-      }
-      const send = (more: object) => tryCall(tenantId, { key: apiKey, operation, body: { ...body, ...more } })
-      setAnswer(
-        isEnrolment ? await enrol((replace) => send({ replace })) : await send({ action: TRIED_ACTION }),
-      )
+      const taken = frames.map(({ url, ...frame }) => ({ ...frame, image: base64Of(url) }))
+      await send({ user_id, challenge: { challenge_id, nonce, frames: taken } })
     })
   return (
     <>
@@ -126,18 +108,18 @@ export function TryChallenge(trial: Trial) {
       {camera && (
         <Capture
           mode="challenge"
-          detector={guideOf(trial)}
+          trial={trial}
           onReady={ask}
-          onCapture={send}
+          onCapture={answerWith}
           onCancel={() => setCamera(false)}
         />
       )}
       {sent && (
         <ol class="thumbs small" aria-label={`${sent.frames.length} frames that were sent`}>
-          {sent.frames.map(({ step, t_ms: tMs, image }) => (
+          {sent.frames.map(({ step, t_ms: tMs, url }) => (
             <li key={tMs}>
               <img
-                src={image}
+                src={url}
                 alt={`${sent.steps[step]}, after ${tMs} ms`}
                 title={`${sent.steps[step]}, ${tMs} ms`}
               />
@@ -146,9 +128,8 @@ export function TryChallenge(trial: Trial) {
         </ol>
       )}
       {isBusy && sent && <p class="muted">Checking…</p>}
-      <Problem message={problem} />
+      {feedback}
       {answer && <AnswerView answer={answer} />}
-      {dialog}
     </>
   )
 }

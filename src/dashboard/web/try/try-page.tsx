@@ -1,31 +1,20 @@
 /** The page "Try it": sends photos or the frames of a challenge to enroll and verify, and shows the whole answer. */
 import { useState } from 'preact/hooks'
+import { SANDBOX_OUTCOMES } from '../../../contract/sandbox-rules.js'
 import { Field, Segments } from '../base/form.js'
 import { Badge, Card } from '../base/parts.js'
+import { useTenantHref } from '../base/session.js'
 import type { Trial } from './trial.js'
 import { TryChallenge } from './try-challenge.js'
 import { TryPhotos } from './try-photos.js'
-
-const SUFFIXES = [
-  '+match',
-  '+no_match',
-  '+spoof',
-  '+low_quality',
-  '+no_face',
-  '+multiple_faces',
-  '+different_people',
-  '+turn_more',
-  '+too_dark',
-  '+flat',
-  '+locked_out',
-]
 
 const CAPTURES = [
   ['photos', 'Photos'],
   ['challenge', 'Challenge'],
 ] as const
 
-export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: string }) {
+export function TryPage({ tenantId }: { tenantId: string }) {
+  const href = useTenantHref(tenantId)
   const [key, setKey] = useState('')
   const [typed, setTyped] = useState<string | null>(null)
   const isSandbox = key.startsWith('svc-sbx-')
@@ -36,7 +25,7 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
     <>
       <Card title="Key and user">
         <datalist id="suffixes">
-          {SUFFIXES.map((suffix) => (
+          {SANDBOX_OUTCOMES.map((suffix) => (
             <option key={suffix} value={`ada${suffix}`} />
           ))}
         </datalist>
@@ -50,20 +39,12 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
               </>
             }
             type="password"
-            autocomplete="off"
             placeholder="svc-sbx-… or svc-prod-…"
             aria-describedby="key-hint"
             value={key}
             onText={(text) => setKey(text.trim())}
           />
-          <Field
-            id="try-user"
-            label="User id"
-            autocomplete="off"
-            list="suffixes"
-            value={userId}
-            onText={setTyped}
-          />
+          <Field id="try-user" label="User id" list="suffixes" value={userId} onText={setTyped} />
         </div>
         <p class="muted" id="key-hint">
           {isProduction
@@ -72,7 +53,7 @@ export function TryPage({ tenantId, keysHref }: { tenantId: string; keysHref: st
         </p>
         <p class="muted">
           A key is shown only once, when it is made. Lost it? Reissue it on the page{' '}
-          <a href={keysHref}>Keys and secrets</a>.
+          <a href={href('keys')}>Keys and secrets</a>.
         </p>
       </Card>
       <div class="grid">

@@ -1,28 +1,24 @@
 /** Takes photos from files or the camera, shows the engine's findings on each, and makes the call with them. */
 import { useState } from 'preact/hooks'
-import type { Inspection, TriedCall } from '../../contract.js'
-import { callTenant, tryCall } from '../base/api.js'
-import { useAction } from '../base/data.js'
+import type { Inspection } from '../../contract.js'
+import { callTenant } from '../base/api.js'
 import { Button } from '../base/form.js'
-import { Facts, Problem } from '../base/parts.js'
+import { Facts } from '../base/parts.js'
 import { base64Of, dataUrl, Photo } from '../base/photo.js'
-import { useReplacing } from '../cards/replacing.js'
 import { Capture } from './capture.js'
-import { guideOf } from './guide.js'
-import { missingText, TRIED_ACTION, type Trial } from './trial.js'
+import { missingText, type Trial, useTrial } from './trial.js'
 import { AnswerView } from './try-answer.js'
 
 /** Most photos of a call; the API accepts no more. */
 const MAX_PHOTOS = { enroll: 5, verify: 1 }
 
 export function TryPhotos(trial: Trial) {
-  const { tenantId, operation, apiKey, userId } = trial
+  const { tenantId, operation, userId } = trial
   const [photos, setPhotos] = useState<string[]>([])
   const photo = photos.at(-1)
   const [inspection, setInspection] = useState<Inspection | null>(null)
-  const [answer, setAnswer] = useState<TriedCall | null>(null)
   const [camera, setCamera] = useState(false)
-  const { problem, isBusy, run } = useAction()
+  const { isBusy, run, feedback, answer, setAnswer, send } = useTrial(trial)
 
   const take = async (file: Blob) => {
     const url = await dataUrl(file)
@@ -43,17 +39,7 @@ export function TryPhotos(trial: Trial) {
     setInspection(null)
     setAnswer(null)
   }
-  const { enrol, dialog } = useReplacing(trial)
-  const call = () =>
-    run(async () => {
-      const shown = { user_id: userId, images: photos.map(base64Of) }
-      const send = (body: object) => tryCall(tenantId, { key: apiKey, operation, body })
-      setAnswer(
-        operation === 'enroll'
-          ? await enrol((replace) => send({ ...shown, replace }))
-          : await send({ ...shown, action: TRIED_ACTION }),
-      )
-    })
+  const call = () => run(() => send({ user_id: userId, images: photos.map(base64Of) }))
   const enrolText = photos.length > 1 ? `Enroll these ${photos.length} photos` : 'Enroll this photo'
   const callText = operation === 'verify' ? 'Verify this photo' : enrolText
   const isFull = operation === 'enroll' && photos.length >= MAX_PHOTOS.enroll
@@ -90,7 +76,7 @@ export function TryPhotos(trial: Trial) {
       {camera ? (
         <Capture
           mode="photo"
-          detector={apiKey ? guideOf(trial) : null}
+          trial={trial}
           onCapture={(detail) => detail.mode === 'photo' && void take(detail.images[0]!)}
           onCancel={() => setCamera(false)}
         />
@@ -110,7 +96,7 @@ export function TryPhotos(trial: Trial) {
       ) : (
         <div class="photo none">No photo yet</div>
       )}
-      <Problem message={problem} />
+      {feedback}
       {inspection && (
         <Facts
           rows={[
@@ -127,7 +113,6 @@ export function TryPhotos(trial: Trial) {
         {missing && <span class="muted">{missing}</span>}
       </div>
       {answer && <AnswerView answer={answer} />}
-      {dialog}
     </>
   )
 }
