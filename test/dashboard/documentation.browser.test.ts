@@ -25,6 +25,9 @@ inChromium('the documentation', (it, tests) => {
     await page.getByRole('link', { name: 'Documentation' }).click()
     await page.getByRole('link', { name: 'Dashboard' }).click()
     await page.heading(1, 'Tenants').waitFor()
+    await page.goto(`${tests.url}/docs/api`)
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.heading(1, 'Tenants').waitFor()
   })
 
   it('shows an error at the address that names its code', async (page) => {
