@@ -49,7 +49,7 @@ class PageTests {
     return this.running.service.adminUrl
   }
 
-  /** By `it.in('light 1280, dark 390')` the test is run once in each of these looks, which its titles name. */
+  /** Declares a test; `it.in('light 1280, dark 390')` one that is run once in each of these looks, which its titles name. */
   it = Object.assign<Runner, { in: (looks: string) => Runner }>(
     (title, test) => this.run(title, DESKTOP, test),
     {

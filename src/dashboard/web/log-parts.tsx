@@ -1,4 +1,4 @@
-/** What the request log and the audit log share: filters, a table whose rows open, and the way from page to page. */
+/** The parts that the request log and the audit log share: filters, a table whose rows open, and the way from page to page. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { localTime, useAddressQuery, usePager } from './base/address-query.js'
@@ -80,7 +80,7 @@ interface LogProps<Answer, Row> extends Omit<TableProps<Row>, 'rows'> {
   data: Data<Answer>
   rowsIn: (answer: Answer) => Row[]
   keyOf: (row: Row) => string | number
-  /** What a row is, for screen readers. */
+  /** Names a row for screen readers. */
   about: (row: Row) => string
   details: (row: Row) => ComponentChildren
   entries: 'requests' | 'entries'

@@ -33,7 +33,7 @@ import { TryPage } from './try/try-page.js'
 /** Name in the address, heading, page. */
 type PageEntry<Props> = [name: string, heading: string, page: ComponentType<Props>]
 
-/** With the route without which the page would be useless. */
+/** Each with the route without which the page would be useless. */
 const TENANT_PAGES: Array<[...PageEntry<{ tenantId: string }>, needed?: keyof TenantRoutes]> = [
   ['overview', 'Overview', OverviewPage],
   ['drift', 'Drift', DriftPage, 'GET /drift'],

@@ -16,7 +16,7 @@ export interface TableProps<Row> {
   label: string
   columns: ReadonlyArray<Column<Row>>
   rows: readonly Row[]
-  /** What tells the rows apart, where they have buttons or open: what is pressed stays with its row when others come and go. By default the place. */
+  /** Identifies a row that has buttons or opens: what is pressed stays with its row when others come and go. By default its place does. */
   keyOf?: (row: Row) => string | number
   /** Buttons of a row, in a last column. */
   actions?: (row: Row) => ComponentChildren

@@ -26,6 +26,7 @@ export function CodesCard(props: { tenantId: string; traffic: TrafficView; envir
         label="Errors and rejections by code"
         kind="figures"
         rows={rows}
+        keyOf={({ kind, code }) => `${kind} ${code}`}
         columns={[
           {
             name: 'Code or reason',
@@ -66,6 +67,7 @@ export function StageTable(props: {
       label="Latency by stage"
       kind="figures"
       rows={stages}
+      keyOf={(stage) => stage}
       columns={[
         {
           name: 'Stage',
