@@ -1,7 +1,6 @@
 /** The texts of the component in all its languages. */
-import type { CaptureMessages } from './capture-messages.js'
 import { de } from './texts-de.js'
-import { en } from './texts-en.js'
+import { type CaptureMessages, en } from './texts-en.js'
 import { es } from './texts-es.js'
 import { fr } from './texts-fr.js'
 import { ja } from './texts-ja.js'

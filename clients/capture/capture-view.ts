@@ -5,11 +5,11 @@
 import { ActionView } from './action-view.js'
 import { type ArrowOrder, ArrowView } from './arrow-view.js'
 import type { CameraChoice } from './camera.js'
-import type { CaptureMessages } from './capture-messages.js'
 import type { CaptureStep } from './capture-plan.js'
 import { captureStyle } from './capture-style.js'
 import { create } from './element.js'
 import { type Hint, HintView } from './hint-view.js'
+import type { CaptureMessages } from './texts-en.js'
 
 export type CaptureState =
   | 'idle'

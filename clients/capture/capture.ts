@@ -13,7 +13,6 @@ import type {
   CaptureEvents,
   CaptureOutcome,
 } from './capture-events.js'
-import type { CaptureMessages } from './capture-messages.js'
 import { type CaptureChallenge, type CaptureStep, planCapture } from './capture-plan.js'
 import { type CaptureMode, CaptureSettings } from './capture-settings.js'
 import { messagesIn } from './capture-texts.js'
@@ -23,6 +22,7 @@ import { Coach } from './coach.js'
 import { FrameGrabber } from './frame-grabber.js'
 import type { CaptureGuidance, PhotoGuidance } from './guidance-codes.js'
 import { photoFromFile } from './photo-file.js'
+import type { CaptureMessages } from './texts-en.js'
 
 export type {
   CaptureDetail,

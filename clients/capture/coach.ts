@@ -1,7 +1,6 @@
 /** Instructs the person while the camera is on: shows and speaks the steps, and the advice that improves the capture. */
 import type { ArrowOrder } from './arrow-view.js'
 import type { CaptureDetector, Emit } from './capture-events.js'
-import type { CaptureMessages } from './capture-messages.js'
 import type { CaptureStep } from './capture-plan.js'
 import type { CaptureSettings } from './capture-settings.js'
 import { languageOf } from './capture-texts.js'
@@ -9,6 +8,7 @@ import type { CaptureView } from './capture-view.js'
 import type { CaptureGuidance } from './guidance-codes.js'
 import { askBackend, Guide } from './guide.js'
 import { Speaker } from './speaker.js'
+import type { CaptureMessages } from './texts-en.js'
 
 /** Advice that asks for the movement of the step. */
 const MOVEMENT_ADVICE = new Set<CaptureGuidance>(['wrong_direction', 'turn_more', 'nod_more'])

@@ -1,5 +1,5 @@
 /** What the component says in German. */
-import type { CaptureMessages } from './capture-messages.js'
+import type { CaptureMessages } from './texts-en.js'
 
 const ready = 'Schauen Sie geradeaus. Ihr Gesicht soll das Oval ausfüllen.'
 

@@ -1,11 +1,10 @@
 /** What the component says in English. */
 
-import type { CaptureMessages } from './capture-messages.js'
 import { GUIDANCE_TEXTS } from './guidance-texts.js'
 
 const ready = 'Look straight ahead, with your face in the oval.'
 
-export const en: CaptureMessages = {
+export const en = {
   ...GUIDANCE_TEXTS,
   intro_photo: 'Your camera is needed to take a photo of your face.',
   intro_challenge: 'Your camera is needed. You will be asked to move your head a few times.',
@@ -48,3 +47,6 @@ export const en: CaptureMessages = {
   too_slow: 'The camera was too slow. Find more light.',
   timeout: 'This took too long. The camera is off.',
 }
+
+/** The texts of the component, by name. */
+export type CaptureMessages = Record<keyof typeof en, string>

@@ -1,5 +1,5 @@
 /** What the component says in Spanish. */
-import type { CaptureMessages } from './capture-messages.js'
+import type { CaptureMessages } from './texts-en.js'
 
 const ready = 'Mire al frente, con el rostro dentro del óvalo.'
 

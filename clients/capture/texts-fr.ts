@@ -1,5 +1,5 @@
 /** What the component says in French. */
-import type { CaptureMessages } from './capture-messages.js'
+import type { CaptureMessages } from './texts-en.js'
 
 const ready = 'Regardez droit devant vous, le visage dans l’ovale.'
 

@@ -1,5 +1,5 @@
 /** What the component says in Japanese. */
-import type { CaptureMessages } from './capture-messages.js'
+import type { CaptureMessages } from './texts-en.js'
 
 const ready = '顔を楕円の中に入れ、正面を見てください。'
 

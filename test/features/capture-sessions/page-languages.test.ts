@@ -4,9 +4,8 @@ import { GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
 import { noticePage } from '../../../src/features/capture-sessions/page/notice-page.js'
 import { PAGE_TEXTS } from '../../../src/features/capture-sessions/page/texts/page-languages.js'
-import type { PageTexts } from '../../../src/features/capture-sessions/page/texts/page-texts.js'
 
-const NAMES = Object.keys(PAGE_TEXTS.en) as Array<keyof PageTexts>
+const NAMES = Object.keys(PAGE_TEXTS.en) as Array<keyof typeof PAGE_TEXTS.en>
 const names = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort()
 
 describe.each(DISPLAY_LOCALES)('the texts of the hosted page in %s', (language) => {

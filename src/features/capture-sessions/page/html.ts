@@ -1,7 +1,7 @@
 /** HTML of the capture listener's pages: the document around them, and texts that are put into it. */
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
-import type { PageTexts } from './texts/page-texts.js'
+import type { PageTexts } from './texts/texts-en.js'
 
 /** Where script, style and pictures are served. */
 export const ASSETS = '/assets'

@@ -6,7 +6,7 @@ import type { CaptureEnding, CaptureSuccessor } from '../capture-session-book.js
 import { type Brand, brandHead } from './brand.js'
 import { htmlDocument, sayer, titleOf } from './html.js'
 import { PAGE_TEXTS } from './texts/page-languages.js'
-import type { PageTexts } from './texts/page-texts.js'
+import type { PageTexts } from './texts/texts-en.js'
 
 export interface Notice {
   text:

@@ -8,7 +8,7 @@ import { type Brand, brandHead } from './brand.js'
 import { htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
 import { actionHtml, type ShownAction } from './shown-action.js'
 import { PAGE_TEXTS } from './texts/page-languages.js'
-import type { PageTexts } from './texts/page-texts.js'
+import type { PageTexts } from './texts/texts-en.js'
 
 interface PageContent {
   language: DisplayLocale

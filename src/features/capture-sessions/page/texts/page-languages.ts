@@ -1,8 +1,7 @@
 /** The texts of the hosted page in the languages of the capture component. */
 import { DISPLAY_LOCALES, type DisplayLocale } from '../../../../contract/locales.js'
-import type { PageTexts } from './page-texts.js'
 import { de } from './texts-de.js'
-import { en } from './texts-en.js'
+import { en, type PageTexts } from './texts-en.js'
 import { es } from './texts-es.js'
 import { fr } from './texts-fr.js'
 import { ja } from './texts-ja.js'

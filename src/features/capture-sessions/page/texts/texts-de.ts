@@ -1,5 +1,5 @@
 /** The texts of the hosted page in German. */
-import type { PageTexts } from './page-texts.js'
+import type { PageTexts } from './texts-en.js'
 
 export const de: PageTexts = {
   face_check: 'Gesichtsprüfung',

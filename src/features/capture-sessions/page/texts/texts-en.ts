@@ -1,7 +1,6 @@
 /** The texts of the hosted page in English. */
-import type { PageTexts } from './page-texts.js'
 
-export const en: PageTexts = {
+export const en = {
   face_check: 'Face check',
   title_verify: 'Confirm that it is you',
   title_enroll: 'Set up face verification',
@@ -78,3 +77,9 @@ export const en: PageTexts = {
     'This link has already been opened in another browser. Please continue there, or go back to where you started and begin again.',
   no_script: 'This page needs JavaScript to use the camera.',
 }
+
+/**
+ * The texts of the hosted page, by name. `{company}` stands for the company that asks for the capture. The advice to the person
+ * is that of the capture component.
+ */
+export type PageTexts = typeof en

@@ -1,5 +1,5 @@
 /** The texts of the hosted page in Spanish. */
-import type { PageTexts } from './page-texts.js'
+import type { PageTexts } from './texts-en.js'
 
 export const es: PageTexts = {
   face_check: 'Verificación facial',

@@ -1,5 +1,5 @@
 /** The texts of the hosted page in French. */
-import type { PageTexts } from './page-texts.js'
+import type { PageTexts } from './texts-en.js'
 
 export const fr: PageTexts = {
   face_check: 'Vérification du visage',

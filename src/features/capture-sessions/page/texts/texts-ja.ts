@@ -1,5 +1,5 @@
 /** The texts of the hosted page in Japanese. */
-import type { PageTexts } from './page-texts.js'
+import type { PageTexts } from './texts-en.js'
 
 export const ja: PageTexts = {
   face_check: '顔認証',
