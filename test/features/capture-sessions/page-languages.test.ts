@@ -25,7 +25,7 @@ describe.each(DISPLAY_LOCALES)('the texts of the hosted page in %s', (language) 
   })
 
   it('give the page of an unknown link a title that names the check', () => {
-    const page = noticePage(language, { text: 'not_found', company: null, back: null })
+    const page = noticePage(language, { text: 'not_found', brand: null, back: null })
     expect(page).toContain(`<title>${texts.heading_not_found} – ${texts.face_check}</title>`)
   })
 })

@@ -8,7 +8,11 @@ import {
 } from '../../../src/features/capture-sessions/capture-session-book.js'
 import type { CaptureSessionRecord } from '../../../src/features/capture-sessions/capture-tables.js'
 import { getCaptureSession } from '../../../src/features/capture-sessions/get-capture-session.js'
-import { returnUrlOf, SessionChanges } from '../../../src/features/capture-sessions/page/session-changes.js'
+import {
+  returnUrlOf,
+  SessionChanges,
+  stateOf,
+} from '../../../src/features/capture-sessions/page/session-changes.js'
 import { ManualClock } from '../../../src/lib/clock.js'
 
 const AT = Date.UTC(2026, 5, 1)
@@ -190,7 +194,7 @@ describe('the end of a session', () => {
     const phone = book.handOver(session)
     await book.put(tx, session)
     expect(await complete(phone)).toEqual({ state: 'over', return_url: null })
-    expect(returned(changes().state(await found(token)))).toMatch(/^[\w-]{43}$/)
+    expect(returned(stateOf(await found(token)))).toMatch(/^[\w-]{43}$/)
   })
 })
 
@@ -241,7 +245,7 @@ describe('a change of a session', () => {
     const opened = await found(phone)
     book.bind(opened)
     await book.put(tx, opened)
-    expect([changes().state(await found(token)), changes().state(await found(phone))]).toEqual([
+    expect([stateOf(await found(token)), stateOf(await found(phone))]).toEqual([
       { state: 'open', phone: true },
       { state: 'open' },
     ])
@@ -252,7 +256,7 @@ describe('a change of a session', () => {
     const session = await found(token)
     session.record.status = 'completed'
     Object.assign(session.content, { ending: 'refused', waitsFor: 'second_person' })
-    expect(changes().state(session)).toMatchObject({ ending: 'refused', waits_for: 'second_person' })
+    expect(stateOf(session)).toMatchObject({ ending: 'refused', waits_for: 'second_person' })
   })
 })
 

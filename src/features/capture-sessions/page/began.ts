@@ -15,7 +15,7 @@ export function beganHtml(
 ): string {
   const { began } = content.captureRequest
   if (!began) return ''
-  const say = sayer(PAGE_TEXTS[language], { company })
+  const say = sayer(language, { company })
   const at = isoTime(record.createdAt)
   // The script writes the time of the person's own zone.
   const time = `<time datetime="${at}">${at.slice(11, 16)} UTC</time>`

@@ -2,43 +2,29 @@
 
 import { HEX_COLOR, themeColors } from '../../../contract/accent-color.js'
 import type { Reply } from '../../../http/listeners/listener.js'
+import type { TenantRecord } from '../../../storage/records.js'
 import type { StoreReader } from '../../../storage/store.js'
-import type { CapturePageSettings } from '../capture-page-settings.js'
+import { companyOf } from '../../../tenants/company.js'
+import { capturePageSettings } from '../capture-page-settings.js'
 import { capturePageReader } from '../capture-tables.js'
-import { ASSETS, isolated } from './html.js'
+import { ASSETS, type Brand } from './html.js'
 import type { PageReplies } from './page-replies.js'
-
-export interface Brand {
-  logo: { path: string; width: number; height: number } | null
-  /** Paths of the style sheets. */
-  styles: string[]
-}
 
 const LOGO = new RegExp(`^${ASSETS}/logo/([\\w-]{1,64})\\.([0-9a-f]{64})\\.png$`)
 const THEME = new RegExp(`^${ASSETS}/theme/([0-9a-f]{6})\\.css$`)
 
-export function brandOf(
-  tenantId: string,
-  { color, logo }: Pick<CapturePageSettings, 'color' | 'logo'>,
-): Brand {
+export function brandOf(tenant: TenantRecord): Brand {
+  const { color, logo } = capturePageSettings(tenant)
   return {
+    company: companyOf(tenant),
     styles: color === null ? [] : [`${ASSETS}/theme/${color.slice(1)}.css`],
     logo: logo && {
-      path: `${ASSETS}/logo/${tenantId}.${logo.sha256}.png`,
+      path: `${ASSETS}/logo/${tenant.id}.${logo.sha256}.png`,
       // The picture has two pixels for each pixel of the page, so that it is sharp on dense screens.
       width: Math.ceil(logo.width / 2),
       height: Math.ceil(logo.height / 2),
     },
   }
-}
-
-/** The head of the page with logo and name: a picture without the name would say nothing to somebody who does not see it. */
-export function brandHead(brand: Brand | undefined, company: string): string {
-  const { logo } = brand ?? { logo: null }
-  const picture = logo
-    ? `<img class="logo" src="${logo.path}" width="${logo.width}" height="${logo.height}" alt="">`
-    : ''
-  return `${picture}<p class="company">${isolated(company)}</p>`
 }
 
 /** Returns the logo or style sheet of a brand at this path, or null when there is none. */

@@ -1,11 +1,18 @@
 /** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
 
 import { messagesIn } from '../../../../clients/capture/capture-texts.js'
-import type { AuditFacts } from '../../../audit/audit-log.js'
 import type { DisplayLocale } from '../../../contract/locales.js'
+import {
+  type InternalAnswer,
+  InternalApi,
+  type InternalApiParts,
+  type InternalRequest,
+} from '../../../http/internal-api.js'
 import type { IncomingRequest } from '../../../http/listeners/listener.js'
 import { isoTime } from '../../../lib/clock.js'
+import type { StoreReader } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
+import type { CapturedBy } from '../../../verification/call.js'
 import { lockoutReason } from '../../../verification/lockout/lockout.js'
 import type { DisplayNote } from '../../displayed-actions/exports.js'
 import { type CaptureSession, hasAgreed } from '../capture-session-book.js'
@@ -15,7 +22,6 @@ import { isConfirmed, MAX_NUMBER_TRIES, tryCode } from '../confirmation-code.js'
 import { captureAnswerKey } from '../get-capture-session.js'
 import { type CaptureOutcome, MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf, ownAgreedText } from './consent-text.js'
-import type { InternalAnswer, InternalCalls } from './internal-calls.js'
 import type { ChallengeBody, ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
 import {
   CaptureFlowError,
@@ -26,8 +32,16 @@ import {
 import { shownAction } from './shown-action.js'
 import { PAGE_TEXTS } from './texts/page-languages.js'
 
-export interface CaptureFlowParts extends SessionChangesParts {
+export interface CaptureFlowParts extends SessionChangesParts, InternalApiParts {
   vault: TemplateVault
+}
+
+/** A request of the page's script, with the session of its link. */
+export interface Visit {
+  request: IncomingRequest
+  token: string
+  session: CaptureSession
+  language: DisplayLocale
 }
 
 /** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */
@@ -35,33 +49,24 @@ const MAX_CHALLENGES = 15
 
 export class CaptureFlow {
   private readonly changes: SessionChanges
+  private readonly api: InternalApi
 
-  constructor(
-    private readonly parts: CaptureFlowParts,
-    private readonly calls: InternalCalls,
-  ) {
+  constructor(private readonly parts: CaptureFlowParts) {
     this.changes = new SessionChanges(parts)
-  }
-
-  /** Returns the state of a session as the page shows it. */
-  state(session: CaptureSession): PageState {
-    return this.changes.state(session)
+    this.api = new InternalApi(parts)
   }
 
   /** Compares what the person typed with the code of the session. The fifth wrong one ends the session. */
-  async confirm(token: string, typed: string, language: DisplayLocale): Promise<PageState> {
+  async confirm({ token, language }: Visit, typed: string): Promise<PageState> {
     let isWrong = false
-    const state = await this.changes.change(token, async ({ record, content }) => {
-      const { code } = content
+    const state = await this.changes.change(token, async (session) => {
+      const { code } = session.content
       if (!code || code.isConfirmed) return
       const outcome = tryCode(code, typed)
       isWrong = outcome !== 'right'
       if (outcome !== 'no_tries_left') return
-      record.status = 'completed'
-      content.ending = 'code'
-      if (record.environment !== 'production') return
-      const { id, purpose } = record
-      return { facts: { event: 'capture_code_failed', capture_session: id, purpose } }
+      endWith(session, 'code')
+      return { facts: { event: 'capture_code_failed' } }
     })
     if (state.state === 'open' && isWrong) return { state: 'code', message: PAGE_TEXTS[language].code_wrong }
     return state
@@ -71,7 +76,7 @@ export class CaptureFlow {
    * Compares what the person typed at the first device with the number that the phone shows. The right one ends the session there; the
    * third wrong one ends it without a result.
    */
-  async number(token: string, typed: string, language: DisplayLocale): Promise<PageState> {
+  async number({ token, language }: Visit, typed: string): Promise<PageState> {
     const state = await this.changes.change(
       token,
       async ({ record, content, side }) => {
@@ -84,9 +89,7 @@ export class CaptureFlow {
         }
         if (outcome !== 'no_tries_left') return
         record.status = 'cancelled'
-        if (record.environment !== 'production') return
-        const { id, purpose } = record
-        return { facts: { event: 'capture_number_failed', capture_session: id, purpose } }
+        return { facts: { event: 'capture_number_failed' } }
       },
       true,
     )
@@ -98,21 +101,13 @@ export class CaptureFlow {
    * session's own for this user. Of a user who is not enrolled yet, the session holds it until the enrollment is committed.
    * @throws CaptureFlowError consent_changed where the page showed another text than the present one
    */
-  async consent(token: string, shown: ConsentBody, language: DisplayLocale): Promise<PageState> {
+  async consent({ token, language }: Visit, shown: ConsentBody): Promise<PageState> {
     const { clock, vault } = this.parts
     return this.changes.change(token, async (session, tx) => {
       const { record, content, side } = session
       assertConfirmed(session)
       if (hasAgreed(session)) return
-      const user =
-        record.purpose === 'verify' &&
-        !content.captureRequest.isDiscreet &&
-        (await vault.find(tx, record.blindIndex, content.captureRequest.userId))
-      if (user && lockoutReason(user.record, clock.now()) !== null) {
-        Object.assign(record, { status: 'completed' })
-        content.ending = 'locked_out'
-        return
-      }
+      if (await this.isLockedOut(session, tx)) return endWith(session, 'locked_out')
       const tenant = await tx.tenantById(record.tenantId)
       const present = consentOf(session, tenant!, language)
       if (shown.version !== present.version || shown.sha256 !== present.sha256)
@@ -135,17 +130,16 @@ export class CaptureFlow {
           text,
           firstAgreedAt: now,
         })
-      const facts: AuditFacts = {
-        event: 'capture_consented',
-        capture_session: record.id,
-        purpose: record.purpose,
-        side,
-        consent_version: version,
-        consent_sha256: sha256,
-        // A person who is not enrolled yet has no pseudonym: the audit entry of the enrolment names the same session.
-        ...(subject ? { subject: subject.pseudonym } : {}),
+      return {
+        facts: {
+          event: 'capture_consented',
+          side,
+          consent_version: version,
+          consent_sha256: sha256,
+          // A person who is not enrolled yet has no pseudonym: the audit entry of the enrolment names the same session.
+          ...(subject ? { subject: subject.pseudonym } : {}),
+        },
       }
-      return { facts }
     })
   }
 
@@ -153,13 +147,8 @@ export class CaptureFlow {
    * Asks for a challenge for the capture that begins now.
    * @throws CaptureFlowError display_changed where the page does not show the text of the action as this service writes it
    */
-  async challenge(
-    session: CaptureSession,
-    token: string,
-    request: IncomingRequest,
-    shown: ChallengeBody,
-    language: DisplayLocale,
-  ): Promise<PageState> {
+  async challenge(visit: Visit, shown: ChallengeBody): Promise<PageState> {
+    const { session, token, language } = visit
     const { record, content } = session
     const { captureRequest } = content
     assertConfirmed(session)
@@ -170,15 +159,12 @@ export class CaptureFlow {
     // Every try is taken: the outcome of the captures that are being judged ends the session.
     if (record.attempts >= MAX_ATTEMPTS) return { state: 'again', message: PAGE_TEXTS[language].busy }
     if (content.challenges >= MAX_CHALLENGES) return this.end(token, 'refused')
-    const { purpose } = record
-    const { status, body } = await this.calls.post(session, request, '/v1/challenges', {
+    const { status, body } = await this.post(visit, '/v1/challenges', {
       user_id: captureRequest.userId,
-      purpose,
-      ...given({
-        action: captureRequest.action,
-        modes: captureRequest.modes,
-        passkey: captureRequest.passkey,
-      }),
+      purpose: record.purpose,
+      action: captureRequest.action,
+      modes: captureRequest.modes,
+      passkey: captureRequest.passkey,
     })
     if (outcomeOf({ status, body }).advice === 'busy')
       return { state: 'again', message: PAGE_TEXTS[language].busy }
@@ -195,15 +181,9 @@ export class CaptureFlow {
   /**
    * Takes one of the three tries before the capture is judged, so that at most three captures are judged even when more arrive at the same
    * time. The try is given back when nothing was judged, but not after a crash.
-   *
    */
-  async frames(
-    session: CaptureSession,
-    token: string,
-    request: IncomingRequest,
-    { frames, passkey, signals }: FramesBody,
-    language: DisplayLocale,
-  ): Promise<PageState> {
+  async frames(visit: Visit, { frames, passkey, signals }: FramesBody): Promise<PageState> {
+    const { session, token, language } = visit
     const { record, content } = session
     const { captureRequest, challenge } = content
     const { captureSessions } = this.parts
@@ -212,9 +192,9 @@ export class CaptureFlow {
       throw new CaptureFlowError('the page has sent no passkey')
     const before = await this.takeTry(token, challenge.id)
     if (before.state !== 'open') return before
-    const answer = await this.calls.post(
-      session,
-      request,
+    const credential = passkey && { credential: passkey }
+    const answer = await this.post(
+      visit,
       `/v1/${record.purpose}`,
       {
         user_id: captureRequest.userId,
@@ -223,20 +203,19 @@ export class CaptureFlow {
           nonce: challenge.nonce,
           frames: frames.map((frame) => ({ ...frame, image: String(frame.image) })),
         },
-        ...given({
-          require_liveness: captureRequest.requireLiveness,
-          capture_integrity: signals && { signals },
-        }),
+        require_liveness: captureRequest.requireLiveness,
+        capture_integrity: signals && { signals },
         ...(record.purpose === 'verify'
           ? {
               action: captureRequest.action,
               nonce: record.id,
               require_passkey: captureRequest.passkey === 'required',
-              ...given({ passkey_assertion: passkey && { credential: passkey } }),
+              passkey_assertion: credential,
             }
           : {
-              ...given({ passkey_registration: passkey && { credential: passkey } }),
-              ...given({ replace: captureRequest.replace, verification_id: captureRequest.verificationId }),
+              passkey_registration: credential,
+              replace: captureRequest.replace,
+              verification_id: captureRequest.verificationId,
               consent: { id: record.id, agreed_at: isoTime(record.consentedAt!) },
             }),
       },
@@ -290,17 +269,14 @@ export class CaptureFlow {
 
   /** Ends a session without another capture. @param ending the reason that the page shows to the person */
   end(token: string, ending: NonNullable<CaptureOutcome['ending']>): Promise<PageState> {
-    return this.changes.change(token, async ({ record, content }) => {
-      record.status = 'completed'
-      content.ending = ending
-    })
+    return this.changes.change(token, async (session) => endWith(session, ending))
   }
 
   /** Whether the user is locked out: then no capture is made, since no verify would evaluate it. */
-  async isLockedOut({ record, content }: CaptureSession): Promise<boolean> {
-    const { store, vault, clock } = this.parts
+  async isLockedOut({ record, content }: CaptureSession, store: StoreReader): Promise<boolean> {
+    const { vault, clock } = this.parts
     if (record.purpose === 'enroll' || content.captureRequest.isDiscreet) return false
-    const user = await vault.find(store.read, record.blindIndex, content.captureRequest.userId)
+    const user = await vault.find(store, record.blindIndex, content.captureRequest.userId)
     return user !== null && lockoutReason(user.record, clock.now()) !== null
   }
 
@@ -308,23 +284,19 @@ export class CaptureFlow {
    * Asks the service for guidance on one small frame, which is not stored.
    * @returns the status and body of `POST /v1/guidance`
    */
-  async guide(
-    session: CaptureSession,
-    request: IncomingRequest,
-    { image, step, frontal }: GuidanceBody,
-  ): Promise<InternalAnswer> {
+  async guide(visit: Visit, { image, step, frontal }: GuidanceBody): Promise<InternalAnswer> {
+    const { session } = visit
     assertConfirmed(session)
     assertAgreed(session)
-    const fields = {
+    return this.post(visit, '/v1/guidance', {
       image: String(image),
       step,
       user_id: session.content.captureRequest.userId,
-      ...(frontal === undefined ? {} : { frontal: String(frontal) }),
-    }
-    return this.calls.post(session, request, '/v1/guidance', fields)
+      frontal: frontal && String(frontal),
+    })
   }
 
-  cancel(token: string): Promise<PageState> {
+  cancel({ token }: Visit): Promise<PageState> {
     return this.changes.change(
       token,
       async ({ record }) => {
@@ -335,23 +307,15 @@ export class CaptureFlow {
   }
 
   /** Ends a session of which the person says that somebody else began it. */
-  disown(token: string): Promise<PageState> {
+  disown({ token }: Visit): Promise<PageState> {
     const { clock, vault } = this.parts
     return this.changes.change(
       token,
       async ({ record, content, side }, tx) => {
         Object.assign(record, { status: 'cancelled', disownedAt: clock.now() })
-        if (record.environment !== 'production') return
-        const { id, purpose } = record
         const subject = await vault.find(tx, record.blindIndex, content.captureRequest.userId)
         return {
-          facts: {
-            event: 'capture_disowned',
-            capture_session: id,
-            purpose,
-            side,
-            ...(subject ? { subject: subject.pseudonym } : {}),
-          },
+          facts: { event: 'capture_disowned', side, ...(subject ? { subject: subject.pseudonym } : {}) },
         }
       },
       true,
@@ -359,7 +323,7 @@ export class CaptureFlow {
   }
 
   /** @returns the token of the phone's link */
-  async handOver(token: string): Promise<string> {
+  async handOver({ token }: Visit): Promise<string> {
     let phone = ''
     await this.changes.change(token, async (session) => {
       assertConfirmed(session)
@@ -369,6 +333,36 @@ export class CaptureFlow {
     if (phone === '') throw new CaptureFlowError('the session has gone on')
     return phone
   }
+
+  /**
+   * Calls the API with the key that created the session.
+   * @param capture what goes along with a capture: the key under which its answer is stored, the text that the page showed for the action,
+   * and the session's own consent text
+   * @throws DomainError when that key is no longer valid
+   */
+  private post(
+    { session: { record, content }, request }: Visit,
+    path: string,
+    fields: Record<string, unknown>,
+    {
+      ownConsent,
+      ...capture
+    }: Pick<InternalRequest, 'idempotencyKey' | 'note'> & Pick<CapturedBy, 'ownConsent'> = {},
+  ): Promise<InternalAnswer> {
+    const { id, binding } = record
+    const { isDiscreet } = content.captureRequest
+    const captureSession = { id, binding, ownConsent }
+    return this.api.send(record, request, {
+      ...{ method: 'POST', path, fields, captureSession, isDiscreet },
+      ...capture,
+    })
+  }
+}
+
+/** @param ending the reason that the page shows to the person */
+function endWith({ record, content }: CaptureSession, ending: NonNullable<CaptureOutcome['ending']>): void {
+  record.status = 'completed'
+  content.ending = ending
 }
 
 /** @throws CaptureFlowError while the person has not typed the code */
@@ -384,9 +378,4 @@ function assertAgreed(session: CaptureSession): void {
 /** Whether the page may hand the capture over to a phone. */
 export function canHandOver({ content, side }: CaptureSession): boolean {
   return side === 'page' && !content.captureRequest.keepsDevice
-}
-
-/** Drops the fields whose value is undefined. */
-function given(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

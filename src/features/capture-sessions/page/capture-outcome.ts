@@ -3,9 +3,9 @@
 import { GUIDANCE, type Guidance } from '../../../../clients/capture/guidance-codes.js'
 import type { ErrorCode } from '../../../contract/error-codes.js'
 import type { Reason } from '../../../contract/verdict.js'
+import type { InternalAnswer } from '../../../http/internal-api.js'
 import { CHALLENGE_ERRORS } from '../../challenges/exports.js'
 import type { CaptureEnding, CaptureSuccessor } from '../capture-session-book.js'
-import type { InternalAnswer } from './internal-calls.js'
 
 export const MAX_ATTEMPTS = 3
 

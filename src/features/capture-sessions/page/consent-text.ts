@@ -6,7 +6,7 @@ import { companyOf } from '../../../tenants/company.js'
 import type { AgreedText } from '../../../users/template-vault.js'
 import { type ConsentText, capturePageSettings } from '../capture-page-settings.js'
 import type { CaptureSession } from '../capture-session-book.js'
-import { ownConsent } from './session-page.js'
+import { PAGE_TEXTS } from './texts/page-languages.js'
 
 const OWN_VERSION = 'countersign-2'
 
@@ -26,7 +26,7 @@ export function consentOf(
   const given = content.captureRequest.consent ?? capturePageSettings(tenant).consent
   const { version, text } = given ?? {
     version: `${OWN_VERSION}.${record.purpose}.${language}`,
-    text: ownConsent(language, record.purpose, companyOf(tenant)),
+    text: PAGE_TEXTS[language][`consent_${record.purpose}`].replaceAll('{company}', () => companyOf(tenant)),
   }
   return { version, text, language, sha256: sha256Of(text).toString('hex') }
 }

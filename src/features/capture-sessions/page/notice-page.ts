@@ -2,32 +2,9 @@
 
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
-import type { CaptureEnding, CaptureSuccessor } from '../capture-session-book.js'
-import { type Brand, brandHead } from './brand.js'
-import { htmlDocument, sayer, titleOf } from './html.js'
-import { PAGE_TEXTS } from './texts/page-languages.js'
-import type { PageTexts } from './texts/texts-en.js'
+import { type Brand, htmlDocument, sayer } from './html.js'
 
-export interface Notice {
-  text:
-    | 'not_found'
-    | 'expired'
-    | 'elsewhere'
-    | 'over'
-    | 'over_phone'
-    | 'number_shown'
-    | `over_${CaptureSuccessor}`
-    | `ended_${CaptureEnding}`
-  /** Name of the company that asked for the capture, or null when it is unknown. */
-  company: string | null
-  brand?: Brand
-  /** Address at which the person can go on, or null when it is unknown or on another device. */
-  back: string | null
-  /** The number that `number_shown` shows. */
-  number?: string | undefined
-}
-
-const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
+const HEADINGS = {
   not_found: 'heading_not_found',
   expired: 'heading_expired',
   elsewhere: 'heading_elsewhere',
@@ -40,18 +17,26 @@ const HEADINGS: Record<Notice['text'], keyof PageTexts> = {
   ended_code: 'heading_ended',
   ended_disowned: 'heading_ended',
   ended_number: 'heading_ended',
+} as const
+
+export interface Notice {
+  text: keyof typeof HEADINGS
+  /** Null where it is unknown which company asked for the capture. */
+  brand: Brand | null
+  /** Address at which the person can go on, or null when it is unknown or on another device. */
+  back: string | null
+  /** The number that `number_shown` shows. */
+  number?: string | undefined
 }
 
-export function noticePage(language: DisplayLocale, { text, company, brand, back, number }: Notice): string {
-  const say = sayer(PAGE_TEXTS[language], { company: company ?? '' })
+export function noticePage(language: DisplayLocale, { text, brand, back, number }: Notice): string {
+  const say = sayer(language, { company: brand?.company })
   const heading = say(HEADINGS[text])
   return htmlDocument({
     language,
-    // A link that the service does not know belongs to no company.
-    title: titleOf(heading, company ?? PAGE_TEXTS[language].face_check),
-    styles: brand?.styles ?? [],
+    brand,
+    heading,
     main: [
-      company === null ? '' : brandHead(brand, company),
       `<h1>${heading}</h1>`,
       // From this page only the button leads the person back.
       text === 'number_shown' ? `<p class="number">${escapeHtml(number!)}</p>` : '',

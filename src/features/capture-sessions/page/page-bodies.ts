@@ -1,59 +1,69 @@
-/** The bodies that the hosted page sends: their schemas, and the parsers that check them. */
+/** The bodies that the hosted page sends: each is read within its bounds and checked by its schema. */
 import Type, { type Static } from 'typebox'
-import { captureReport, image as imageField } from '../../../api/schemas.js'
+import { SMALL_BODY_BYTES } from '../../../api/endpoint.js'
+import { captureReport, image, SHA256_HEX } from '../../../api/schemas.js'
 import { inputParser } from '../../../http/bodies/json-body.js'
-import { framesField } from '../../challenges/exports.js'
+import { framesField, GUIDANCE_BODY_BYTES } from '../../challenges/exports.js'
 import { STEPS } from '../../challenges/film/exports.js'
 import { authenticationResponse, registrationResponse } from '../../passkeys/exports.js'
 import { MAX_VERSION_CHARACTERS } from '../capture-page-settings.js'
+import { UPLOAD_MS } from '../capture-session-events.js'
+import type { Visit } from './capture-flow.js'
 
-const codeBody = Type.Object(
-  { code: Type.String({ minLength: 1, maxLength: 32 }) },
-  { additionalProperties: false },
-)
+/** Time for the upload of a frame for guidance: the component gives up after 3 seconds. */
+const GUIDANCE_UPLOAD_MS = 5000
+
+/** @returns reads such a body. It throws the DomainErrors of `IncomingRequest.body` and `inputParser`. */
+function bodyOf<Fields extends Type.TProperties>(
+  fields: Fields,
+  { isOptional = false, uploadMs = UPLOAD_MS, mostBytes = SMALL_BODY_BYTES } = {},
+) {
+  const body = Type.Object(fields, { additionalProperties: false })
+  const parse = inputParser({ body, bodyOptional: isOptional })
+  return async ({ request, session }: Pick<Visit, 'request' | 'session'>) => {
+    const bytes = await request.body(performance.now() + uploadMs, mostBytes, session.record.tenantId)
+    return parse(bytes, request.headers['content-type'], '') as Static<typeof body>
+  }
+}
+
+export const readNothing = bodyOf({}, { isOptional: true })
+
+export const readCode = bodyOf({ code: Type.String({ minLength: 1, maxLength: 32 }) })
+
 /** The agreement of the person. The page names the text that it showed. */
-const consentBody = Type.Object(
-  {
-    agree: Type.Literal(true),
-    version: Type.String({ minLength: 1, maxLength: MAX_VERSION_CHARACTERS }),
-    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  },
-  { additionalProperties: false },
-)
+export const readConsent = bodyOf({
+  agree: Type.Literal(true),
+  version: Type.String({ minLength: 1, maxLength: MAX_VERSION_CHARACTERS }),
+  sha256: Type.String({ pattern: SHA256_HEX }),
+})
+export type ConsentBody = Awaited<ReturnType<typeof readConsent>>
+
 /** The page names the text of the typed action that it shows, if it shows one. */
-const challengeBody = Type.Object(
-  { display: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })) },
-  { additionalProperties: false },
+export const readChallenge = bodyOf(
+  { display: Type.Optional(Type.String({ pattern: SHA256_HEX })) },
+  { isOptional: true },
 )
+export type ChallengeBody = Awaited<ReturnType<typeof readChallenge>>
+
 /** The frames, and the answer of the person's passkey where the page asked for one. The API checks the answer. */
-const framesBody = Type.Object(
+export const readFrames = bodyOf(
   {
     frames: framesField,
     signals: Type.Optional(captureReport.properties.signals),
     passkey: Type.Optional(Type.Union([authenticationResponse, registrationResponse])),
   },
-  { additionalProperties: false },
+  // The listener's own limit holds.
+  { mostBytes: Number.POSITIVE_INFINITY },
 )
+export type FramesBody = Awaited<ReturnType<typeof readFrames>>
+
 /** A small frame, and an earlier one in which the person looks ahead. The page keeps the earlier one; the service stores neither. */
-const guidanceBody = Type.Object(
+export const readGuidance = bodyOf(
   {
-    image: imageField('A frame.'),
+    image: image('A frame.'),
     step: Type.Union(STEPS.map((step) => Type.Literal(step))),
-    frontal: Type.Optional(imageField('A frame in which the person looks ahead.')),
+    frontal: Type.Optional(image('A frame in which the person looks ahead.')),
   },
-  { additionalProperties: false },
+  { uploadMs: GUIDANCE_UPLOAD_MS, mostBytes: GUIDANCE_BODY_BYTES },
 )
-const nothing = Type.Object({}, { additionalProperties: false })
-
-export type ConsentBody = Static<typeof consentBody>
-export type ChallengeBody = Static<typeof challengeBody>
-export type FramesBody = Static<typeof framesBody>
-export type GuidanceBody = Static<typeof guidanceBody>
-
-export const parseNothing = inputParser({ body: nothing, bodyOptional: true })
-export const parseCode = inputParser({ body: codeBody })
-export const parseConsent = inputParser({ body: consentBody })
-export const parseChallenge = inputParser({ body: challengeBody, bodyOptional: true })
-export const parseFrames = inputParser({ body: framesBody })
-export const parseGuidance = inputParser({ body: guidanceBody })
-export type CodeBody = Static<typeof codeBody>
+export type GuidanceBody = Awaited<ReturnType<typeof readGuidance>>

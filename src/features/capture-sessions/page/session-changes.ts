@@ -17,7 +17,7 @@ import type { CaptureSessionRecord } from '../capture-tables.js'
 /** The state of a session, by which the page decides what it shows. */
 export type PageState =
   /** `phone` is true once the phone has opened its link. */
-  | { state: 'open'; phone?: true }
+  | { state: 'open'; phone?: true | undefined }
   /** The code was wrong, and another one can be typed. */
   | { state: 'code'; message: string }
   /** The first device waits for the number that the phone shows. */
@@ -29,8 +29,8 @@ export type PageState =
   | {
       state: 'over'
       return_url: string | null
-      ending?: CaptureEnding
-      waits_for?: CaptureSuccessor
+      ending?: CaptureEnding | undefined
+      waits_for?: CaptureSuccessor | undefined
       number?: true
     }
 
@@ -50,7 +50,7 @@ export class CaptureFlowError extends Error {
 interface SessionChange {
   /** Result of the capture, or null when none was judged. */
   result?: CaptureSessionResult | null
-  /** Facts for the audit log. */
+  /** Facts for the audit log, in addition to the session and its purpose. Nothing of the sandbox is recorded there. */
   facts?: AuditFacts
 }
 
@@ -67,23 +67,6 @@ export class SessionChanges {
 
   constructor(private readonly parts: SessionChangesParts) {
     this.audited = new AuditedUnitOfWork(parts.store, parts.audit)
-  }
-
-  /** Returns the state of a session as the page shows it. */
-  state(session: CaptureSession): PageState {
-    const { record, content, side } = session
-    if (record.status === 'open' && content.number)
-      return side === 'page' ? { state: 'number' } : { state: 'over', return_url: null, number: true }
-    if (record.status === 'open')
-      return { state: 'open', ...(side === 'page' && record.phoneBrowser !== null ? { phone: true } : {}) }
-    const ending = endingOf(session)
-    const { waitsFor } = content
-    return {
-      state: 'over',
-      return_url: side === 'phone' ? null : returnUrlOf(session),
-      ...(ending === undefined ? {} : { ending }),
-      ...(waitsFor === undefined ? {} : { waits_for: waitsFor }),
-    }
   }
 
   /**
@@ -108,16 +91,33 @@ export class SessionChanges {
       if (!session) throw new CaptureFlowError('the session is gone')
       const { record, content } = session
       if (record.status !== 'open' || (content.number && !isAfterCapture))
-        return { tenantId: null, result: this.state(session) }
+        return { tenantId: null, result: stateOf(session) }
       if (record.expiryReportedAt !== null) throw new CaptureFlowError('the session has expired')
       const { result = null, facts } = (await work(session, tx)) ?? {}
       if (needsProof(record)) captureSessions.prove(session)
       await captureSessions.put(tx, session)
       if ((record.status as CaptureSessionRecord['status']) !== 'open')
         await captureEvents.reportEnd(tx, record, result)
-      const state = this.state(session)
-      return facts ? { tenantId, result: state, facts } : { tenantId: null, result: state }
+      const state = stateOf(session)
+      if (!facts || record.environment !== 'production') return { tenantId: null, result: state }
+      const { id, purpose } = record
+      return { tenantId, result: state, facts: { ...facts, capture_session: id, purpose } }
     })
+  }
+}
+
+/** Returns the state of a session as the page shows it. */
+export function stateOf(session: CaptureSession): PageState {
+  const { record, content, side } = session
+  if (record.status === 'open' && content.number)
+    return side === 'page' ? { state: 'number' } : { state: 'over', return_url: null, number: true }
+  if (record.status === 'open')
+    return { state: 'open', phone: side === 'page' && record.phoneBrowser !== null ? true : undefined }
+  return {
+    state: 'over',
+    return_url: side === 'phone' ? null : returnUrlOf(session),
+    ending: endingOf(session),
+    waits_for: content.waitsFor,
   }
 }
 

@@ -1,59 +1,49 @@
 /** Builds the page of a session as HTML. The page holds every text that the person reads, so that the script needs none. */
 
-import type { Environment } from '../../../config/config.js'
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
-import type { CaptureEnding, CaptureSide } from '../capture-session-book.js'
-import { type Brand, brandHead } from './brand.js'
-import { htmlDocument, isolated, paragraphs, sayer, titleOf } from './html.js'
-import { actionHtml, type ShownAction } from './shown-action.js'
-import { PAGE_TEXTS } from './texts/page-languages.js'
+import type { TenantRecord } from '../../../storage/records.js'
+import { type CaptureEnding, type CaptureSession, hasAgreed } from '../capture-session-book.js'
+import { isConfirmed } from '../confirmation-code.js'
+import { beganHtml } from './began.js'
+import { brandOf } from './brand.js'
+import { canHandOver } from './capture-flow.js'
+import { consentOf } from './consent-text.js'
+import { type Brand, htmlDocument, isolated, paragraphs, sayer } from './html.js'
+import { loopbackHost } from './phone-code.js'
+import { actionHtml, type ShownAction, shownAction } from './shown-action.js'
 import type { PageTexts } from './texts/texts-en.js'
-
-interface PageContent {
-  language: DisplayLocale
-  environment: Environment
-  purpose: 'verify' | 'enroll'
-  company: string
-  /** The tenant's logo and style sheet. */
-  brand: Brand
-  /** The typed action with the hash of its text; null for an untyped one. */
-  action: ShownAction | null
-  description: string | undefined
-  /** Where and when the session began, with a button, as HTML; empty where the page does not say it. */
-  began: string
-  /** The consent text that the page shows. The script sends its version and hash along with the agreement. */
-  consent: { version: string; sha256: string; text: string }
-  hasConsented: boolean
-  /** Use of a passkey after the capture; null for none. */
-  passkey: 'required' | 'preferred' | 'register' | null
-  /** Whether the person still has to type the code. Until then the page does not say what is confirmed. */
-  needsCode: boolean
-  /** Whether the person has captured on a phone, and now types its number here. */
-  needsNumber: boolean
-  /** Device of the link. Only the first one leads back. */
-  side: CaptureSide
-  /** Whether the page offers to hand the capture to a phone. */
-  canHandOver: boolean
-  /** The page's own host when a phone cannot reach it, else null. */
-  loopbackHost: string | null
-}
 
 const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code', 'disowned', 'number']
 
-export function sessionPage(content: PageContent): string {
-  const { language, environment, purpose, company, consent, side, canHandOver } = content
-  const say = sayer(PAGE_TEXTS[language], { company, host: content.loopbackHost })
+/** @param origin under which browsers reach the page */
+export function sessionPage(
+  session: CaptureSession,
+  tenant: TenantRecord,
+  language: DisplayLocale,
+  origin: string,
+): string {
+  const { record, content, side } = session
+  const { environment, purpose } = record
+  const { description, passkey } = content.captureRequest
+  const brand = brandOf(tenant)
+  const { company } = brand
+  // The page's own host where a phone cannot reach it.
+  const host = loopbackHost(origin)
+  const say = sayer(language, { company, host })
   const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
     `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
   const heading = say(`title_${purpose}`)
-  const { action, description, needsCode } = content
+  const action = shownAction(session, language)
+  const consent = consentOf(session, tenant, language)
+  // Until the person has typed the code, the page does not say what is confirmed.
+  const needsCode = !isConfirmed(content.code)
   const isTold = (action !== null || description !== undefined) && !needsCode
-  const main = `${brandHead(content.brand, company)}
-${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
+  const offersPhone = canHandOver(session)
+  const main = `${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${heading}</h1>
 ${isTold ? whatIsAsked(action, description, { asks: say(`asks_${purpose}`), noteFrom: say('note_from') }) : ''}
-${needsCode ? '' : content.began}
+${needsCode ? '' : beganHtml(session, language, company)}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="confirm" hidden>
@@ -72,16 +62,16 @@ ${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
 <countersign-capture mode="challenge"><span slot="done"></span></countersign-capture>
 <div class="actions">${button('again', 'try_again_button', 'primary', ' hidden')}</div>
 </section>
-${content.passkey === null ? '' : passkeySection(content.passkey, say, button)}
+${passkey === undefined ? '' : passkeySection(passkey, say, button)}
 <section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
-${canHandOver ? phoneSection(content, say, button) : ''}
-${canHandOver ? numberSection(say) : ''}
+${offersPhone ? phoneSection(host !== null, say, button) : ''}
+${offersPhone ? numberSection(say) : ''}
 <section id="over" hidden>
 <p role="status" tabindex="-1" id="outcome"></p>
 ${side === 'page' ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
 </section>
 <div class="actions" id="leave" hidden>
-${canHandOver ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
+${offersPhone ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
 </div>
 <template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}" data-unsupported="${say('passkey_unsupported')}"></template>
 <template id="outcomes">
@@ -91,30 +81,26 @@ ${ENDINGS.map((ending) => `<span data-ending="${ending}">${say(`ended_${ending}`
 </template>`
   return htmlDocument({
     language,
-    title: titleOf(heading, company),
+    brand,
+    heading,
     main,
-    styles: content.brand.styles,
     script: `page.${language}`,
-    attributes: `data-consented="${content.hasConsented}" data-needs-code="${needsCode}"${content.needsNumber ? ' data-needs-number' : ''}${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
+    attributes: `data-consented="${hasAgreed(session)}" data-needs-code="${needsCode}"${content.number ? ' data-needs-number' : ''}${action && !needsCode ? ` data-display="${action.shown.hash}"` : ''}`,
   })
 }
 
 /** The page that a link shows before it belongs to a browser. It holds nothing of the session; its script begins. */
-export function beginPage(
-  language: DisplayLocale,
-  { purpose, company, brand }: Pick<PageContent, 'purpose' | 'company' | 'brand'>,
-): string {
-  const say = sayer(PAGE_TEXTS[language], { company })
+export function beginPage(language: DisplayLocale, purpose: 'verify' | 'enroll', brand: Brand): string {
+  const say = sayer(language, brand)
   const heading = say(`title_${purpose}`)
   return htmlDocument({
     language,
-    title: titleOf(heading, company),
-    main: `${brandHead(brand, company)}
-<h1>${heading}</h1>
+    brand,
+    heading,
+    main: `<h1>${heading}</h1>
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message" data-busy="${say('busy')}"></p>
 <div class="actions"><button type="button" id="again" class="primary" hidden>${say('try_again_button')}</button></div>`,
-    styles: brand.styles,
     script: 'begin',
   })
 }
@@ -149,12 +135,12 @@ function passkeySection(
 }
 
 function phoneSection(
-  { loopbackHost }: PageContent,
+  isUnreachable: boolean,
   say: ReturnType<typeof sayer>,
   button: (id: string, text: keyof PageTexts) => string,
 ): string {
   const stay = `<div class="actions">${button('stay', 'stay_here')}</div>`
-  if (loopbackHost !== null)
+  if (isUnreachable)
     return `<section id="phone" data-unreachable hidden>
 <p role="status" tabindex="-1">${say('phone_unreachable')}</p>
 ${stay}
@@ -182,9 +168,4 @@ function numberSection(say: ReturnType<typeof sayer>): string {
 <div class="actions"><button class="primary">${say('code_button')}</button></div>
 </form>
 </section>`
-}
-
-/** The page's own consent text, for a tenant that has set none. */
-export function ownConsent(language: DisplayLocale, purpose: 'verify' | 'enroll', company: string): string {
-  return PAGE_TEXTS[language][`consent_${purpose}`].replaceAll('{company}', () => company)
 }
