@@ -9,7 +9,7 @@ import { openCore } from '../../src/app/core.js'
 import { AUDIT_EVENTS } from '../../src/audit/audit-events.js'
 import { COMMAND_LINE, OpenUnitOfWork } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
-import { CapturePageOperations } from '../../src/features/capture-sessions/capture-page-operations.js'
+import { changeCapturePage } from '../../src/features/capture-sessions/capture-page-operations.js'
 import { DAY_MS, ManualClock } from '../../src/lib/clock.js'
 import type { TenantRecord } from '../../src/storage/records.js'
 
@@ -56,7 +56,7 @@ describe('an operation', () => {
       requireLiveness: 'active',
       replaceVerdictMinutes: 10,
     })
-    await new CapturePageOperations(core.operations.audited).set(tenant, actor, {
+    await changeCapturePage(core.operations.audited, tenant, actor, {
       company: 'Bank of Ada',
       returnOrigins: ['https://bank.example'],
       frameAncestors: [],

@@ -3,7 +3,10 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { CapturePageOperations } from '../../src/features/capture-sessions/capture-page-operations.js'
+import {
+  type CapturePageChanges,
+  changeCapturePage,
+} from '../../src/features/capture-sessions/capture-page-operations.js'
 import { answerTo } from './challenges.js'
 import type { ApiClient } from './client.js'
 import type { TestService, TestTenant } from './service.js'
@@ -15,16 +18,10 @@ export const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 export async function allowReturn(
   { service }: { service: Pick<TestService['service'], 'core'> },
   { id }: Pick<TestTenant, 'id'>,
-  settings: {
-    company?: string
-    returnOrigins?: string[]
-    frameAncestors?: string[]
-    consent?: { version: string; text: string }
-    color?: string
-  } = {},
+  settings: CapturePageChanges = {},
 ): Promise<void> {
-  const { tenancy } = service.core
-  await new CapturePageOperations(service.core.operations.audited).set(await tenancy.find(id), COMMAND_LINE, {
+  const { tenancy, operations } = service.core
+  await changeCapturePage(operations.audited, await tenancy.find(id), COMMAND_LINE, {
     company: null,
     returnOrigins: [RETURN_ORIGIN],
     frameAncestors: [],

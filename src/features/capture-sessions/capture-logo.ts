@@ -16,7 +16,7 @@ const LARGEST = { width: 480, height: 128 } as const
 const decoder = new DecoderProcess()
 
 /** @returns the encoded logo, a PNG of at most 480 × 128 pixels @throws CapturePageError invalid_logo */
-export async function encodeLogo(file: Uint8Array): Promise<LogoFacts & { image: Buffer }> {
+export async function encodeLogo(file: Uint8Array): Promise<{ image: Buffer; facts: LogoFacts }> {
   const bytes = Buffer.from(file)
   if (bytes.length > MAX_LOGO_FILE_BYTES)
     throw refusal(`has ${bytes.length} bytes; ${MAX_LOGO_FILE_BYTES} are allowed`)
@@ -26,7 +26,8 @@ export async function encodeLogo(file: Uint8Array): Promise<LogoFacts & { image:
     admitPicture(bytes, LIMITS)
     const { png, width, height } = await decoder.encodeAsPng(bytes, LIMITS, LARGEST)
     const image = Buffer.from(png)
-    return { image, sha256: createHash('sha256').update(image).digest('hex'), width, height }
+    const sha256 = createHash('sha256').update(image).digest('hex')
+    return { image, facts: { sha256, width, height } }
   } catch (error) {
     if (!(error instanceof BiometricError)) throw error
     const { maxPixels } = LIMITS

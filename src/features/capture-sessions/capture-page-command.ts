@@ -9,8 +9,8 @@ import { fields, listing } from '../../cli/lib/style.js'
 import { type ThemeColor, themeColors } from '../../contract/accent-color.js'
 import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
-import { CapturePageOperations } from './capture-page-operations.js'
-import { type CapturePageSettings, capturePageSettings } from './capture-page-settings.js'
+import { type CapturePageChanges, changeCapturePage } from './capture-page-operations.js'
+import { capturePageSettings } from './capture-page-settings.js'
 import { capturePageReader } from './capture-tables.js'
 import { consentTextsOf } from './consent-texts.js'
 
@@ -30,19 +30,13 @@ const OPTIONS = {
 export function registerTenantCapturePage(page: Command, { onTenant, onLiveTenant }: CommandHost): void {
   declare(page, '<tenant>', {
     options: OPTIONS,
-    async answer({ tenant, logo: file, ...options }) {
+    async answer({ tenant, ...options }) {
       const changes = await changesOf(options)
-      const logo = file === undefined ? undefined : file === NONE ? null : await readInput(file)
-      const isChange = Object.keys(changes).length > 0
-      if (!isChange && logo === undefined)
+      if (Object.keys(changes).length === 0)
         return onTenant(tenant, async (_core, found) => capturePageView(found))
-      return onLiveTenant(tenant, async ({ operations, actor }, found) => {
-        const page = new CapturePageOperations(operations.audited)
-        // Read the logo first: a logo that is refused must leave the other settings unchanged.
-        const withLogo = logo === undefined ? found : await page.setLogo(found, actor, logo)
-        const settings = { ...capturePageSettings(withLogo), ...changes }
-        return capturePageView(isChange ? await page.set(withLogo, actor, settings) : withLogo)
-      })
+      return onLiveTenant(tenant, async ({ operations, actor }, found) =>
+        capturePageView(await changeCapturePage(operations.audited, found, actor, changes)),
+      )
     },
     text: (view) =>
       fields([
@@ -74,10 +68,8 @@ function capturePageView(tenant: TenantRecord) {
   }
 }
 
-async function changesOf(
-  options: Omit<Asked<'', typeof OPTIONS>, 'logo'>,
-): Promise<Partial<CapturePageSettings>> {
-  const { company, returnOrigin, frameAncestor, consentVersion, consentText, color } = options
+async function changesOf(options: Asked<'', typeof OPTIONS>): Promise<CapturePageChanges> {
+  const { company, returnOrigin, frameAncestor, consentVersion, consentText, color, logo } = options
   if ((consentVersion === undefined) !== (consentText === undefined || consentText === NONE))
     throw new UsageError('wrong_usage', 'Give --consent-version and --consent-text together.')
   return {
@@ -89,6 +81,7 @@ async function changesOf(
     ...(consentVersion === undefined
       ? {}
       : { consent: { version: consentVersion, text: (await readInput(consentText!)).toString().trim() } }),
+    ...(logo === undefined ? {} : { logo: logo === NONE ? null : await readInput(logo) }),
   }
 }
 

@@ -61,14 +61,12 @@ const NOTHING_SET: CapturePageSettings = {
 }
 
 export function capturePageSettings({ capturePage }: Pick<TenantRecord, 'capturePage'>): CapturePageSettings {
-  return capturePage === null
-    ? NOTHING_SET
-    : { ...NOTHING_SET, ...(JSON.parse(capturePage) as Partial<CapturePageSettings>) }
+  return { ...NOTHING_SET, ...(JSON.parse(capturePage ?? '{}') as Partial<CapturePageSettings>) }
 }
 
 /** Checks settings. @returns the JSON that is stored @throws CapturePageError invalid_origin, invalid_company, invalid_consent, invalid_color */
 export function checkedCapturePage(settings: CapturePageSettings): string {
-  const { company, consent, color, logo } = settings
+  const { company, consent, color } = settings
   if (company !== null && !(isText(company, MAX_COMPANY_CHARACTERS) && isReadableLine(company)))
     throw new CapturePageError(
       'invalid_company',
@@ -92,15 +90,10 @@ export function checkedCapturePage(settings: CapturePageSettings): string {
       'invalid_color',
       `${JSON.stringify(color)} is not a color: expected # and six digits from 0 to f, such as #0b57d0.`,
     )
-  const returnOrigins = origins(settings.returnOrigins)
-  const frameAncestors = origins(settings.frameAncestors)
   return JSON.stringify({
-    company,
-    returnOrigins,
-    frameAncestors,
-    consent,
-    color,
-    logo,
+    ...settings,
+    returnOrigins: origins(settings.returnOrigins),
+    frameAncestors: origins(settings.frameAncestors),
   } satisfies CapturePageSettings)
 }
 

@@ -9,8 +9,8 @@ import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import type { FeatureHost } from '../feature.js'
-import { CapturePageOperations } from './capture-page-operations.js'
-import { capturePageSettings, checkedCapturePage } from './capture-page-settings.js'
+import { changeCapturePage } from './capture-page-operations.js'
+import { capturePageSettings } from './capture-page-settings.js'
 import { capturePageReader } from './capture-tables.js'
 import { consentTextsOf } from './consent-texts.js'
 
@@ -18,7 +18,6 @@ const origins = Type.Array(text(2048), { maxItems: 64 })
 
 export function capturePageRoutes(host: FeatureHost) {
   const { read } = host.store
-  const page = new CapturePageOperations(host.operations.audited)
   return {
     'GET /capture-page': consoleRoute({
       right: 'read',
@@ -43,19 +42,14 @@ export function capturePageRoutes(host: FeatureHost) {
         logo: Type.Optional(nullable(base64)),
       },
       async answer({ tenant, actor, input }) {
-        const settings = {
-          company: input.company,
-          returnOrigins: input.return_origins,
-          frameAncestors: input.frame_ancestors,
-          consent: input.consent,
-          color: input.color,
-        }
-        // The settings are checked before the logo is set, so that a refusal of either changes nothing.
-        checkedCapturePage({ ...settings, logo: null })
-        const { logo } = input
-        if (logo !== undefined)
-          await page.setLogo(tenant, actor, logo === null ? null : Buffer.from(logo, 'base64'))
-        return viewOf(read, await page.set(tenant, actor, settings))
+        const { return_origins: returnOrigins, frame_ancestors: frameAncestors, logo, ...rest } = input
+        const changed = await changeCapturePage(host.operations.audited, tenant, actor, {
+          ...rest,
+          returnOrigins,
+          frameAncestors,
+          logo: typeof logo === 'string' ? Buffer.from(logo, 'base64') : logo,
+        })
+        return viewOf(read, changed)
       },
     }),
 

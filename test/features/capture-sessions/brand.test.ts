@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { themeColors } from '../../../src/contract/accent-color.js'
-import { CapturePageOperations } from '../../../src/features/capture-sessions/capture-page-operations.js'
+import { changeCapturePage } from '../../../src/features/capture-sessions/capture-page-operations.js'
 import { capturePageSettings } from '../../../src/features/capture-sessions/capture-page-settings.js'
 import { capturePageReader } from '../../../src/features/capture-sessions/capture-tables.js'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
@@ -18,12 +18,9 @@ const running = await serviceOfFile({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' 
 const tenant = await running.tenant()
 await allowReturn(running, tenant, { company: 'Bank of Ada', color: '#003366' })
 
-const setLogo = async (file: Uint8Array | null) =>
-  new CapturePageOperations(running.service.core.operations.audited).setLogo(
-    await tenant.record(),
-    COMMAND_LINE,
-    file,
-  )
+const { audited } = running.service.core.operations
+const setLogo = async (logo: Uint8Array | null) =>
+  changeCapturePage(audited, await tenant.record(), COMMAND_LINE, { logo })
 const picture = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 4, background: { r: 0, g: 51, b: 102, alpha: 0.5 } } })
 
