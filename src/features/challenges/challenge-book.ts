@@ -10,7 +10,7 @@
  *
  * The steps, and what is durable after each:
  *
- *   1. `issue` draws the movements and inserts the row.  Durable with the transaction of `POST /v1/challenges`. The nonce is in
+ *   1. `issue` inserts the row with the movements.       Durable with the transaction of `POST /v1/challenges`. The nonce is in
  *                                                        the answer only: the row holds an HMAC keyed by it.
  *   2. `open` checks id, nonce, user, purpose, action.   Reads only. Several requests may hold an open challenge at once.
  *   3. The engine judges the frames.                     Nothing is durable.
@@ -28,7 +28,7 @@
  * Tested under SIGKILL, with one challenge sent to two services at once, by `test/chaos/short.test.ts`; without kills by
  * `test/features/challenges/challenges.test.ts` and `test/cluster/journeys.test.ts`.
  */
-import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { GoodOnce } from '../../api/good-once.js'
 import type { Environment } from '../../config/config.js'
 import type { ErrorCode } from '../../contract/error-codes.js'
@@ -38,7 +38,7 @@ import type { Clock } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import type { Note } from '../../verification/call.js'
-import { drawSteps, type Mode, type Step } from './film/steps.js'
+import type { Step } from './film/steps.js'
 import { type ChallengeRecord, challengeReader, challengeWriter } from './table/exports.js'
 
 /** Error codes of an endpoint that uses a challenge up. */
@@ -63,18 +63,13 @@ export interface ChallengeSubject {
   action: string | null
 }
 
-export interface Challenge {
-  id: string
+/** A challenge that may be used. */
+export interface OpenedChallenge extends GoodOnce {
   /** Movements of the head, in order. */
   steps: Step[]
   /** Facts that parts of the call keep with the challenge; null for none. */
   note: Note | null
-  /** Milliseconds since the Unix epoch. */
-  expiresAt: number
 }
-
-/** A challenge that may be used. */
-export type OpenedChallenge = Challenge & GoodOnce
 
 const NONCE_BYTES = 32
 
@@ -82,37 +77,18 @@ export class ChallengeBook {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Draws a challenge with unforeseeable movements.
-   * @param modes kinds of movement that the person can make; none for frames without movement
    * @param ttlMs milliseconds until it expires
+   * @param steps unforeseeable movements; none for a challenge without frames
    * @param note facts that parts of the call keep with the challenge; null for none
-   * @returns the challenge with its nonce, which is kept nowhere
+   * @returns the challenge's nonce, which is kept nowhere, and the time of its expiry in milliseconds since the Unix epoch
    */
   async issue(
     tx: StoreTransaction,
     subject: ChallengeSubject,
-    modes: readonly Mode[],
     ttlMs: number,
+    steps: readonly Step[] = [],
     note: Note | null = null,
-  ): Promise<Challenge & { nonce: string }> {
-    const steps = drawSteps(modes, (below) => randomInt(below))
-    return { ...(await this.insert(tx, subject, { steps, note, ttlMs })), steps, note }
-  }
-
-  /** Draws a challenge without frames, for a feature. @param ttlMs milliseconds until it expires */
-  issueWithoutFrames(
-    tx: StoreTransaction,
-    subject: ChallengeSubject,
-    ttlMs: number,
   ): Promise<{ id: string; nonce: string; expiresAt: number }> {
-    return this.insert(tx, subject, { steps: [], note: null, ttlMs })
-  }
-
-  private async insert(
-    tx: StoreTransaction,
-    subject: ChallengeSubject,
-    { steps, note, ttlMs }: { steps: Step[]; note: Note | null; ttlMs: number },
-  ) {
     const now = this.clock.now()
     const id = prefixedId('chl', now)
     const nonce = randomBytes(NONCE_BYTES).toString('base64url')
@@ -152,7 +128,7 @@ export class ChallengeBook {
     const note = record.display && (JSON.parse(open(noteKey(nonce), record.display, id).toString()) as Note)
     const steps = record.steps.split(' ') as Step[]
     const use = (tx: StoreTransaction) => this.use(tx, id)
-    return { id, steps, note, expiresAt: record.expiresAt, facts: { challenge_id: id }, use }
+    return { steps, note, facts: { challenge_id: id }, use }
   }
 
   /** Uses the challenge up, in the transaction of the outcome. @throws DomainError challenge_used */

@@ -40,14 +40,10 @@ export async function assertVerifiable(
   if (reference && !templateOf(subject, decidingProvider(provider, tenant).model))
     throw new DomainError('reference_model_mismatch')
   const refusal = lockout.refusal(user.id, subject?.record ?? null, clock.now())
-  if (refusal) throw lockedOut(refusal.waitMs)
+  if (refusal)
+    throw new DomainError('locked_out', {
+      message: 'The user is locked out after rejected verifications.',
+      retryAfterMs: refusal.waitMs,
+    })
   if (!reference && provider.needsReference(user.id)) throw new DomainError('reference_not_found')
-}
-
-/** @param waitMs undefined for a lockout that only a new enrollment ends */
-function lockedOut(waitMs: number | undefined): DomainError {
-  return new DomainError('locked_out', {
-    message: 'The user is locked out after rejected verifications.',
-    retryAfterMs: waitMs,
-  })
 }

@@ -87,12 +87,14 @@ describe('a challenge', () => {
         action: null,
       })
       const challenge = await store.transaction('installation', (tx) =>
-        book.issue(tx, of(given), ['turn'], MINUTE_MS),
+        book.issue(tx, of(given), MINUTE_MS, ['frontal']),
       )
       await expect(book.open(store.read, challenge, of(used))).rejects.toMatchObject({
         code: 'challenge_mismatch',
       })
-      expect((await book.open(store.read, challenge, of(given))).id).toBe(challenge.id)
+      expect((await book.open(store.read, challenge, of(given))).facts).toEqual({
+        challenge_id: challenge.id,
+      })
     },
   )
 

@@ -1,14 +1,12 @@
 /** Executes the steps of the hosted capture page: the code, consent, a challenge, the frames, the hand-over to a phone. */
 
 import { messagesIn } from '../../../../clients/capture/capture-texts.js'
-import type { DisplayLocale } from '../../../contract/locales.js'
 import {
   type InternalAnswer,
   InternalApi,
   type InternalApiParts,
   type InternalRequest,
 } from '../../../http/internal-api.js'
-import type { IncomingRequest } from '../../../http/listeners/listener.js'
 import { isoTime } from '../../../lib/clock.js'
 import type { StoreReader } from '../../../storage/store.js'
 import type { TemplateVault } from '../../../users/template-vault.js'
@@ -22,7 +20,7 @@ import { isConfirmed, MAX_NUMBER_TRIES, tryCode } from '../confirmation-code.js'
 import { captureAnswerKey } from '../get-capture-session.js'
 import { type CaptureOutcome, MAX_ATTEMPTS, outcomeOf } from './capture-outcome.js'
 import { consentOf, ownAgreedText } from './consent-text.js'
-import type { ChallengeBody, ConsentBody, FramesBody, GuidanceBody } from './page-bodies.js'
+import type { ChallengeBody, ConsentBody, FramesBody, GuidanceBody, Visit } from './page-bodies.js'
 import {
   CaptureFlowError,
   type PageState,
@@ -34,14 +32,6 @@ import { PAGE_TEXTS } from './texts/page-languages.js'
 
 export interface CaptureFlowParts extends SessionChangesParts, InternalApiParts {
   vault: TemplateVault
-}
-
-/** A request of the page's script, with the session of its link. */
-export interface Visit {
-  request: IncomingRequest
-  token: string
-  session: CaptureSession
-  language: DisplayLocale
 }
 
 /** Cameras are refused, unplugged and slow: more challenges than tries, and yet not without end. */

@@ -15,9 +15,17 @@ import { capturePageSettings } from '../capture-page-settings.js'
 import { type CaptureSession, endingOf } from '../capture-session-book.js'
 import { isConfirmed } from '../confirmation-code.js'
 import { brandFile, brandOf } from './brand.js'
-import { CaptureFlow, type CaptureFlowParts, type Visit } from './capture-flow.js'
+import { CaptureFlow, type CaptureFlowParts } from './capture-flow.js'
 import { type Notice, noticePage } from './notice-page.js'
-import { readChallenge, readCode, readConsent, readFrames, readGuidance, readNothing } from './page-bodies.js'
+import {
+  readChallenge,
+  readCode,
+  readConsent,
+  readFrames,
+  readGuidance,
+  readNothing,
+  type Visit,
+} from './page-bodies.js'
 import { pageFiles } from './page-files.js'
 import { PageReplies } from './page-replies.js'
 import { phoneCode } from './phone-code.js'

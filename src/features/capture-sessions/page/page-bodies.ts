@@ -2,13 +2,23 @@
 import Type, { type Static } from 'typebox'
 import { SMALL_BODY_BYTES } from '../../../api/endpoint.js'
 import { captureReport, image, SHA256_HEX } from '../../../api/schemas.js'
+import type { DisplayLocale } from '../../../contract/locales.js'
 import { inputParser } from '../../../http/bodies/json-body.js'
+import type { IncomingRequest } from '../../../http/listeners/listener.js'
 import { framesField, GUIDANCE_BODY_BYTES } from '../../challenges/exports.js'
 import { STEPS } from '../../challenges/film/exports.js'
 import { authenticationResponse, registrationResponse } from '../../passkeys/exports.js'
 import { MAX_VERSION_CHARACTERS } from '../capture-page-settings.js'
+import type { CaptureSession } from '../capture-session-book.js'
 import { UPLOAD_MS } from '../capture-session-events.js'
-import type { Visit } from './capture-flow.js'
+
+/** A request of the page's script, with the session of its link. */
+export interface Visit {
+  request: IncomingRequest
+  token: string
+  session: CaptureSession
+  language: DisplayLocale
+}
 
 /** Time for the upload of a frame for guidance: the component gives up after 3 seconds. */
 const GUIDANCE_UPLOAD_MS = 5000

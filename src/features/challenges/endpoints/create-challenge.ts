@@ -1,5 +1,6 @@
 /** POST /v1/challenges: movements for a person to make in front of the camera, for one user and one action, once. */
 
+import { randomInt } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { actionField } from '../../../api/action.js'
 import { actionKindsOf, errorsOf, inTurn, requestFields, responseFields } from '../../../api/call-parts.js'
@@ -16,9 +17,9 @@ import { ChallengeBook, type Purpose } from '../challenge-book.js'
 import type { ChallengePart } from '../challenge-part.js'
 import { modesField, purposeField } from '../challenge-schemas.js'
 import { challengeSeconds } from '../challenge-settings.js'
-import { activeMethodOf, MODES, modesOf, STEPS } from '../film/steps.js'
+import { activeMethodOf, drawSteps, MODES, modesOf, STEPS } from '../film/steps.js'
 import { actionFor, assertVerifiable } from '../verifiable.js'
-import { LIVENESS } from './liveness-topic.js'
+import { LIVENESS } from './guidance.js'
 
 const bodyWith = (parts: readonly ChallengePart[]) =>
   Type.Object(
@@ -139,11 +140,12 @@ export function createChallenge(services: Services, parts: readonly ChallengePar
       return async (tx) => {
         const { blindIndex } = user
         const subject = { tenantId: tenant.id, environment, blindIndex, purpose, action }
-        const { id, nonce, steps, expiresAt } = await challenges.issue(
+        const steps = drawSteps(modes, (below) => randomInt(below))
+        const { id, nonce, expiresAt } = await challenges.issue(
           tx,
           subject,
-          modes,
           ttlSeconds * SECOND_MS,
+          steps,
           note,
         )
         return {

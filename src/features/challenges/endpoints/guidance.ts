@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { FRAME_GUIDANCE } from '../../../../clients/capture/guidance-codes.js'
-import type { Endpoint, EndpointDescription } from '../../../api/endpoint.js'
+import type { Endpoint, EndpointDescription, Topic } from '../../../api/endpoint.js'
 import { EXAMPLE_IMAGE, image, userIdBounds } from '../../../api/schemas.js'
 import type { Services } from '../../../api/services.js'
 import { scriptedGuidance } from '../../../contract/sandbox-rules.js'
@@ -10,7 +10,11 @@ import { DomainError } from '../../../lib/domain-error.js'
 import { decodeImage } from '../../../verification/capture/images.js'
 import { FRAME_LIMITS, guidanceOn } from '../film/frame-guidance.js'
 import { STEPS } from '../film/steps.js'
-import { LIVENESS } from './liveness-topic.js'
+
+export const LIVENESS: Topic = {
+  name: 'liveness',
+  about: 'Challenges for a person in front of the camera, and guidance meanwhile.',
+}
 
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
 export const GUIDANCE_BODY_BYTES = 512 * 1024

@@ -68,7 +68,7 @@ export function beginPasskeyAssertion(services: PasskeyServices): UserEndpoint<I
       if (known.length === 0) throw new DomainError('passkey_not_found')
       return async (tx) => {
         const asked = ceremonySubject(call, 'passkey_assertion', action)
-        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(tx, asked, CEREMONY_MS)
+        const { id, nonce, expiresAt } = await challenges.issue(tx, asked, CEREMONY_MS)
         const challenge = passkeyChallenge(nonce, action)
         const options = requestOptions(settings, { challenge, passkeys: known, timeoutMs: CEREMONY_MS })
         return {

@@ -101,7 +101,7 @@ export function beginPasskeyRegistration(services: PasskeyServices): UserEndpoin
       const names = { company: companyOf(tenant), user: input.user_name ?? user.id }
       return async (tx) => {
         const asked = registrationSubject(call, input.verification_id)
-        const { id, nonce, expiresAt } = await challenges.issueWithoutFrames(tx, asked, CEREMONY_MS)
+        const { id, nonce, expiresAt } = await challenges.issue(tx, asked, CEREMONY_MS)
         const challenge = passkeyChallenge(nonce, null)
         const parts = { challenge, passkeys: known, names, timeoutMs: CEREMONY_MS }
         const options = creationOptions(settings, user, parts)
