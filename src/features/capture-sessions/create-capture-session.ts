@@ -303,15 +303,14 @@ function assertReadable({ description = '', consent, began }: Input): void {
 /** @throws DomainError return_url_not_allowed */
 function assertReturnAllowed(tenant: TenantRecord, returnUrl: string, own: string | null): void {
   const origin = safeOrigin(returnUrl)
-  if (origin !== null && origin === own) return
-  const { returnOrigins } = capturePageSettings(tenant)
-  if (origin !== null && returnOrigins.includes(origin)) return
   if (origin === null)
     throw new DomainError('return_url_not_allowed', {
       message: '`return_url` must be an https URL (http only for localhost), without user name and password.',
       remedy:
         'Send the full address to which the person returns, such as https://bank.example/transfers/4711.',
     })
+  const { returnOrigins } = capturePageSettings(tenant)
+  if (origin === own || returnOrigins.includes(origin)) return
   const allowed = returnOrigins.length > 0 ? `allowed are ${returnOrigins.join(', ')}` : 'none is allowed yet'
   throw new DomainError('return_url_not_allowed', {
     message: `The capture page of this tenant may not lead back to ${origin}: ${allowed}.`,

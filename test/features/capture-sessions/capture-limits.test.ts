@@ -21,6 +21,20 @@ const tenant = await running.tenant()
 await allowReturn(running, tenant)
 const blank = base64(await plain())
 
+/** Sends a request while the engine is stopped, so that it stays in flight as long as `meanwhile` needs. @returns its status */
+async function inFlight(send: () => Promise<{ status: number }>, meanwhile: () => Promise<void>) {
+  process.kill(engine, 'SIGSTOP')
+  onTestFinished(() => void process.kill(engine, 'SIGCONT'))
+  const sent = send()
+  await poll(
+    async () => (await tenant.sandbox.health()).body.checks.engine.queue.running,
+    (tasks) => tasks > 0,
+  )
+  await meanwhile()
+  process.kill(engine, 'SIGCONT')
+  return (await sent).status
+}
+
 async function opened() {
   const session = await newSession(tenant.sandbox)
   await session.visitor.open()
@@ -55,17 +69,11 @@ describe('a capture session that was cancelled', () => {
       await visitor.agree()
       const { body } = await visitor.post('challenge')
       const { frames } = framesFor(body.challenge.steps)
-      // The engine is stopped, so that the frames stay in flight as long as the test needs.
-      process.kill(engine, 'SIGSTOP')
-      onTestFinished(() => void process.kill(engine, 'SIGCONT'))
-      const judged = visitor.post('frames', { frames })
-      await poll(
-        async () => (await tenant.sandbox.health()).body.checks.engine.queue.running,
-        (tasks) => tasks > 0,
+      const status = await inFlight(
+        () => visitor.post('frames', { frames }),
+        async () => expect((await visitor.post('cancel')).body.state).toBe('over'),
       )
-      expect((await visitor.post('cancel')).body.state).toBe('over')
-      process.kill(engine, 'SIGCONT')
-      expect((await judged).status).toBe(200)
+      expect(status).toBe(200)
       // The try was taken before the frames were judged.
       expect(await look(id)).toMatchObject({ status: 'cancelled', attempts: 1 })
     },
@@ -84,6 +92,17 @@ describe('a capture session that is open', () => {
 })
 
 describe('the page of one session', () => {
+  it.skipIf(process.platform !== 'linux')('asks one question for guidance at a time', async () => {
+    const { visitor } = await opened()
+    await visitor.agree()
+    const ask = () => visitor.post('guidance', { image: blank, step: 'frontal' })
+    const status = await inFlight(ask, async () => {
+      const { status, headers } = await ask()
+      expect([status, headers.get('retry-after')]).toEqual([429, '1'])
+    })
+    expect([status, (await ask()).status]).toEqual([200, 200])
+  })
+
   it('is loaded 20 times at once and then once in 5 seconds, and other sessions go on', async () => {
     const [{ visitor }, other] = [await opened(), await opened()]
     const statuses = new Set<number>()

@@ -66,8 +66,12 @@ function tellsOfUser({ status, body }: InternalAnswer): boolean {
 /** A rejection that can be tried again, with the advice on the capture. */
 function withoutUser({ body }: InternalAnswer, { advice }: CaptureOutcome): CaptureOutcome {
   const [detail] = (body.details ?? []) as Array<{ guidance?: string }>
-  const guidance = GUIDANCE.find((known) => known === detail?.guidance)
-  return { isJudged: true, isFinal: false, advice: guidance ?? advice }
+  return { isJudged: true, isFinal: false, advice: adviceOf(detail?.guidance) ?? advice }
+}
+
+/** The code, where it is meant for the person. */
+function adviceOf(code: string | undefined): Guidance | undefined {
+  return GUIDANCE.find((known) => known === code)
 }
 
 function outcomeByAnswer({ status, body }: InternalAnswer): CaptureOutcome {
@@ -76,16 +80,14 @@ function outcomeByAnswer({ status, body }: InternalAnswer): CaptureOutcome {
     const { verdict, reason, liveness } = body as {
       verdict?: string
       reason?: Reason | null
-      liveness?: { guidance?: unknown }
+      liveness?: { guidance?: string[] } | null
     }
-    const codes = Array.isArray(liveness?.guidance) ? liveness.guidance : []
-    const guidance = GUIDANCE.find((known) => known === codes[0])
     const end = reason ? END_OF_REASON[reason] : undefined
     return {
       isJudged: true,
       isFinal: verdict === 'approved' || end !== undefined,
       ...end,
-      advice: guidance ?? 'try_again',
+      advice: adviceOf(liveness?.guidance?.[0]) ?? 'try_again',
     }
   }
   if (status === 201) return { isJudged: true, isFinal: true, advice: 'try_again' }

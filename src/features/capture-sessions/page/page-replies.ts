@@ -33,15 +33,9 @@ export class PageReplies {
     }
   }
 
-  page(
-    status: number,
-    body: string,
-    frameAncestors: readonly string[],
-    headers: Reply['headers'] = {},
-  ): Reply {
+  page(status: number, body: string, frameAncestors: readonly string[]): Reply {
     return this.reply(status, 'text/html; charset=utf-8', body, {
       'Content-Security-Policy': policy(frameAncestors),
-      ...headers,
     })
   }
 

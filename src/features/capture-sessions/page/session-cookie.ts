@@ -25,11 +25,9 @@ export class SessionCookie {
   header(session: CaptureSession, secret: string, isFramed: boolean): string {
     const { expiresAt } = session.record
     const seconds = Math.ceil((expiresAt - this.clock.now()) / SECOND_MS)
-    const attributes = [`${this.nameOf(session)}=${secret}`, 'Path=/', `Max-Age=${seconds}`, 'HttpOnly']
     // In a frame of another site, browsers accept only cookies that are partitioned by that site.
-    if (this.isSecure)
-      attributes.push('Secure', ...(isFramed ? ['SameSite=None', 'Partitioned'] : ['SameSite=Lax']))
-    else attributes.push('SameSite=Lax')
-    return attributes.join('; ')
+    const site = this.isSecure && isFramed ? 'SameSite=None; Partitioned' : 'SameSite=Lax'
+    const secure = this.isSecure ? ' Secure;' : ''
+    return `${this.nameOf(session)}=${secret}; Path=/; Max-Age=${seconds}; HttpOnly;${secure} ${site}`
   }
 }

@@ -32,11 +32,6 @@ const JUDGED_SIDE_PX = 640
 /** Margin above the smallest face: a face that is just wide enough soon becomes too small again. */
 const MARGIN = 1.2
 
-/** Share of a frame's longer side that a face must take to be wide enough for the verdict. */
-function leastFaceShare(minFacePx: number): number {
-  return (MARGIN * minFacePx) / JUDGED_SIDE_PX
-}
-
 /** Guidance codes, the most urgent first; empty when the person has nothing left to correct. @param glance of the frame, and perhaps of an earlier frontal one that was good */
 export function guidanceOn(glance: Glance, step: Step): FrameGuidance[] {
   const { looks, luminance, pack } = glance
@@ -85,7 +80,8 @@ function faultOf(
 }
 
 function faultOfDistance({ box, width, height }: FrameFace, { pack, minFacePx }: Glance): Guidance | null {
-  if (box.width < leastFaceShare(minFacePx) * Math.max(width, height)) return 'too_far'
+  const leastShare = (MARGIN * minFacePx) / JUDGED_SIDE_PX
+  if (box.width < leastShare * Math.max(width, height)) return 'too_far'
   const { liveness } = pack.manifest
   return liveness && !hasRoomAround(box, { width, height }, liveness) ? 'too_close' : null
 }
