@@ -1,13 +1,11 @@
 /** Films of the sample faces: a head that makes the movements passes, and objects that replace one do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FacePipeline } from '../../src/biometrics/pipeline/face-pipeline.js'
-import { StageClock } from '../../src/biometrics/pipeline/stage-clock.js'
-import { showsOneFace } from '../../src/features/challenges/film/same-face.js'
 import type { Step } from '../../src/features/challenges/film/steps.js'
 import { Random } from '../hostile/random.js'
 import { face } from '../support/faces.js'
 import { type Cast, headFilm, SPECIES, type Species } from './films.js'
-import { judge } from './judged.js'
+import { faceChange, judge } from './judged.js'
 import { loadPipeline } from './pipeline.js'
 import { portraitOf } from './portrait.js'
 
@@ -51,15 +49,8 @@ describe('a film judged by its movements', () => {
     ['another person in a movement', ['adaElsewhere', 'grace', 'adaElsewhere'], false],
     ['another person at the end', ['adaElsewhere', 'ada', 'grace'], false],
   ] as const)('compares the faces of the film: %s', async (_, names, isOne) => {
-    const clock = new StageClock()
-    const embeddings: Float32Array[] = []
-    for (const [imageIndex, name] of names.entries()) {
-      const options = { imageIndex, checkLiveness: false, clock }
-      const frame = await face(name)
-      const { alignment } = await pipeline.look(frame, options)
-      embeddings.push((await pipeline.embed(frame, alignment, options)).embedding)
-    }
+    const frames = await Promise.all(names.map((name) => face(name)))
     const keys = { frontal: 0, movements: [1], last: 2 }
-    expect(showsOneFace(pipeline.pack, keys, (index) => embeddings[index]!)).toBe(isOne)
+    expect((await faceChange(pipeline, { frames }, keys)) === null).toBe(isOne)
   })
 })

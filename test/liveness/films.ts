@@ -33,38 +33,29 @@ export const PAPER: Reach = { turn: [28, 48], nod: [25, 42] }
 /** Radius of a bent sheet in distances between the eyes, about that of a face: half the breadth of a head. */
 const FACE_RADIUS = [1.3, 2.2] as const
 
+export const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
+
 export const SPECIES = {
   still_frame: stillFrame,
-  still_photo_refilmed: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: { turn: [0, 0], nod: [0, 0] }, scene: flat }),
-  flat_print: (cast, steps, random) => filmOf(cast, steps, random, { reach: PAPER, scene: flat }),
-  flat_print_wide_lens: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: PAPER, scene: flat, camera: closeCamera }),
-  print_bent_upright: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: PAPER, scene: bentAbout('vertical', random) }),
-  print_bent_across: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: PAPER, scene: bentAbout('horizontal', random) }),
-  print_hollow: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: PAPER, scene: bentAbout('vertical', random, -1) }),
-  print_bent_anew: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: PAPER, scene: bentAsNeeded(random) }),
-  print_without_eyes: (cast, steps, random) =>
-    filmOf(cast, steps, random, { reach: PAPER, scene: withoutEyes(random) }),
-  photos_swapped: photosSwapped,
-  photos_crossfaded: photosCrossfaded,
+  still_photo_refilmed: filming(STILL, () => flat),
+  flat_print: filming(PAPER, () => flat),
+  flat_print_wide_lens: filming(PAPER, () => flat, closeCamera),
+  print_bent_upright: filming(PAPER, (random) => bentAbout('vertical', random)),
+  print_bent_across: filming(PAPER, (random) => bentAbout('horizontal', random)),
+  print_hollow: filming(PAPER, (random) => bentAbout('vertical', random, -1)),
+  print_bent_anew: filming(PAPER, bentAsNeeded),
+  print_without_eyes: filming(PAPER, withoutEyes),
+  /** Other photos of the person replace the first one where a step asks for a pose that they show. */
+  photos_swapped: swapping(0),
+  /** The same photos, fading into each other, so that the points wander instead of jumping. */
+  photos_crossfaded: swapping(450),
   people_swapped: peopleSwapped,
 } as const satisfies Record<string, MakeFilm>
 
 export type Species = keyof typeof SPECIES
 
 /** A head that makes the movements at ordinary speed. */
-export function headFilm(
-  cast: Pick<Cast, 'portrait'>,
-  steps: readonly Step[],
-  random: Random,
-): Promise<Film> {
-  return filmOf(cast, steps, random, { reach: ORDINARY, scene: headScene })
-}
+export const headFilm = filming(ORDINARY, () => headScene)
 
 /** A head before a camera, a frame for each pose. */
 export async function filmHead(
@@ -84,25 +75,22 @@ export type HeadPose = Pick<Moment, 'yaw' | 'pitch' | 'roll' | 'shift'>
 /** Scene at a moment of a film. */
 export type Scene = (portrait: Portrait) => (moment: Moment, step: Step) => Thing[]
 
-interface Production {
-  reach: Reach
-  scene: Scene
-  camera?: (random: Random) => Camera
-}
-
-async function filmOf(
-  { portrait }: Pick<Cast, 'portrait'>,
-  steps: readonly Step[],
-  random: Random,
-  { reach, scene, camera = ordinaryCamera }: Production,
-): Promise<Film> {
-  const moments = trajectory(steps, reach, random)
-  const view = camera(random)
-  const things = scene(portrait)
-  const frames: Buffer[] = []
-  for (const moment of moments)
-    frames.push(await renderFrame(things(moment, steps[moment.step]!), view, random))
-  return { notes: notesOf(moments), frames }
+/** @param sceneOf may draw the scene */
+function filming(reach: Reach, sceneOf: (random: Random) => Scene, camera = ordinaryCamera) {
+  return async (
+    { portrait }: Pick<Cast, 'portrait'>,
+    steps: readonly Step[],
+    random: Random,
+  ): Promise<Film> => {
+    const scene = sceneOf(random)
+    const moments = trajectory(steps, reach, random)
+    const view = camera(random)
+    const things = scene(portrait)
+    const frames: Buffer[] = []
+    for (const moment of moments)
+      frames.push(await renderFrame(things(moment, steps[moment.step]!), view, random))
+    return { notes: notesOf(moments), frames }
+  }
 }
 
 function notesOf(moments: readonly Moment[]): FrameNote[] {
@@ -218,8 +206,6 @@ function fittest({ portrait, samePerson }: Cast, step: Step): Portrait {
   return samePerson.reduce((best, photo) => (score(photo) > score(best) ? photo : best), portrait)
 }
 
-export const STILL: Reach = { turn: [0, 0], nod: [0, 0] }
-
 /** Share of the other photo over a step: it is shown in full for the middle half. */
 function shareOfOther(at: number, moments: readonly Moment[], fadeMs: number): number {
   const { step, tMs } = moments[at]!
@@ -229,34 +215,22 @@ function shareOfOther(at: number, moments: readonly Moment[], fadeMs: number): n
   return Math.min(Math.max(inner / Math.max(fadeMs, 1), 0), 1)
 }
 
-/** Other photos of the person replace the first one where a step asks for a pose that they show. */
-async function photosSwapped(cast: Cast, steps: readonly Step[], random: Random): Promise<Film> {
-  return swappedFilm(cast, steps, random, 0)
-}
-
-/** The same photos, fading into each other, so that the points wander instead of jumping. */
-async function photosCrossfaded(cast: Cast, steps: readonly Step[], random: Random): Promise<Film> {
-  return swappedFilm(cast, steps, random, 450)
-}
-
-async function swappedFilm(
-  cast: Cast,
-  steps: readonly Step[],
-  random: Random,
-  fadeMs: number,
-): Promise<Film> {
-  const moments = trajectory(steps, STILL, random)
-  const view = ordinaryCamera(random)
-  const frames: Buffer[] = []
-  for (const [at, moment] of moments.entries()) {
-    const other = fittest(cast, steps[moment.step]!)
-    const share = shareOfOther(at, moments, fadeMs)
-    const show = (portrait: Portrait) => renderFrame(flat(portrait)(moment, 'frontal'), view, random)
-    if (share === 0 || other === cast.portrait) frames.push(await show(cast.portrait))
-    else if (share === 1) frames.push(await show(other))
-    else frames.push(await mixed(await show(cast.portrait), await show(other), share))
+/** @param fadeMs for which two photos are mixed; 0 for a cut */
+function swapping(fadeMs: number): MakeFilm {
+  return async (cast, steps, random) => {
+    const moments = trajectory(steps, STILL, random)
+    const view = ordinaryCamera(random)
+    const frames: Buffer[] = []
+    for (const [at, moment] of moments.entries()) {
+      const other = fittest(cast, steps[moment.step]!)
+      const share = shareOfOther(at, moments, fadeMs)
+      const show = (portrait: Portrait) => renderFrame(flat(portrait)(moment, 'frontal'), view, random)
+      if (share === 0 || other === cast.portrait) frames.push(await show(cast.portrait))
+      else if (share === 1) frames.push(await show(other))
+      else frames.push(await mixed(await show(cast.portrait), await show(other), share))
+    }
+    return { notes: notesOf(moments), frames }
   }
-  return { notes: notesOf(moments), frames }
 }
 
 async function mixed(one: Buffer, other: Buffer, share: number): Promise<Buffer> {
@@ -272,8 +246,6 @@ async function mixed(one: Buffer, other: Buffer, share: number): Promise<Buffer>
 /** A real head makes the movements, but another person's: the portrait's head only looks ahead at the beginning. */
 async function peopleSwapped(cast: Cast, steps: readonly Step[], random: Random): Promise<Film> {
   const scenes = [headScene(cast.portrait), headScene(cast.stranger)]
-  return filmOf(cast, steps, random, {
-    reach: ORDINARY,
-    scene: () => (moment) => scenes[moment.step === 0 ? 0 : 1]!(moment),
-  })
+  const scene: Scene = () => (moment) => scenes[moment.step === 0 ? 0 : 1]!(moment)
+  return filming(ORDINARY, () => scene)(cast, steps, random)
 }

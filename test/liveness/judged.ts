@@ -80,7 +80,11 @@ export async function judge(pipeline: FacePipeline, film: Film, steps: readonly 
 }
 
 /** Compares the key frames as the engine does. */
-async function faceChange(pipeline: FacePipeline, film: Film, keys: KeyFrames): Promise<CaptureFault | null> {
+export async function faceChange(
+  pipeline: FacePipeline,
+  film: Pick<Film, 'frames'>,
+  keys: KeyFrames,
+): Promise<CaptureFault | null> {
   const clock = new StageClock()
   const embeddings = new Map<number, Float32Array>()
   for (const imageIndex of keyIndices(keys)) {
