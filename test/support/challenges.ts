@@ -1,4 +1,6 @@
-/** The request of a customer's backend for a challenge. */
+/** The request of a customer's backend for a challenge, and its answer. */
+import sharp from 'sharp'
+import { base64 } from './faces.js'
 
 interface Asked {
   challenge_id: string
@@ -18,4 +20,18 @@ export function answerTo({ challenge_id, nonce, steps }: Asked, frames: string |
       image,
     })),
   } as { challenge_id: string; nonce: string; frames: Array<{ step: number; t_ms: number; image: string }> }
+}
+
+/** Files of one look that are all different. */
+export function takes(photo: Buffer, count = 20): Promise<string[]> {
+  return Promise.all(
+    Array.from({ length: count }, async (_, index) =>
+      base64(
+        await sharp(photo)
+          .modulate({ brightness: 1 + index / 200 })
+          .jpeg({ quality: 90 })
+          .toBuffer(),
+      ),
+    ),
+  )
 }

@@ -9,46 +9,32 @@ const refusal = (code: ErrorCode) =>
 const ofBoth = [...new Set([...descriptionOf('verify').errors, ...descriptionOf('enroll').errors])]
 
 describe('an answer', () => {
+  const REJECTED = { isJudged: true, isFinal: false, advice: 'try_again' }
+  const OVER = { ...REJECTED, isFinal: true }
+  const rejected = (reason: string) => ({ status: 200, body: { verdict: 'rejected', reason } })
+
   it.each([
-    [{ verdict: 'approved', reason: null }, true],
-    [{ verdict: 'rejected', reason: 'locked_out' }, true],
-    [{ verdict: 'rejected', reason: 'reference_disabled' }, true],
-    [{ verdict: 'rejected', reason: 'second_approval_required' }, true],
-    [{ verdict: 'rejected', reason: 'no_match' }, false],
-    [{ verdict: 'rejected', reason: 'liveness_failed' }, false],
-    [{ verdict: 'rejected', reason: 'replayed_capture' }, false],
-  ])('counts a verify that answers %j as a try (final: %s)', (body, isFinal) => {
-    expect(outcomeOf({ status: 200, body })).toMatchObject({ isJudged: true, isFinal })
-  })
-
-  it('names the ending for the person when it is final and no approval', () => {
-    const ended = (body: Record<string, unknown>, status = 200) => outcomeOf({ status, body }).ending
-    expect(ended({ verdict: 'approved', reason: null })).toBeUndefined()
-    expect(ended({ verdict: 'rejected', reason: 'locked_out' })).toBe('locked_out')
-    expect(ended({ error: 'conflict', code: 'locked_out' }, 409)).toBe('locked_out')
-    expect(ended({ error: 'not_found', code: 'reference_not_found' }, 404)).toBe('refused')
-    expect(ended({}, 201)).toBeUndefined()
-  })
-
-  it('says that a second person has to act where the policy asks for one, and names no failure', () => {
-    const waiting = { verdict: 'rejected', reason: 'second_approval_required' }
-    expect(outcomeOf({ status: 200, body: waiting })).toMatchObject({
-      isJudged: true,
-      isFinal: true,
-      waitsFor: 'second_person',
-    })
-    expect(outcomeOf({ status: 200, body: waiting }).ending).toBeUndefined()
-    for (const reason of ['no_match', 'locked_out', null])
-      expect(outcomeOf({ status: 200, body: { verdict: 'rejected', reason } }).waitsFor).toBeUndefined()
-  })
-
-  it('ends the session without a word about it where a person is to look at the signals', () => {
-    const outcome = outcomeOf({ status: 200, body: { verdict: 'rejected', reason: 'review_required' } })
-    expect(outcome).toEqual({ isJudged: true, isFinal: true, advice: 'try_again' })
-  })
-
-  it('ends the session after an enrolment with status 201', () => {
-    expect(outcomeOf({ status: 201, body: {} })).toMatchObject({ isJudged: true, isFinal: true })
+    [{ status: 200, body: { verdict: 'approved', reason: null } }, OVER],
+    [rejected('no_match'), REJECTED],
+    [rejected('liveness_failed'), REJECTED],
+    [rejected('replayed_capture'), REJECTED],
+    [rejected('locked_out'), { ...OVER, ending: 'locked_out' }],
+    [rejected('reference_disabled'), { ...OVER, ending: 'locked_out' }],
+    // The person has done everything that was asked: the page names no failure.
+    [rejected('second_approval_required'), { ...OVER, waitsFor: 'second_person' }],
+    // Nor does it tell an attacker that the capture was noticed.
+    [rejected('review_required'), OVER],
+    [
+      { status: 409, body: { error: 'conflict', code: 'locked_out' } },
+      { ...OVER, ending: 'locked_out' },
+    ],
+    [
+      { status: 404, body: { error: 'not_found', code: 'reference_not_found' } },
+      { ...OVER, ending: 'refused' },
+    ],
+    [{ status: 201, body: {} }, OVER],
+  ])('counts %j as a try, and ends the session where another would change nothing', (answer, outcome) => {
+    expect(outcomeOf(answer)).toEqual(outcome)
   })
 
   it('passes on only guidance that is meant for the person', () => {

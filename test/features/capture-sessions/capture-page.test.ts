@@ -1,6 +1,5 @@
 /** The hosted capture page over HTTP: its links, the conditions before the camera, and the outcomes of a capture. */
 import { createHash } from 'node:crypto'
-import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { messagesIn } from '../../../clients/capture/capture-texts.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
@@ -19,6 +18,7 @@ import {
   RETURN_ORIGIN,
   Visitor,
 } from '../../support/capture-page.js'
+import { takes } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
 import { withDatabase } from '../../support/database.js'
 import { base64, face } from '../../support/faces.js'
@@ -758,19 +758,12 @@ overTransports((transport) => {
       const consent = { id: '2026-11', text: 'We compare your face.' }
       const user_id = newPerson('')
       const ada = base64(await face('ada'))
-      const grace = await face('grace')
       expect((await production.enroll({ user_id, image: ada })).status).toBe(201)
       const { visitor, id } = await session({ user_id, consent, modes: [] }, production)
       const { text } = await visitor.open()
       expect(text).toContain(consent.text)
       await visitor.agree()
-      const brighter = (index: number) =>
-        sharp(grace)
-          .modulate({ brightness: 1 + index / 200 })
-          .jpeg()
-          .toBuffer()
-      const frames = await Promise.all(Array.from({ length: 20 }, (_, index) => brighter(index)))
-      expect((await visitor.capture(frames.map(base64))).body.state).toBe('again')
+      expect((await visitor.capture(await takes(await face('grace')))).body.state).toBe('again')
       const entries = (await tenant.audit()).filter((entry) => entry.capture_session === id)
       expect(entries.map(({ event }) => event)).toEqual(['capture_consented', 'verify'])
       const [consented, verified] = entries

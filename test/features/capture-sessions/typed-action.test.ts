@@ -1,7 +1,6 @@
 /** A typed action on the hosted page: the page has exactly its text, and the verdict names that text. */
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { paymentBatch } from '../../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../../src/contract/actions/display-action.js'
@@ -9,6 +8,7 @@ import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
 import { actionHtml } from '../../../src/features/capture-sessions/page/shown-action.js'
 import { expectRefusal } from '../../support/answers.js'
 import { allowReturn, lookAt, newSession } from '../../support/capture-page.js'
+import { takes } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
@@ -188,13 +188,7 @@ describe('a session for a typed action', () => {
     await production.enroll({ user_id, image: base64(ada) })
     const { id, visitor } = await session({ user_id, action: payment, modes: [], locale: 'ja' }, production)
     await visitor.enter()
-    const frames = Array.from({ length: 20 }, (_, index) =>
-      sharp(ada)
-        .modulate({ brightness: 1 + index / 200 })
-        .jpeg()
-        .toBuffer(),
-    )
-    await visitor.capture((await Promise.all(frames)).map(base64))
+    await visitor.capture(await takes(ada))
     const { verification_id } = await resultOf(id, production)
     const looked = await lookUp({ verification_id, user_id }, hashOf(payment, 'ja'), production)
     expect(looked).toEqual(['ja', 'countersign-display-2', true])

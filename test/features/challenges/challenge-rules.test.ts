@@ -4,7 +4,6 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import {
   ChallengeBook,
@@ -14,7 +13,7 @@ import {
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { temporaryDir } from '../../biometrics/fixtures.js'
 import { expectRefusal } from '../../support/answers.js'
-import { answerTo } from '../../support/challenges.js'
+import { answerTo, takes } from '../../support/challenges.js'
 import { base64, type FaceName, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { writeBroughtPack } from '../../support/packs.js'
@@ -22,20 +21,6 @@ import { serviceOfFile } from '../../support/service.js'
 
 const FRAMES = 16
 const action = { type: 'wire_transfer', amount: '1250.00' }
-
-/** Files of one look that are all different. */
-function takes(photo: Buffer, count: number): Promise<string[]> {
-  return Promise.all(
-    Array.from({ length: count }, async (_, index) =>
-      base64(
-        await sharp(photo)
-          .modulate({ brightness: 1 + index / 200 })
-          .jpeg({ quality: 90 })
-          .toBuffer(),
-      ),
-    ),
-  )
-}
 
 const modelsDir = temporaryDir()
 const dir = join(modelsDir, 'brought')

@@ -1,7 +1,6 @@
 /** Typed actions at the API: what is refused, with which details, and what works as it did. */
 
 import { createHash } from 'node:crypto'
-import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { paymentBatch } from '../../../clients/node/make-action.js'
 import { canonicalDisplay, displayAction } from '../../../src/contract/actions/display-action.js'
@@ -11,9 +10,9 @@ import { challengeReader } from '../../../src/features/challenges/table/exports.
 import type { Feature } from '../../../src/features/feature.js'
 import { FEATURES } from '../../../src/features/index.js'
 import { allowReturn, RETURN_ORIGIN } from '../../support/capture-page.js'
-import { answerTo } from '../../support/challenges.js'
+import { answerTo, takes } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
-import { base64, photoOf } from '../../support/faces.js'
+import { base64, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { serviceOfFile, serviceOfTest, WITH_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
@@ -200,18 +199,10 @@ describe('a challenge for a page of the customer’s own', () => {
 
   it('is audited in production with a digest of the hash', async () => {
     const production = await running.production(tenant)
-    const ada = await photoOf('ada')
-    await production.enroll({ user_id, image: ada })
+    const ada = await face('ada')
+    await production.enroll({ user_id, image: base64(ada) })
     const { body } = await production.call('POST', '/v1/challenges', { ...asked, modes: [] })
-    const frames = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        sharp(Buffer.from(ada, 'base64'))
-          .modulate({ brightness: 1 + index / 200 })
-          .jpeg()
-          .toBuffer(),
-      ),
-    )
-    const challenge = answerTo(body, frames.map(base64))
+    const challenge = answerTo(body, await takes(ada))
     const { body: answer } = await production.verify({ user_id, challenge, action: payment })
     expect(answer.display.hash).toBe(body.display.hash)
     const { body: log } = await production.call('GET', '/v1/audit?order=desc&limit=1&event=verify')
