@@ -101,13 +101,14 @@ overTransports((transport) => {
     })
 
     it('is refused for a user who cannot be verified or is already enrolled', async () => {
-      const unknown = await askForSession(tenant.sandbox, { user_id: 'hosted-nobody' })
-      expect(unknown.body.code).toBe('reference_not_found')
+      const ask = (fields: Record<string, unknown>) => askForSession(tenant.sandbox, fields)
+      expect((await ask({ user_id: 'hosted-nobody' })).body.code).toBe('reference_not_found')
+      await expectRefusal(ask({ user_id: newPerson('+locked_out') }), 409, 'locked_out')
       const user_id = newPerson('')
       await tenant.sandbox.enroll({ user_id, image: blank })
       const enrolled = { user_id, purpose: 'enroll', action: undefined }
-      expect((await askForSession(tenant.sandbox, enrolled)).body.code).toBe('already_enrolled')
-      expect((await askForSession(tenant.sandbox, { ...enrolled, replace: true })).status).toBe(201)
+      expect((await ask(enrolled)).body.code).toBe('already_enrolled')
+      expect((await ask({ ...enrolled, replace: true })).status).toBe(201)
     })
 
     it('cannot be created when the hosted page is not configured', async () => {
@@ -273,14 +274,6 @@ overTransports((transport) => {
       for (const path of links) expect((await fetch(new URL(path, visitor.url))).status).toBe(200)
     })
 
-    it('may be framed by the origins that the tenant names', async () => {
-      const other = await running.tenant()
-      await allowReturn(running, other, { frameAncestors: ['https://app.bank.example'] })
-      const { visitor } = await session({}, other.sandbox)
-      const { headers } = await visitor.open()
-      expect(headers.get('content-security-policy')).toContain('frame-ancestors https://app.bank.example;')
-    })
-
     it('says who asks for what in the requested language, and marks the sandbox as a test', async () => {
       const { visitor } = await session({ description: 'Pay <Grace>', locale: 'de' })
       const { text } = await visitor.open()
@@ -292,6 +285,8 @@ overTransports((transport) => {
         '<title>Bestätigen Sie, dass Sie es sind – Bank &lt;of&gt; Ada</title>',
       ])
         expect(text).toContain(said)
+      // The description stands above every step, not only above the consent.
+      expect(text.indexOf('Pay &lt;Grace&gt;')).toBeLessThan(text.indexOf('<section'))
       const fallback = await session()
       expect((await fallback.visitor.open({ 'Accept-Language': 'fr-FR,fr;q=0.9' })).text).toContain(
         '<html lang="fr">',
@@ -351,10 +346,11 @@ overTransports((transport) => {
       expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     })
 
-    it('the cookie of a framed page is partitioned by the framing site', async () => {
+    it('the page may be framed by the origins that the tenant names, and its cookie is partitioned by the framing site', async () => {
       const visitor = await visitorOf(framed.sandbox)
       const { headers } = await visitor.begin()
-      await visitor.open()
+      const policy = (await visitor.open()).headers.get('content-security-policy')
+      expect(policy).toContain('frame-ancestors https://app.bank.example;')
       expect(headers.getSetCookie()[0]).toMatch(/; HttpOnly; Secure; SameSite=None; Partitioned$/)
       expect((await visitor.agree()).body).toEqual({ state: 'open' })
     })
@@ -462,11 +458,6 @@ overTransports((transport) => {
       },
     )
 
-    it('no session is created for a user who is locked out, in the sandbox as in production', async () => {
-      const { status, body } = await askForSession(tenant.sandbox, { user_id: newPerson('+locked_out') })
-      expect([status, body.code]).toEqual([409, 'locked_out'])
-    })
-
     it('a user who was locked out meanwhile sees this before the camera starts, with a way back', async () => {
       const user_id = newPerson('')
       await tenant.sandbox.enroll({ user_id, image: blank })
@@ -490,21 +481,6 @@ overTransports((transport) => {
         const nothing = { attempts: 0, consent: null, result: null }
         expect(await look(id)).toMatchObject({ status: 'completed', ...nothing })
       }
-    })
-
-    it('a session that ended after wrong codes says so', async () => {
-      const { visitor } = await session({ confirmation: 'code' })
-      await visitor.open()
-      for (let each = 0; each < 4; each++) await visitor.type('no code')
-      expect((await visitor.type('no code')).body).toMatchObject({ state: 'over', ending: 'code' })
-      expect((await visitor.open()).text).toContain('The code was wrong five times')
-    })
-
-    it('the page shows the description above every step, not only above the consent', async () => {
-      const { visitor } = await session({ description: 'Pay Grace' })
-      const { text } = await visitor.open()
-      expect(text.indexOf('<bdi>Pay Grace</bdi>')).toBeGreaterThan(0)
-      expect(text.indexOf('<bdi>Pay Grace</bdi>')).toBeLessThan(text.indexOf('<section'))
     })
 
     it('frames that are no pictures are refused and cost no try', async () => {
@@ -727,7 +703,11 @@ overTransports((transport) => {
         Array.from({ length: 20 }, () => visitor.type(wrong(asked.confirmation_code))),
       )
       expect(guesses.filter(({ body }) => body.state === 'code')).toHaveLength(4)
-      expect((await visitor.type(asked.confirmation_code)).body.state).toBe('over')
+      expect((await visitor.type(asked.confirmation_code)).body).toMatchObject({
+        state: 'over',
+        ending: 'code',
+      })
+      expect((await visitor.open()).text).toContain('The code was wrong five times')
       expect(await look(id)).toMatchObject({ status: 'completed', attempts: 0, result: null })
     })
 

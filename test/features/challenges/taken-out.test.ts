@@ -1,21 +1,17 @@
 /** A service without challenges, and without passkeys, which have the table in common: it takes photos, and knows neither field nor table. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadConfig } from '../../../src/app/configuration.js'
 import type { ListedFeature } from '../../../src/features/feature.js'
 import { FEATURES } from '../../../src/features/index.js'
 import { base64, face } from '../../support/faces.js'
-import { startService, type TestService } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
 const GONE = ['challenges', 'capture-sessions', 'passkeys']
 const features: readonly ListedFeature[] = FEATURES.filter(({ name }) => !GONE.includes(name))
 const action = { type: 'wire_transfer', amount: '1250.00' }
 
-let running: TestService
-beforeAll(async () => {
-  running = await startService({}, { features })
-}, 60_000)
-afterAll(() => running?.stop())
+const running = await serviceOfFile({}, { features })
 
 it('verifies photos, and refuses frames as an unknown field in words that name only photos', async () => {
   const { sandbox, secret } = await running.tenant()
