@@ -1,5 +1,4 @@
 /** `<countersign-capture>` in a real browser, where one is installed (`apt install chromium`), with a camera that shows a film. */
-import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -16,22 +15,14 @@ import { FILM, writeFilm } from '../support/film.js'
 /** A picture that is red on the left and blue on the right, with a gray band that differs from frame to frame. */
 async function picture(index: number): Promise<Buffer> {
   const { width, height } = FILM
-  const area = (
-    colour: { r: number; g: number; b: number },
-    left: number,
-    top: number,
-    w: number,
-    h: number,
-  ) => ({
-    input: { create: { width: w, height: h, channels: 3 as const, background: colour } },
-    left,
-    top,
+  const area = (width: number, height: number, r: number, g: number, b: number) => ({
+    create: { width, height, channels: 3 as const, background: { r, g, b } },
   })
   const grey = 40 + index * 10
-  return sharp({ create: { width, height, channels: 3, background: { r: 200, g: 20, b: 20 } } })
+  return sharp(area(width, height, 200, 20, 20))
     .composite([
-      area({ r: 20, g: 20, b: 200 }, width / 2, 0, width / 2, height),
-      area({ r: grey, g: grey, b: grey }, 0, height - 40, width, 40),
+      { input: area(width / 2, height, 20, 20, 200), left: width / 2, top: 0 },
+      { input: area(width, 40, grey, grey, grey), left: 0, top: height - 40 },
     ])
     .png()
     .toBuffer()
@@ -85,16 +76,12 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(await box.isVisible()).toBe(false)
     await page.evaluate(`it.display = ${JSON.stringify({ heading: 'Payment', lines })}`)
     const texts = () => box.locator('strong, bdi, dd p').allInnerTexts()
-    const expected = [
-      'Payment',
-      ...lines.flatMap(({ label, value, note }) => [label, value, ...(note ? [note] : [])]),
-    ]
+    const expected = ['Payment', ...lines.flatMap((line) => Object.values(line))]
     expect(await texts()).toEqual(expected)
     await visited.startCamera()
     await visited.hear('cs-ready')
     expect(await texts()).toEqual(expected)
-    const top = async (part: string) =>
-      (await page.locator(`countersign-capture [part=${part}]`).boundingBox())!.y
+    const top = async (part: string) => (await page.locator(`[part=${part}]`).boundingBox())!.y
     expect(await top('action')).toBeLessThan(await top('stage'))
     expect(complaints).toEqual([])
   })
@@ -124,9 +111,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
 
   it('makes a photo no larger than the longest side that the page sets', async () => {
     await visit('mode=photo&max-side=160')
-    await visited.startCamera()
-    await visited.click('Take photo')
-    await visited.hear('cs-capture')
+    await visited.takePhoto()
     const { width, height } = await decode((await visited.images('images'))[0]!).metadata()
     expect([width, height]).toEqual([160, 120])
   })
@@ -147,9 +132,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         }
       }`,
       })
-      await visited.startCamera()
-      await visited.click('Take photo')
-      await visited.hear('cs-capture')
+      await visited.takePhoto()
       expect(await page.evaluate('quality')).toBe(expected)
     },
   )
@@ -187,9 +170,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
 
   it('turns the camera off on Escape, also during a challenge', async () => {
     await visit('mode=challenge')
-    await visited.startCamera()
-    await visited.setChallenge(CHALLENGE)
-    await visited.click('Begin')
+    await visited.beginChallenge(CHALLENGE)
     await visited.hear('cs-step')
     await page.keyboard.press('Escape')
     await visited.hear('cs-cancel')
@@ -252,14 +233,13 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     expect(await page.getByText('Your browser is waiting').isVisible()).toBe(false)
   })
 
-  const INTERRUPTIONS: Array<[string, string]> = [
+  it.each([
     ['camera_lost', "track.dispatchEvent(new Event('ended'))"],
     [
       'hidden',
       "{ Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange')) }",
     ],
-  ]
-  it.each(INTERRUPTIONS)('reports %s, turns the camera off, and tries again', async (code, event) => {
+  ])('reports %s, turns the camera off, and tries again', async (code, event) => {
     await visit('mode=photo')
     await visited.startCamera()
     await page.evaluate(event)
@@ -339,9 +319,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
     await visit('mode=challenge', {
       before: `HTMLVideoElement.prototype.requestVideoFrameCallback = (seen) => requestAnimationFrame(() => seen(0, { mediaTime: 1 }))`,
     })
-    await visited.startCamera()
-    await visited.setChallenge(CHALLENGE)
-    await visited.click('Begin')
+    await visited.beginChallenge(CHALLENGE)
     expect((await visited.hear('cs-error')).detail).toEqual({ code: 'no_picture', recoverable: true })
   })
 
@@ -354,9 +332,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
         }
       }`,
     })
-    await visited.startCamera()
-    await visited.setChallenge({ ...CHALLENGE, capture: { ...CHALLENGE.capture, max_interval_ms: 300 } })
-    await visited.click('Begin')
+    await visited.beginChallenge({ ...CHALLENGE, capture: { ...CHALLENGE.capture, max_interval_ms: 300 } })
     expect((await visited.hear('cs-error')).detail).toEqual({ code: 'too_slow', recoverable: true })
     await visited.click('Try again')
     await visited.setChallenge({ ...CHALLENGE, expires_in: 1 })
@@ -380,13 +356,7 @@ describe.skipIf(!CHROMIUM)('the capture component in Chromium', { timeout: 90_00
   for (const colorScheme of ['light', 'dark'] as const)
     it(`is accessible in every state and fits into 320 px (${colorScheme})`, async () => {
       await visit('mode=challenge', { colorScheme, viewport: { width: 320, height: 640 } })
-      const look = async (state: string) => {
-        expect([state, ...(await violations(page))]).toEqual([state])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-        const { COUNTERSIGN_SCREENSHOTS } = process.env
-        if (COUNTERSIGN_SCREENSHOTS)
-          await page.screenshot({ path: join(COUNTERSIGN_SCREENSHOTS, `${state}-${colorScheme}.png`) })
-      }
+      const look = (state: string) => visited.expectAccessible(`${state}-${colorScheme}`)
       await look('idle')
       await visited.startCamera()
       await visited.setChallenge({ ...CHALLENGE, steps: ['turn_left'] })

@@ -1,14 +1,13 @@
 /** Guidance, consent, files and speech of the component, in a real browser whose camera sees a face. */
-import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
-import { CHROMIUM, violations } from '../support/browser.js'
+import { CHROMIUM } from '../support/browser.js'
 import { type Asked, type CameraPages, launchBeforeFilm, serveCameraPages } from '../support/camera-page.js'
 import { CaptureVisit, PATIENT_CHALLENGE, type Visit } from '../support/capture-visit.js'
 import { face } from '../support/faces.js'
-import { FILM, writeFilm } from '../support/film.js'
+import { FILM } from '../support/film.js'
 import { heicHeader } from '../support/images.js'
 
 const CHALLENGE = { ...PATIENT_CHALLENGE, steps: ['frontal', 'turn_left', 'frontal'] }
@@ -21,7 +20,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
   let asked: Asked[]
 
   beforeAll(async () => {
-    browser = await launchBeforeFilm(async (film) => writeFilm(film, await pictures()))
+    browser = await launchBeforeFilm()
     pages = await serveCameraPages()
   })
   afterAll(async () => {
@@ -157,9 +156,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
     it('gives one order at a time: an arrow appears only with its own order', async () => {
       answerWith((step) => (step === 'turn_left' ? ['too_far'] : []))
       await visit(`mode=challenge&step-time=6000&${GUIDED}`)
-      await visited.startCamera()
-      await visited.setChallenge(CHALLENGE)
-      await visited.click('Begin')
+      await visited.beginChallenge(CHALLENGE)
       await expect.poll(hint, { timeout: 30_000 }).toBe('Turn your head to your left and back.')
       const { width, ...pointed } = (await arrow())!
       expect(pointed).toEqual({ edge: 'left', to: 'left' })
@@ -388,15 +385,7 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
         colorScheme,
         viewport: { width: 320, height: 640 },
       })
-      const look = async (state: string) => {
-        expect([state, ...(await violations(visited.page))]).toEqual([state])
-        expect(await visited.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-        const { COUNTERSIGN_SCREENSHOTS } = process.env
-        if (COUNTERSIGN_SCREENSHOTS)
-          await visited.page.screenshot({
-            path: join(COUNTERSIGN_SCREENSHOTS, `${state}-${colorScheme}.png`),
-          })
-      }
+      const look = (state: string) => visited.expectAccessible(`${state}-${colorScheme}`)
       await look('consent')
       await visited.page.getByRole('checkbox').check()
       await visited.startCamera()
@@ -406,22 +395,4 @@ describe.skipIf(!CHROMIUM)('the capture component', { timeout: 120_000 }, () => 
         await look(`hint-${code ?? 'none'}`)
       }
     })
-
-  async function pictures(): Promise<Buffer[]> {
-    const grace = await sharp(await face('grace'))
-      .resize(FILM.height)
-      .toBuffer()
-    const ground = sharp({
-      create: { width: FILM.width, height: FILM.height, channels: 3, background: '#8f8d88' },
-    })
-    const frame = await ground
-      .composite([{ input: grace, left: (FILM.width - FILM.height) / 2, top: 0 }])
-      .png()
-      .toBuffer()
-    const brighter = (index: number) =>
-      sharp(frame)
-        .modulate({ brightness: 1 + index / 100 })
-        .toBuffer()
-    return Promise.all(Array.from({ length: 20 }, (_, index) => brighter(index)))
-  }
 })

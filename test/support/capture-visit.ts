@@ -1,6 +1,8 @@
 /** One visit to a page with the capture component: what it says, what the person sees, and what the page complains of. */
+import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { violations } from './browser.js'
 import type { CameraPages } from './camera-page.js'
 
 export interface Visit extends BrowserContextOptions {
@@ -90,6 +92,27 @@ export class CaptureVisit {
     await this.page.evaluate(
       "{ globalThis.track = it.shadowRoot.querySelector('video').srcObject.getTracks()[0] }",
     )
+  }
+
+  async takePhoto(): Promise<void> {
+    await this.startCamera()
+    await this.click('Take photo')
+    await this.hear('cs-capture')
+  }
+
+  async beginChallenge(challenge: object): Promise<void> {
+    await this.startCamera()
+    await this.setChallenge(challenge)
+    await this.click('Begin')
+  }
+
+  /** @param name of the picture, in the folder that COUNTERSIGN_SCREENSHOTS names */
+  async expectAccessible(name: string): Promise<void> {
+    expect([name, ...(await violations(this.page))]).toEqual([name])
+    expect(await this.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    const { COUNTERSIGN_SCREENSHOTS } = process.env
+    if (COUNTERSIGN_SCREENSHOTS)
+      await this.page.screenshot({ path: join(COUNTERSIGN_SCREENSHOTS, `${name}.png`) })
   }
 
   /** State of the camera's track that `startCamera` found. */

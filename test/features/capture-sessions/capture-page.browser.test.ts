@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freePorts } from '../../../src/http/free-port.js'
 import { begun, CHROMIUM, violations } from '../../support/browser.js'
 import { captureUntil, launchBeforeFilm, PATIENT, REACHABLE_HOST } from '../../support/camera-page.js'
-import { allowReturn, askForSession } from '../../support/capture-page.js'
+import { allowReturn, askForSession, lookAt } from '../../support/capture-page.js'
 import {
   serviceOfTest,
   startService,
@@ -103,7 +103,7 @@ describe.skipIf(!CHROMIUM)('the hosted capture page in Chromium', { timeout: 180
   const click = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click()
   /** The order that is shown over the picture. */
   const order = () => page.locator('countersign-capture [part=hint]')
-  const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+  const look = (id: string) => lookAt(tenant.sandbox, id)
 
   const capture = (until: (page: Page) => Promise<boolean>, on = page) => captureUntil(on, () => until(on))
 

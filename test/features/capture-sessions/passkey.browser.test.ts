@@ -4,7 +4,7 @@ import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { begun, CHROMIUM, violations } from '../../support/browser.js'
 import { captureUntil, launchBeforeFilm, PATIENT } from '../../support/camera-page.js'
-import { allowReturn, askForSession } from '../../support/capture-page.js'
+import { allowReturn, askForSession, lookAt } from '../../support/capture-page.js'
 import { startPasskeyPage } from '../../support/passkey-page.js'
 import type { TestService, TestTenant } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
@@ -47,12 +47,11 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
     await running?.stop()
   })
 
+  const asked = (fields: Record<string, unknown>) =>
+    askForSession(tenant.sandbox, { return_url: 'http://localhost:9/done', confirmation: 'none', ...fields })
+
   async function visit(fields: Record<string, unknown>): Promise<string> {
-    const { body } = await askForSession(tenant.sandbox, {
-      return_url: 'http://localhost:9/done',
-      confirmation: 'none',
-      ...fields,
-    })
+    const { body } = await asked(fields)
     // The address to which the page leads back need not exist.
     await page.route('http://localhost:9/**', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<title>Bank</title>' }),
@@ -62,7 +61,7 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
     return body.session_id
   }
   const click = (name: string) => page.getByRole('button', { name, exact: true }).click()
-  const look = async (id: string) => (await tenant.sandbox.call('GET', `/v1/capture-sessions/${id}`)).body
+  const look = (id: string) => lookAt(tenant.sandbox, id)
 
   async function captureUntilPasskey(): Promise<void> {
     await click('Agree and continue')
@@ -70,10 +69,8 @@ describe.skipIf(!CHROMIUM)('a passkey on the hosted page in Chromium', { timeout
   }
 
   it('is refused before the camera by a browser without passkeys, and the person can go back', async () => {
-    const { body } = await askForSession(tenant.sandbox, {
+    const { body } = await asked({
       user_id: 'grace',
-      return_url: 'http://localhost:9/done',
-      confirmation: 'none',
       passkey: 'register',
       purpose: 'enroll',
       action: undefined,
