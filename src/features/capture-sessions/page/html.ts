@@ -66,6 +66,13 @@ export function sayer(
       .replaceAll('{host}', () => isolated(names.host ?? ''))
 }
 
+export type Say = ReturnType<typeof sayer>
+
+/** @param kind classes of the element */
+export function button(say: Say, id: string, text: keyof PageTexts, kind = ''): string {
+  return `<button type="button" id="${id}" class="${kind}">${say(text)}</button>`
+}
+
 /** Isolates a text of somebody else, so that its direction of writing changes nothing around it. */
 export function isolated(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`

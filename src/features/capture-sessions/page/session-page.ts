@@ -9,10 +9,9 @@ import { beganHtml } from './began.js'
 import { brandOf } from './brand.js'
 import { canHandOver } from './capture-flow.js'
 import { consentOf } from './consent-text.js'
-import { type Brand, htmlDocument, isolated, paragraphs, sayer } from './html.js'
+import { type Brand, button, htmlDocument, isolated, paragraphs, type Say, sayer } from './html.js'
 import { loopbackHost } from './phone-code.js'
 import { actionHtml, type ShownAction, shownAction } from './shown-action.js'
-import type { PageTexts } from './texts/texts-en.js'
 
 const ENDINGS: readonly CaptureEnding[] = ['refused', 'locked_out', 'code', 'disowned', 'number']
 
@@ -31,8 +30,6 @@ export function sessionPage(
   // The page's own host where a phone cannot reach it.
   const host = loopbackHost(origin)
   const say = sayer(language, { company, host })
-  const button = (id: string, text: keyof PageTexts, kind = '', hidden = '') =>
-    `<button type="button" id="${id}" class="${kind}"${hidden}>${say(text)}</button>`
   const heading = say(`title_${purpose}`)
   const action = shownAction(session, language)
   const consent = consentOf(session, tenant, language)
@@ -56,22 +53,22 @@ ${needsCode ? '' : beganHtml(session, language, company)}
 <section id="consent" data-version="${escapeHtml(consent.version)}" data-sha256="${consent.sha256}" hidden>
 ${isTold ? '' : `<p>${say(`asks_${purpose}`)}</p>`}
 <div class="consent">${paragraphs(consent.text)}</div>
-<div class="actions">${button('agree', 'agree', 'primary')}</div>
+<div class="actions">${button(say, 'agree', 'agree', 'primary')}</div>
 </section>
 <section id="capture" hidden>
 <countersign-capture mode="challenge"><span slot="done"></span></countersign-capture>
-<div class="actions">${button('again', 'try_again_button', 'primary', ' hidden')}</div>
+<div class="actions"><button type="button" id="again" class="primary" hidden>${say('try_again_button')}</button></div>
 </section>
-${passkey === undefined ? '' : passkeySection(passkey, say, button)}
+${passkey === undefined ? '' : passkeySection(passkey, say)}
 <section id="checking" hidden><p class="busy" role="status" tabindex="-1">${say('checking')}</p></section>
-${offersPhone ? phoneSection(host !== null, say, button) : ''}
+${offersPhone ? phoneSection(host !== null, say) : ''}
 ${offersPhone ? numberSection(say) : ''}
 <section id="over" hidden>
 <p role="status" tabindex="-1" id="outcome"></p>
 ${side === 'page' ? `<p><a class="button primary" id="back" href="">${say('back')}</a></p>` : ''}
 </section>
 <div class="actions" id="leave" hidden>
-${offersPhone ? button('hand-over', 'use_phone') : ''}${button('cancel', 'back')}
+${offersPhone ? button(say, 'hand-over', 'use_phone') : ''}${button(say, 'cancel', 'back')}
 </div>
 <template id="texts" data-busy="${say('busy')}" data-passkey="${say('passkey_failed')}" data-unsupported="${say('passkey_unsupported')}"></template>
 <template id="outcomes">
@@ -121,25 +118,17 @@ function whatIsAsked(
 }
 
 /** The part in which the person uses a passkey, after the capture: browsers ask for a click before. */
-function passkeySection(
-  use: 'required' | 'preferred' | 'register',
-  say: ReturnType<typeof sayer>,
-  button: (id: string, text: keyof PageTexts, kind?: string) => string,
-): string {
+function passkeySection(use: 'required' | 'preferred' | 'register', say: Say): string {
   const purpose = use === 'register' ? 'register' : 'use'
-  const skip = use === 'preferred' ? button('skip-passkey', 'passkey_skip') : ''
+  const skip = use === 'preferred' ? button(say, 'skip-passkey', 'passkey_skip') : ''
   return `<section id="passkey" data-use="${purpose}" hidden>
 <p tabindex="-1">${say(`passkey_${purpose}`)}</p>
-<div class="actions">${button('use-passkey', `passkey_${purpose}_button`, 'primary')}${skip}</div>
+<div class="actions">${button(say, 'use-passkey', `passkey_${purpose}_button`, 'primary')}${skip}</div>
 </section>`
 }
 
-function phoneSection(
-  isUnreachable: boolean,
-  say: ReturnType<typeof sayer>,
-  button: (id: string, text: keyof PageTexts) => string,
-): string {
-  const stay = `<div class="actions">${button('stay', 'stay_here')}</div>`
+function phoneSection(isUnreachable: boolean, say: Say): string {
+  const stay = `<div class="actions">${button(say, 'stay', 'stay_here')}</div>`
   if (isUnreachable)
     return `<section id="phone" data-unreachable hidden>
 <p role="status" tabindex="-1">${say('phone_unreachable')}</p>
@@ -151,7 +140,7 @@ ${stay}
 <img class="code" id="code" alt="${say('phone_code_alt')}">
 <p>${say('phone_link')}</p>
 <p class="link"><a id="link" href=""></a></p>
-<div class="actions">${button('copy', 'copy')}</div>
+<div class="actions">${button(say, 'copy', 'copy')}</div>
 <p role="status" id="copied" data-text="${say('copied')}"></p>
 </div>
 <p role="status" tabindex="-1" id="waiting" data-taken="${say('phone_taken')}">${say('phone_waiting')}</p>
@@ -160,7 +149,7 @@ ${stay}
 }
 
 /** The part in which the person types the number that the phone shows. */
-function numberSection(say: ReturnType<typeof sayer>): string {
+function numberSection(say: Say): string {
   return `<section id="number" hidden>
 <form id="number-form" autocomplete="off">
 <p><label for="typed-number">${say('number_asks')}</label></p>

@@ -1,10 +1,7 @@
 /**
- * Active liveness by geometry: judges whether a series of frames shows one head that did what a challenge asked. The
- * judgement uses five landmarks a frame, all relative to the frontal frame at the beginning; pixels are not needed
- * here.
- *
- * Flat paper that is turned shows almost no yaw, and bent paper shows yaw about one axis only: that is why a
- * challenge has two axes. A film of the person doing the same movements passes.
+ * Active liveness by geometry: judges by five landmarks a frame, all relative to the frontal frame at the beginning, whether a series of
+ * frames shows one head that did what a challenge asked. Flat paper that is turned shows almost no yaw, and bent paper shows yaw about one
+ * axis only: that is why a challenge has two axes. A film of the person doing the same movements passes.
  */
 
 import type { Guidance } from '../../../../clients/capture/guidance-codes.js'
@@ -36,10 +33,7 @@ export interface KeyFrames {
   last: number
 }
 
-/**
- * The distinct indices of the key frames, the compared one first: a challenge without a movement may begin and end
- * with the same frame.
- */
+/** The distinct indices, the compared one first: a challenge without a movement may begin and end with the same frame. */
 export function keyIndices({ frontal, movements, last }: KeyFrames): number[] {
   return [...new Set([frontal, ...movements, last])]
 }
@@ -105,9 +99,8 @@ function faultOfOrder(
 }
 
 /**
- * Share of frames that may show no face. Detectors miss a face now and then, most likely where it is turned furthest.
- * A sender could as well have left such a frame out, so a few count as not sent: the gaps that remain are bounded all
- * the same.
+ * Frames that may show no face: detectors miss one now and then, most likely where it is turned furthest. A sender could as well have left
+ * them out, so they count as not sent: the gaps that remain are bounded all the same.
  */
 const MAX_FACELESS = 3
 
@@ -128,19 +121,11 @@ function faultOfAny(looks: readonly Look[]): CaptureFault | null {
 class PosedFrame implements Pose {
   readonly yaw: number
   readonly pitch: number
-  /**
-   * Distance between the eyes divided by the distance from eyes to mouth: it shrinks where something flat is turned.
-   */
+  /** Distance between the eyes divided by the distance from eyes to mouth: it shrinks where something flat is turned. */
   readonly aspect: number
-  /**
-   * Point between eyes and mouth. It is computed from the landmarks, since the detector's box jumps by a quarter of
-   * its width.
-   */
+  /** Point between eyes and mouth, by the landmarks: the detector's box jumps by a quarter of its width. */
   readonly centre: Point
-  /**
-   * Sum of the squared distances between the eyes and from eyes to mouth: a turn shortens the first, a nod the
-   * second.
-   */
+  /** Root of the squared distances between the eyes and from eyes to mouth: a turn shortens the first, a nod the second. */
   readonly size: number
 
   constructor(
@@ -261,10 +246,7 @@ class Series {
     })
   }
 
-  /**
-   * Refuses a face that narrows too much: paper that is turned far enough to show some yaw has lost most of its
-   * width.
-   */
+  /** Refuses a face that narrows too much: paper that is turned far enough to show some yaw has lost most of its width. */
   private isSqueezed(frontal: number, crossing: number): boolean {
     return this.frames[crossing]!.aspect < this.spec.leastAspect * this.frames[frontal]!.aspect
   }

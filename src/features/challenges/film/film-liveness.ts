@@ -7,10 +7,7 @@ import type { Step } from './steps.js'
 /** Number of frontal frames that the liveness network judges: each costs as much again as measuring a frame. */
 const MAX_LIVENESS_FRAMES = 3
 
-/**
- * Indices of frames spread over the frontal steps at the beginning and at the end: what the camera sees may change in
- * between.
- */
+/** Indices of frames spread over the frontal steps at the beginning and at the end: what the camera sees may change in between. */
 export function livenessFrames(notes: readonly FrameNote[], steps: readonly Step[]): Set<number> {
   const ahead = notes.flatMap(({ step }, index) => (step === 0 || step === steps.length - 1 ? [index] : []))
   const count = Math.min(MAX_LIVENESS_FRAMES, ahead.length)
@@ -21,8 +18,7 @@ export function livenessFrames(notes: readonly FrameNote[], steps: readonly Step
 }
 
 /**
- * The mean score over the frames that could be judged: a single frame says less than all of them. If no frame could
- * be judged, the first one with a reason represents the series.
+ * The mean score over the frames that could be judged. If none could, the first one with a reason represents the series.
  * @param seen one result a frame, including the frames that the network did not judge
  * @param threshold of the pack's liveness role, 0 to 1
  */

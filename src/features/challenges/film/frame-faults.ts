@@ -28,9 +28,7 @@ export function faultOfPlace({ box, landmarks, width, height }: FrameFace): Guid
   return isWhole && landmarks.every(([x, y]) => inside(x, y)) ? null : 'cut_off'
 }
 
-/**
- * Checks light, focus and pose against the bounds of a pack: returns guidance on the first one beyond them, or null.
- */
+/** Guidance on the first of light, focus and pose that is beyond the bounds of a pack, or null. */
 export function faultOfQuality(
   components: QualityComponents,
   purpose: Purpose,

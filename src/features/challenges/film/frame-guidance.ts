@@ -20,10 +20,7 @@ type Bounds = ModelPack['manifest']
 /** Size and format of guidance frames: enough for every code, small enough to cost no more than one detection. */
 export const FRAME_LIMITS: FrameLimits = {
   maxPixels: 640 * 480,
-  /**
-   * Smallest face width in the small frame, in pixels; how large the face must be for the verdict is a separate
-   * bound.
-   */
+  /** Smallest face width in the small frame, in pixels; how large it must be for the verdict is a separate bound. */
   minFacePx: 24,
 }
 

@@ -8,8 +8,7 @@ import { scoreOf } from '../../../biometrics/pipeline/judge/match.js'
 import type { KeyFrames } from './active-geometry.js'
 
 /**
- * Compares each key frame only with the frontal frame at the beginning, since faces turned to opposite sides are the
- * least similar. Frames of a movement have a threshold of their own.
+ * Compares each key frame only with the frontal one at the beginning, since faces turned to opposite sides are the least similar.
  * @param embeddingOf returns the embedding of the key frame with this index
  */
 export function showsOneFace(
