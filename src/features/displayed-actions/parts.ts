@@ -15,7 +15,7 @@ import {
   payeesField,
   type ShownDisplay,
   typedActions,
-} from './typed-actions.js'
+} from './exports.js'
 
 const languageOf = (description: string) =>
   Type.Union(

@@ -89,7 +89,7 @@ export class CaptureServer {
         file = await brandFile(request.path, this.parts.store.read, replies)
       }
       if (!file) return replies.plain(404, 'There is no such page.\n')
-      return isRead(request) ? file : this.notAllowed('GET, HEAD')
+      return ['GET', 'HEAD'].includes(request.method) ? file : this.notAllowed('GET, HEAD')
     } catch (error) {
       return this.refuse(error)
     }
@@ -272,8 +272,4 @@ function textOfEnd(session: CaptureSession): Notice['text'] {
   if (ending) return `ended_${ending}`
   if (content.waitsFor) return `over_${content.waitsFor}`
   return side === 'page' ? 'over' : 'over_phone'
-}
-
-function isRead({ method }: IncomingRequest): boolean {
-  return method === 'GET' || method === 'HEAD'
 }

@@ -1,11 +1,11 @@
 /** Builds the page of a session as HTML. The page holds every text that the person reads, so that the script needs none. */
 
 import type { DisplayLocale } from '../../../contract/locales.js'
+import { isoTime } from '../../../lib/clock.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
 import type { TenantRecord } from '../../../storage/records.js'
 import { type CaptureEnding, type CaptureSession, hasAgreed } from '../capture-session-book.js'
 import { isConfirmed } from '../confirmation-code.js'
-import { beganHtml } from './began.js'
 import { brandOf } from './brand.js'
 import { canHandOver } from './capture-flow.js'
 import { consentOf } from './consent-text.js'
@@ -40,7 +40,7 @@ export function sessionPage(
   const main = `${environment === 'sandbox' ? `<p class="sandbox">${say('sandbox')}</p>` : ''}
 <h1>${heading}</h1>
 ${isTold ? whatIsAsked(action, description, { asks: say(`asks_${purpose}`), noteFrom: say('note_from') }) : ''}
-${needsCode ? '' : beganHtml(session, language, company)}
+${needsCode ? '' : beganHtml(session, say)}
 <noscript><p class="message">${say('no_script')}</p></noscript>
 <p class="message" role="alert" id="message"></p>
 <section id="confirm" hidden>
@@ -157,4 +157,21 @@ function numberSection(say: Say): string {
 <div class="actions"><button class="primary">${say('code_button')}</button></div>
 </form>
 </section>`
+}
+
+/** Says when and where a session began: a person who was sent a link sees by it that somebody else asked. @returns empty where nothing is known */
+function beganHtml({ record, content }: CaptureSession, say: Say): string {
+  const { began } = content.captureRequest
+  if (!began) return ''
+  const at = isoTime(record.createdAt)
+  // The script writes the time of the person's own zone.
+  const time = `<time datetime="${at}">${at.slice(11, 16)} UTC</time>`
+  const part = (name: 'began_browser' | 'began_address', value: string | undefined) =>
+    value === undefined ? '' : say(name).replace('{value}', () => isolated(value))
+  const sentence = say('began')
+    .replace('{time}', () => time)
+    .replace('{browser}', () => part('began_browser', began.browser))
+    .replace('{address}', () => part('began_address', began.ip))
+  return `<div id="began"><p>${sentence}</p>
+<div class="actions"><button type="button" id="not-me">${say('not_me')}</button></div></div>`
 }
