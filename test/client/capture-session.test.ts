@@ -93,6 +93,10 @@ async function both(story: Story): Promise<[real: unknown, fake: unknown]> {
   }
 }
 
+/** A link for a person whom the sandbox approves. */
+const linkOf = (client: Countersign) =>
+  client.createCaptureSession({ user_id: 'ada+match', action, return_url })
+
 const refusal = (call: Promise<unknown>) =>
   call.then(
     () => 'done',
@@ -112,13 +116,9 @@ describe('the service in memory', () => {
         const told: unknown[] = []
         for (const purpose of ['verify', 'enroll'] as const) {
           const fields = { user_id, purpose, return_url, ...(purpose === 'verify' ? { action } : {}) }
-          const link = await client
-            .createCaptureSession({ ...fields, confirmation: 'none' })
-            .catch((error) => {
-              if (!(error instanceof ApiError)) throw error
-              told.push([error.code, error.details])
-              return null
-            })
+          const asked = client.createCaptureSession({ ...fields, confirmation: 'none' })
+          told.push(await refusal(asked))
+          const link = await asked.catch(() => null)
           if (!link) continue
           const person = personAt(link)
           const look = async () => told.push(shape(await client.getCaptureSession(link.session_id)))
@@ -237,11 +237,7 @@ describe('a capture session', () => {
   it('does not stand for another session of the same user and action that this person was sent to', async () => {
     const client = sandbox()
     const approved = async () => {
-      const { session_id, url } = await client.createCaptureSession({
-        user_id: 'ada+match',
-        action,
-        return_url,
-      })
+      const { session_id, url } = await linkOf(client)
       const person = realPerson(url)
       expect(await person.capture()).toBe('over')
       return client.getCaptureSession(session_id, { proof: person.proof() })
@@ -257,7 +253,7 @@ describe('a capture session', () => {
 
   it('is refused as a verdict without the id that was kept, and with both the id and a nonce', async () => {
     const client = sandbox()
-    const { session_id } = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })
+    const { session_id } = await linkOf(client)
     const session = await client.getCaptureSession(session_id)
     const expected = { userId: 'ada+match', action }
     await expect(client.verifyVerdict(session, expected)).rejects.toThrow('captureSessionId is required')
@@ -298,7 +294,7 @@ describe('a capture session', () => {
       const answer = await forward()
       return lost-- > 0 ? { status: 502, headers: {}, body: 'bad gateway' } : answer
     }
-    const link = await client.createCaptureSession({ user_id: 'ada+match', action, return_url })
+    const link = await linkOf(client)
     proxy.mischief = (_request, forward) => forward()
     expect([link.response.attempts, link.response.replayed]).toEqual([2, true])
     const [first, second] = proxy.requests.map(({ headers }) => headers['x-svc-idempotency-key'])
@@ -307,10 +303,7 @@ describe('a capture session', () => {
 
   it('is not accepted as an answer under another id than the one asked for, nor under an invalid id', async () => {
     const client = sandbox()
-    const [one, other] = [
-      await client.createCaptureSession({ user_id: 'ada+match', action, return_url }),
-      await client.createCaptureSession({ user_id: 'ada+match', action, return_url }),
-    ]
+    const [one, other] = [await linkOf(client), await linkOf(client)]
     const swapped = sandbox({
       verifyResponses: false,
       fetch: (input, init) => fetch(String(input).replace(one.session_id, other.session_id), init),
