@@ -93,11 +93,7 @@ export default defineConfig({
   test: {
     server: { deps: { external: [/[\\/]dist[\\/](?:src|models|tools|bench)[\\/]/] } },
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: [
-      'test/support/quick-scrypt.mjs',
-      'test/support/remembered-trials.ts',
-      'test/support/remembered-hashes.ts',
-    ],
+    setupFiles: ['test/support/quick-scrypt.mjs', 'test/support/remembered-trials.ts'],
     pool: 'forks',
     // Only a test that stands still meets these: on two busy cores the start of a process takes ten seconds.
     testTimeout: 120_000,

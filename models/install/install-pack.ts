@@ -13,12 +13,12 @@ import {
 } from '../pack/calibration.js'
 import { BUILT_PACKS } from '../pack/known-packs.js'
 import {
+  holdsWholePack,
   loadModelPack,
   type ModelPack,
   ModelPackError,
   PACK_JSON,
   readPackManifest,
-  verifyModelPack,
 } from '../pack/model-pack.js'
 import { networkFiles } from '../pack/network-files.js'
 import type { NetworkFile, PackManifest } from '../pack/pack-schema.js'
@@ -67,7 +67,7 @@ export async function installPack(
       'pack_exists',
       `${dir} holds ${present.modelId} already. References are bound to the pack that made them: give this one another id, or --replace it.`,
     )
-  const isComplete = async () => (await isSame()) && (await isWhole(dir))
+  const isComplete = async () => (await isSame()) && (await holdsWholePack(dir))
   if (!(await isComplete())) await source.fetch?.()
   await mkdir(modelsDir, { recursive: true })
   await installFolder({
@@ -136,13 +136,4 @@ function explainUnusable(cause: Error): never {
   throw new CodedError('pack_unusable', `The networks do not run as ${PACK_JSON} says: ${cause.message}`, {
     cause,
   })
-}
-
-function isWhole(dir: string): Promise<boolean> {
-  return loadModelPack(dir)
-    .then(verifyModelPack)
-    .then(
-      () => true,
-      () => false,
-    )
 }

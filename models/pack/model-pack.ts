@@ -1,5 +1,5 @@
 /** A model pack on disk: reading it, checking it, and looking up the threshold for a false match rate. */
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Compile } from 'typebox/compile'
 import { type Calibration, readCalibration } from './calibration.js'
@@ -90,13 +90,34 @@ export function readPackManifest(text: string, origin: string): PackManifest {
   return parsePackManifest(value)
 }
 
+/** Files that have passed the check in this process: a start checks its packs when they are made ready, and again for its engine. */
+const checked = new Set<string>()
+
 /**
- * Checks the SHA-256 of every file the pack names, and that each is a network that can run here.
+ * Checks the SHA-256 of every file the pack names, and that each is a network that can run here. A file that has not changed since it
+ * passed is not read again; a worker hashes what it loads in any case.
  * @throws ModelPackError pack_file_missing, pack_file_mismatch, network_unusable
  */
 export async function verifyModelPack(pack: ModelPack): Promise<void> {
-  for (const network of networkFiles(pack.manifest))
-    assertRunnable(await readNetwork(pack, network), join(pack.dir, network.file))
+  for (const network of networkFiles(pack.manifest)) {
+    const path = join(pack.dir, network.file)
+    const state = await stat(path, { bigint: true }).catch(() => null)
+    // No program can set the time of the last change of a file's content, owner or name.
+    const version = state && [network.sha256, state.dev, state.ino, state.size, state.ctimeNs].join()
+    if (version && checked.has(version)) continue
+    assertRunnable(await readNetwork(pack, network), path)
+    if (version) checked.add(version)
+  }
+}
+
+/** Whether a folder holds a pack that `loadModelPack` and `verifyModelPack` accept. */
+export function holdsWholePack(dir: string): Promise<boolean> {
+  return loadModelPack(dir)
+    .then(verifyModelPack)
+    .then(
+      () => true,
+      () => false,
+    )
 }
 
 /** Basis of a false match rate: all calibration points behind it were measured, or not. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
@@ -38,6 +38,18 @@ describe('a model pack', () => {
     })
     wrong.manifest.detector.file = 'absent.onnx'
     await expect(verifyModelPack(wrong)).rejects.toMatchObject({ code: 'pack_file_missing' })
+  })
+
+  it('is refused once a file has changed that was in order before, also where its size and time stay', async () => {
+    const pack = await loadModelPack(copyBaselinePack())
+    await verifyModelPack(pack)
+    const file = join(pack.dir, pack.manifest.landmarks!.file)
+    const { atime, mtime } = statSync(file)
+    const bytes = readFileSync(file)
+    bytes[bytes.length - 1]! ^= 1
+    writeFileSync(file, bytes)
+    utimesSync(file, atime, mtime)
+    await expect(verifyModelPack(pack)).rejects.toMatchObject({ code: 'pack_file_mismatch' })
   })
 
   it('a pack that is absent or not JSON is refused with a code of its own', async () => {

@@ -12,7 +12,7 @@ import {
   holdsOwnCalibration,
   keepCalibration,
 } from '../../../models/pack/calibration.js'
-import { PACK_JSON, parsePackManifest } from '../../../models/pack/model-pack.js'
+import { holdsWholePack, PACK_JSON, parsePackManifest } from '../../../models/pack/model-pack.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 
 /** A network that a script makes. */
@@ -55,7 +55,6 @@ export async function buildPack({
   const manifest = parsePackManifest(document)
   const packJson = Buffer.from(packJsonText(document))
   const calibrationJson = Buffer.from(packJsonText(calibration))
-  const calibrationFile = { file: CALIBRATION_JSON, sha256: sha256Of(calibrationJson) }
   const files: BuiltFile[] = [
     ...networks.map(({ file, pin }) => ({ file, ...pin })),
     { file: PACK_JSON, sha256: sha256Of(packJson), bytes: packJson.byteLength },
@@ -66,8 +65,9 @@ export async function buildPack({
     outDir,
     fileNames: [...files.map(({ file }) => file), CALIBRATION_JSON],
     isComplete: async (dir) =>
-      (await holdsFiles(dir, files)) &&
-      ((await holdsFiles(dir, [calibrationFile])) || (await holdsOwnCalibration(dir, manifest))),
+      (await holds(dir, PACK_JSON, packJson)) &&
+      ((await holds(dir, CALIBRATION_JSON, calibrationJson)) || (await holdsOwnCalibration(dir, manifest))) &&
+      (await holdsWholePack(dir)),
     fill: async (workingDir) => {
       for (const recipe of networks) {
         // Networks that an older pack already holds are not made again: their sources may be out of reach by now. The archive of a release
@@ -107,9 +107,8 @@ export function packJsonText(document: object): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-async function holdsFiles(dir: string, files: ReadonlyArray<Omit<BuiltFile, 'bytes'>>): Promise<boolean> {
-  for (const { file, sha256 } of files) if (!(await readPinned(dir, file, sha256))) return false
-  return true
+async function holds(dir: string, file: string, bytes: Uint8Array): Promise<boolean> {
+  return (await readPinned(dir, file, sha256Of(bytes))) !== null
 }
 
 /** The file's bytes; null if it is missing or differs. */
